@@ -178,6 +178,5 @@ def run_each(
         {"inputs": list(ids), "arguments": arguments},
         _of_several(view, field),
         label=label,
-        over="inputs",
         afterwards=remarks,
     )

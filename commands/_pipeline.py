@@ -45,6 +45,8 @@ __all__ = [
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 
+INPUTS: Final = ("ids", "pmids", "inputs")
+"""What requests call the list of their inputs."""
 MANY_REQUESTS: Final = 1_000
 """From so many requests on NCBI asks for another hour."""
 
@@ -175,7 +177,6 @@ def run(
     label: str = "Working",
     least: int = 0,
     begin: Callable[[int], None] | None = None,
-    over: str = "",
     idle: str = "No ids came from standard input; nothing was asked for.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,
 ) -> Any:
@@ -191,9 +192,8 @@ def run(
         label: what the progress bar says.
         least: there is no bar where no more than this is to be done.
         begin: called with how much there is to do, as soon as that is known.
-        over: the field that holds the inputs; a list without any is no failure, since a search without hits may stand
+        idle: what to note where a list of inputs is empty. That is no failure, since a search without hits may stand
             before us in the pipe.
-        idle: what to note then.
         afterwards: called with what was printed, the result or the walked outcomes; prints remarks and may return an
             error to end with.
 
@@ -203,7 +203,7 @@ def run(
     made = plan(ctx)
     with Sink(made.target) as sink:
         writer = writer_for(made, view, operation.result, sink, state(ctx))
-        if over and not arguments[over]:
+        if any(arguments.get(name) == [] for name in INPUTS):
             note(ctx, idle)
             from entrez_kit.services import Services
 

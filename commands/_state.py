@@ -374,10 +374,6 @@ class Terminal(Door):
         name = next(filter(None, names), argument.name)
         return name if argument.value is None else f"{name} {shlex.quote(str(argument.value))}"
 
-    def switch(self, name: str) -> str:
-        """Return the option that every command has."""
-        return f"--{name.replace('_', '-')}"
-
     def call(self, call: NextCall) -> str:
         """Return a command line; what the command needs and the call does not say stands in capitals."""
         from entrez_kit.kit_methods import operation_of

@@ -74,7 +74,6 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         _view(styles),
         label="Citing",
         least=BATCH,
-        over="pmids",
         idle="No identifiers came from standard input; nothing was cited.",
         afterwards=partial(_say_standings, ctx),
     )

@@ -41,12 +41,5 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         columns=columns_at(*COLUMNS) | {"standing": standing_status},
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],
     )
-    run(
-        ctx,
-        CONVERT,
-        asked | {"ids": read_inputs(ctx, asked["ids"], input)},
-        view,
-        label="Converting",
-        least=ONE_REQUEST,
-        over="ids",
-    )
+    asked["ids"] = read_inputs(ctx, asked["ids"], input)
+    run(ctx, CONVERT, asked, view, label="Converting", least=ONE_REQUEST)

@@ -127,15 +127,7 @@ def summary(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         id_key="uid",
     )
     asked["ids"] = _read(ctx, asked["db"], asked["ids"], input)
-    run(
-        ctx,
-        SUMMARY,
-        asked,
-        view,
-        label="Summarising",
-        least=ONE_REQUEST,
-        over="ids",
-    )
+    run(ctx, SUMMARY, asked, view, label="Summarising", least=ONE_REQUEST)
 
 
 def _read(ctx: typer.Context, db: str, ids: list[str] | None, files: InputFiles) -> list[str]:
@@ -178,16 +170,8 @@ def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -
     )
     if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not _was_chosen(ctx):
         note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
-    ids = _read(ctx, asked["db"], asked["ids"], input)
-    run(
-        ctx,
-        FETCH,
-        asked | {"ids": ids},
-        view,
-        label="Fetching",
-        least=ONE_REQUEST,
-        over="ids",
-    )
+    asked["ids"] = _read(ctx, asked["db"], asked["ids"], input)
+    run(ctx, FETCH, asked, view, label="Fetching", least=ONE_REQUEST)
 
 
 def _was_chosen(ctx: typer.Context) -> bool:
@@ -231,12 +215,4 @@ def link(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) ->
         id_key="id",
     )
     asked["ids"] = _read(ctx, asked["source"], asked["ids"], input)
-    run(
-        ctx,
-        LINK,
-        asked,
-        view,
-        label="Linking",
-        least=ONE_REQUEST,
-        over="ids",
-    )
+    run(ctx, LINK, asked, view, label="Linking", least=ONE_REQUEST)

@@ -99,7 +99,7 @@ def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path]
         table: makes what a terminal shows of the result.
     """
     typed: list[str] = arguments["pmids"] or []
-    if typed or files or not _names_history(arguments):
+    if typed or files or not (arguments.get("query_key") or arguments.get("web_env")):
         ids = read_inputs(ctx, typed, files, field="pmids", noun="identifiers", hint=NAME_ARTICLES)
         arguments = {**arguments, "pmids": ids}
     print_records(ctx, arguments, table)
@@ -142,14 +142,9 @@ def print_records(
         view,
         label="Fetching",
         least=BATCH,
-        over="" if _names_history(arguments) else "pmids",
         idle=idle,
         afterwards=lambda _: remark,
     )
-
-
-def _names_history(arguments: Mapping[str, Any]) -> bool:
-    return bool(arguments.get("query_key") or arguments.get("web_env"))
 
 
 def _view(level: str, table: Any) -> View[FetchResult]:

@@ -47,7 +47,6 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         _view(ctx, is_read=is_read),
         label="Fetching",
         least=BATCH,
-        over="ids",
         afterwards=partial(_say_cuts, ctx),
     )
 

@@ -112,7 +112,6 @@ def get(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> 
         GET_GENES,
         {"inputs": ids, "arguments": {"slim": asked["slim"]}},
         several,
-        over="inputs",
         idle="No gene ids came from standard input; nothing was looked up.",
     )
 

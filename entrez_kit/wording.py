@@ -25,13 +25,6 @@ class Argument:
     marked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """A setting that a flag of every command turns on: ``offline``, in a terminal ``--offline``."""
-
-    name: str
-
-
 class NextCall:
     """A call to make next: an operation by its method of ``EntrezKit``, and arguments.
 
@@ -52,7 +45,7 @@ class ByDoor:
     python: str | None = None
 
 
-Part = str | Argument | Switch | NextCall | ByDoor
+Part = str | Argument | NextCall | ByDoor
 
 
 class Door:
@@ -66,10 +59,6 @@ class Door:
         if argument.value is not None:
             return f"{argument.name}={_literal(argument.value)}"
         return f"`{argument.name}`" if argument.marked else argument.name
-
-    def switch(self, name: str) -> str:
-        """Return what a setting that is switched on is called."""
-        return f"{name}=True"
 
     def call(self, call: NextCall) -> str:
         """Return a call as it is made."""
@@ -87,8 +76,6 @@ class Door:
                 said.append(self.say(part))
             elif isinstance(part, Argument):
                 said.append(self.argument(part))
-            elif isinstance(part, Switch):
-                said.append(self.switch(part.name))
             elif isinstance(part, ByDoor):
                 own = part.tools if self.name == "tools" or part.python is None else part.python
                 said.append(self.say(part.terminal if self.name == "terminal" else own))
@@ -147,6 +134,7 @@ ANEW: Final = ByDoor(
 )
 """What to do about an answer that should not be taken from the cache."""
 
+OFFLINE_SWITCH: Final = ByDoor("--offline", "ENTREZ_KIT_OFFLINE", "offline=True")
 BASE_ADDRESS: Final = Wording("Check the base address", ByDoor(" with `entrez-kit config show`", ""), ".")
 
 

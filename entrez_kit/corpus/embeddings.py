@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.extras import require
 from entrez_kit.settings import Settings
-from entrez_kit.wording import Switch, Wording
+from entrez_kit.wording import OFFLINE_SWITCH, Wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -184,7 +184,7 @@ class OpenAIEmbeddings:
             raise LocalEmbeddingsError(
                 "OpenAI is out of reach in offline mode.",
                 recovery_hint=Wording(
-                    "Search without embeddings (ENTREZ_KIT_EMBEDDINGS=none), or leave ", Switch("offline"), " out."
+                    "Search without embeddings (ENTREZ_KIT_EMBEDDINGS=none), or leave ", OFFLINE_SWITCH, " out."
                 ),
                 details={"reason": "offline"},
             )

@@ -26,7 +26,7 @@ from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services
-from entrez_kit.wording import GIVE_IDS, KEPT, NextCall, Switch, Wording, listed
+from entrez_kit.wording import GIVE_IDS, KEPT, OFFLINE_SWITCH, NextCall, Wording, listed
 
 MAX_MCP_IDS: Final = 10
 MAX_IDS: Final = 10_000
@@ -162,7 +162,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
     # Where a source failed nobody can say that there is no text; and of a part the status says that it is one.
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
         is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
-        ask = Wording("The cache does not have it; ask without ", Switch("offline"), ".")
+        ask = Wording("The cache does not have it; ask without ", OFFLINE_SWITCH, ".")
         return UpstreamError(
             f"No full text of {listed(failed)}: not every source answered.",  # details.missing has the others
             recovery_hint=ask if is_offline else KEPT,

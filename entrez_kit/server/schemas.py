@@ -4,15 +4,14 @@ import re
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from types import UnionType
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Final, get_origin
 
 from annotated_types import Le, MaxLen
 from pydantic import BaseModel, ValidationError, create_model, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import NO_SUCH_ARGUMENT, Request, wrong
+from entrez_kit.model import NO_SUCH_ARGUMENT, Request, types_in, wrong
 from entrez_kit.operation import ArgumentError, Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
 
@@ -101,10 +100,7 @@ def _field_name(model: type[BaseModel], name: str) -> str:
 
 def _is_list(annotation: Any) -> bool:
     """Tell whether a field holds a list, perhaps an optional one."""
-    origin = get_origin(annotation)
-    if origin in (Union, UnionType):
-        return any(_is_list(part) for part in get_args(annotation))
-    return origin is list
+    return any(get_origin(kind) is list for kind in types_in(annotation))
 
 
 def _ending_at(cap: int, description: str | None) -> str | None:

@@ -69,10 +69,6 @@ class Tools(Door):
     def __init__(self, names: Mapping[str, str] = MappingProxyType({})) -> None:
         self.names = names
 
-    def switch(self, name: str) -> str:
-        """Return the variable that whoever runs the server has set."""
-        return f"ENTREZ_KIT_{name.upper()}"
-
     def call(self, call: NextCall) -> str:
         """Return a call of a tool."""
         name = self.names.get(call.method) or operation_of(call.method).name

@@ -34,7 +34,7 @@ from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.refusals import invalid_response
 from entrez_kit.transport.retry import Retryable
-from entrez_kit.wording import BASE_ADDRESS, Switch, Wording
+from entrez_kit.wording import BASE_ADDRESS, OFFLINE_SWITCH, Wording
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -297,7 +297,7 @@ class WireAdapter(WatchedAdapter):
         if self._settings.offline:
             raise UpstreamError(
                 f"The cache has no reply to this {call.endpoint} request, and offline mode forbids to ask for one.",
-                recovery_hint=Wording("Run without ", Switch("offline"), " to ask the service."),
+                recovery_hint=Wording("Run without ", OFFLINE_SWITCH, " to ask the service."),
                 details=call.about("offline"),
             )
         with ExitStack() as stack:

@@ -16,7 +16,7 @@ from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.operation import Operation
 from entrez_kit.server.tools import Tools
-from entrez_kit.wording import AGAIN, Argument, ByDoor, NextCall, Switch, Wording
+from entrez_kit.wording import AGAIN, OFFLINE_SWITCH, Argument, ByDoor, NextCall, Wording
 
 ROOT = Path(__file__).parents[2] / "entrez_kit"
 ELSEWHERE = (
@@ -84,7 +84,7 @@ def test_an_argument_is_said_with_its_value_and_groups_by_their_options() -> Non
 
 
 def test_switches_and_whole_sentences_differ_as_well() -> None:
-    hint = Wording(AGAIN, " without ", Switch("offline"), ByDoor("", "", "!"))
+    hint = Wording(AGAIN, " without ", OFFLINE_SWITCH, ByDoor("", "", "!"))
 
     assert hint == "Make the same call again without offline=True!"
     assert Tools().say(hint) == "Make the same call again without ENTREZ_KIT_OFFLINE"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from entrez_kit.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.extras import require
 from entrez_kit.settings import Settings
-from entrez_kit.wording import Argument, Switch, Wording, run
+from entrez_kit.wording import OFFLINE_SWITCH, Argument, Wording, run
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -72,7 +72,7 @@ def server_of(settings: Settings) -> Server:
         raise LocalIndexError(
             f"Weaviate at {host} is out of reach in offline mode.",
             recovery_hint=Wording(
-                "Leave ", Switch("offline"), " out, or search the local index (leave ", Argument("index"), " out)."
+                "Leave ", OFFLINE_SWITCH, " out, or search the local index (leave ", Argument("index"), " out)."
             ),
             details={"reason": "offline"},
         )
