@@ -1,5 +1,6 @@
 """What commands over many ids have in common: reading them, and the lines of jsonl for those that came to nothing."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -15,9 +16,9 @@ from entrez_kit.operation import Operation
 from ._formats import View
 from ._formats.fields import Record
 from ._formats.writer import Failed
-from ._input import Known, read_ids, stdin_is_terminal
+from ._input import Known, read_ids
 from ._pipeline import counted, note, plan, run
-from ._state import STDIN, Terminal
+from ._state import STDIN, Terminal, is_terminal
 
 Res = TypeVar("Res", bound=Result)
 
@@ -82,7 +83,7 @@ def read_inputs(
         raise error(
             f"No {noun} were given.", invalid_input=field, recovery_hint=hint, details={"reason": "no_identifiers"}
         )
-    if STDIN in (typed or ()) and stdin_is_terminal():
+    if STDIN in (typed or ()) and is_terminal(sys.stdin):
         note(ctx, f"Type {noun}, one or many per line; Ctrl-D ends.")
     return read_ids(typed or (), files or (), known=known)
 

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final
 from entrez_kit.errors import InvalidInput
 from entrez_kit.identifiers import read_identifier
 
-from ._state import STDIN, is_terminal
+from ._state import STDIN
 
 MAX_SHOWN: Final = 80
 MAX_DOCUMENT_BYTES: Final = 512 * 1024 * 1024
@@ -121,11 +121,6 @@ def _from_stdin(known: Known) -> Iterator[str]:
     if sys.stdin is None:
         return iter(())
     return ids_in(sys.stdin.buffer, "standard input", known)
-
-
-def stdin_is_terminal() -> bool:
-    """Tell whether reading standard input means waiting for somebody to type."""
-    return is_terminal(sys.stdin)
 
 
 def _from_file(path: Path, known: Known) -> list[str]:

@@ -23,11 +23,6 @@ from ._state import is_terminal
 _PADDING: Final = re.compile(r" +(?=\n)")
 
 
-def plain(text: str) -> str:
-    """Return text without characters that nobody sees or that could steer a terminal: records are no instructions."""
-    return visible(text)
-
-
 class Sink:
     """Takes the data of one command; use as a context manager.
 
@@ -93,7 +88,7 @@ class Sink:
         """Write a piece of data; on a terminal without characters that could steer it."""
         if self._to_terminal:
             text = content if isinstance(content, str) else content.decode("utf-8", "replace")
-            content = plain(text)
+            content = visible(text)
         self._put(content.encode("utf-8", "replace") if isinstance(content, str) else content)
 
     def _put(self, content: bytes) -> None:

@@ -168,6 +168,29 @@ def emit(
     _confirm(ctx, made)
 
 
+def print_text(
+    ctx: typer.Context, document: Any, text: str, rendered: "Callable[[], RenderableType] | None" = None
+) -> None:
+    """Print a text to read, or the document that holds it.
+
+    A pipe gets the text itself unless json was asked for: a guide is read by people, a path by a shell.
+
+    Args:
+        ctx: the command's context.
+        document: what json prints.
+        text: what everything else prints.
+        rendered: what a terminal shows; the text itself by default.
+    """
+    made, flags = plan(ctx), state(ctx).flags
+    if made.format == "table" and rendered is not None:
+        emit(ctx, document, rendered)
+    elif made.format == "json" and (flags.get("json") or flags.get("format") or (made.target and made.target.suffix)):
+        emit(ctx, document, lambda: text)
+    else:
+        with Sink(made.target) as sink:
+            sink.data(text if text.endswith("\n") else f"{text}\n")
+
+
 def run(
     ctx: typer.Context,
     operation: Operation[Req, Res],

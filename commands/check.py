@@ -18,10 +18,10 @@ from entrez_kit.citations.check.operation import (
 from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.reference_files import PLAIN_TEXT
 from entrez_kit.citations.files.references import Reference, ReferenceFile
-from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Warn
+from entrez_kit.settings import named_in
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts

@@ -18,8 +18,7 @@ from entrez_kit.errors import InvalidInput, NotConfigured
 from entrez_kit.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 from entrez_kit.wording import Wording
 
-from ._pipeline import accepts, emit, note, state, warn
-from ._prose import print_text
+from ._pipeline import accepts, emit, note, print_text, state, warn
 from ._state import is_terminal
 
 if TYPE_CHECKING:

@@ -33,24 +33,9 @@ from ._views.text import ARTICLE_COLUMNS
 if TYPE_CHECKING:
     from ._formats.documents import RecordTexts
 
-FORMATS: Final = (
-    "table",
-    "json",
-    "jsonl",
-    "csv",
-    "tsv",
-    "ids",
-    "xml",
-    "nbib",
-    "md",
-    "html",
-    "docx",
-    "ris",
-    "bibtex",
-    "csl",
-)
 _ENTRIES: Final = ("ris", "bibtex", "csl")
 """Made of the record, for reference managers; MEDLINE text (nbib) comes from NCBI."""
+FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "html", "docx", *_ENTRIES)
 HISTORY: Final = "Result sets kept at NCBI"
 MANY_RECORDS: Final = 20_000
 """About a gigabyte as one document."""

@@ -7,8 +7,7 @@ import typer
 from entrez_kit.guides import read_guide, topics
 
 from ._formats import show_with
-from ._pipeline import accepts
-from ._prose import print_text
+from ._pipeline import accepts, print_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

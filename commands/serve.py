@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from ._pipeline import emit, note, refuse_without, state, warn
-from ._prose import print_text
+from ._pipeline import emit, note, print_text, refuse_without, state, warn
 from ._state import is_terminal
 
 if TYPE_CHECKING:

@@ -13,16 +13,16 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from entrez_kit._version import __version__
-from entrez_kit.errors import NotConfigured
+from entrez_kit.errors import InvalidInput, NotConfigured
 from entrez_kit.private_files import can_write, is_foreign, platform_folder, temporary_folder
 from entrez_kit.wording import ByDoor, Wording
 
@@ -573,6 +573,34 @@ def _folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[
         "Set ENTREZ_KIT_HOME to a folder of your own."
     )
     return temporary_folder(notices) / kind
+
+
+Name = TypeVar("Name", bound=str)
+
+
+def named_in(text: str | None, known: Sequence[Name], *, noun: str, argument: str, before: str = "There") -> list[Name]:
+    """Return the names that stand in a list, in the order of those that are known; none where it names none.
+
+    Args:
+        text: names with commas between them, in whatever case, hyphens or underscores in them.
+        known: what may be named.
+        noun: what a name is one of.
+        argument: the option or setting that the list stands in.
+        before: how a message begins.
+
+    Raises:
+        InvalidInput: one of them does not exist.
+    """
+    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
+    for name in named:
+        if name not in known:
+            raise InvalidInput(
+                f"{before} is no {noun} {name!r}.",
+                invalid_input=f"{argument}={name}",
+                recovery_hint=f"Choose from {', '.join(known)}; several with commas between them.",
+                details={"reason": f"unknown_{noun}"},
+            )
+    return [name for name in known if name in named]
 
 
 def default_of(name: str) -> Any:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from entrez_kit.errors import InvalidInput
+from entrez_kit.invisible import visible
 
-from .._output import Sink, plain
+from .._output import Sink
 from .._state import Plan
 from .fields import Column, Record
 from .writer import Failed, Writer
@@ -37,12 +38,12 @@ def cell(value: Any) -> str:
         return " ".join(text for item in value.values() if (text := cell(item)))
     if isinstance(value, list | tuple):
         return JOINER.join(text for item in value if (text := cell(item)))
-    return plain(" ".join(str(value).split()))
+    return visible(" ".join(str(value).split()))
 
 
 def harmless(text: str) -> str:
     """Put an apostrophe before text that a spreadsheet would run as a formula."""
-    start = plain(text).lstrip()[:1]  # a spreadsheet passes over blanks, and over what nobody sees
+    start = visible(text).lstrip()[:1]  # a spreadsheet passes over blanks, and over what nobody sees
     runs = start in _FORMULA_SIGNS or (start in _NUMBER_SIGNS and len(text) > 1 and not _NUMBER.fullmatch(text))
     return f"'{text}" if start and runs else text
 

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from entrez_kit.citations.files.entries import FILES
 from entrez_kit.citations.operation import CitationsResult, FormattedCitation
+from entrez_kit.invisible import visible
 
 from .._formats.fields import as_data
-from .._output import plain
 from .tables import failed_words, titled
 from .text import line
 
@@ -51,7 +51,7 @@ def _entry(citation: FormattedCitation, style: str, width: int) -> RenderableTyp
 def entry(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
     """Return one citation: with a hanging indent, or as the file it is, whose lines are not broken."""
     if style in FILES:
-        lines = "\n".join(plain(part) for part in text.rstrip("\n").split("\n"))
+        lines = "\n".join(visible(part) for part in text.rstrip("\n").split("\n"))
         return Text(lines, no_wrap=True, overflow="ignore")
     words = mark.copy() if mark is not None else Text()
     words.append(line(text))

@@ -18,10 +18,11 @@ from entrez_kit.fulltext.models import (
 )
 from entrez_kit.fulltext.operation import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.selection import characters
+from entrez_kit.invisible import visible
 
 from .._formats.fields import Record, as_data
 from .._formats.writer import PAGE_BREAK, Texts, Writer
-from .._output import Sink, plain
+from .._output import Sink
 from .._report import counted
 from .markdown import banner_page, escaped
 from .tables import Listing, fixed, linked, number, titled, with_warnings
@@ -261,7 +262,7 @@ def _copy_page(article: UnpaywallArticle) -> str:
     content = article.content.strip()
     if article.content_format == "pdf-text":  # nothing in it is meant as a mark
         content = "\n\n".join("\n".join(escaped(one) for one in part.split("\n")) for part in content.split("\n\n"))
-    return "\n\n".join([*head, plain(content)]) + "\n"
+    return "\n\n".join([*head, visible(content)]) + "\n"
 
 
 def _links(article: PmcArticle | UnpaywallArticle) -> str:

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
+from entrez_kit.invisible import visible
 from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 
 from .._formats.fields import Column, Record, columns_at, values_at
-from .._output import plain
 
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 PMC: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
@@ -64,7 +64,7 @@ _HEADLINES: Final = {
 
 def line(text: object) -> str:
     """Return text on one line, without anything that could steer a terminal."""
-    return plain(" ".join(str(text or "").split()))
+    return visible(" ".join(str(text or "").split()))
 
 
 def title_of(record: Record) -> str:

@@ -15,7 +15,6 @@ from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from opentelemetry import trace
 
 from entrez_kit import tracing
-from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.kit_methods import operation_of
 from entrez_kit.model import NO_SUCH_ARGUMENT
@@ -26,6 +25,7 @@ from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
 from entrez_kit.services import Services
+from entrez_kit.settings import named_in
 from entrez_kit.wording import Door, NextCall
 
 AnyOperation = Operation[Any, Any]

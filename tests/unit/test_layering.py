@@ -15,7 +15,7 @@ from places import ROOT
 LAYERS = (
     ("_version", "markup", "invisible", "sentences", "wording"),
     ("errors",),
-    ("extras", "comma_lists"),
+    ("extras",),
     ("private_files",),
     ("settings",),
     ("tracing",),

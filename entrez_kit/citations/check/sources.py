@@ -13,12 +13,12 @@ from typing import Final, Literal, get_args
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.crossref_records import Record, standing_of_work
 from entrez_kit.citations.check.retraction_watch import RetractionWatch, read_retraction_watch
-from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver
 from entrez_kit.services import Services
+from entrez_kit.settings import named_in
 from entrez_kit.transport.in_flight import in_background
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]

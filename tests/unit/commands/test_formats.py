@@ -229,7 +229,7 @@ def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(modul
     assert json.loads(shown) == {"title": text}
     assert "\\u202e" in shown
     assert "می\u200cخواهم" in shown  # a joiner that belongs to the word
-    assert module("_output").plain(shown) == shown  # a terminal shows all of it
+    assert module("_output").visible(shown) == shown  # a terminal shows all of it
 
 
 def test_cells_flatten_values(module: Module) -> None:
