@@ -1,5 +1,6 @@
 """Follow a relation for several steps: breadth first, each article once, within a budget of requests."""
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -132,38 +133,49 @@ class _Walk:
 
     def step(self, pmids: list[str], depth: int) -> int:
         """Follow the links of the articles at one distance; return of how many they are known."""
-        done = 0
-        for start in range(0, len(pmids), BATCH):
+        done = start = 0
+        waiting = deque(pmids[at : at + BATCH] for at in range(0, len(pmids), BATCH))
+        while waiting:
             tracing.step(self.passed + start, self.passed + len(pmids))
-            batch = pmids[start : start + BATCH]
             if self._spent():
                 self.cut += len(pmids) - start
                 break
             if self.failed_in_a_row >= MAX_FAILED:
-                self._give_up(pmids[start:])
+                last = next(reversed(self.unanswered.values()))
+                self.unanswered |= dict.fromkeys(pmids[start:], last)
                 break
-            done += self._from_europepmc(batch, depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
+            batch = waiting.popleft()
+            if self.ncbi_is_down and len(batch) > 1:  # Europe PMC takes them article by article
+                waiting.extendleft([pmid] for pmid in reversed(batch))
+                continue
+            known = self._from_europepmc(batch[0], depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
+            if known is None:
+                middle = len(batch) if self.ncbi_is_down else len(batch) // 2
+                waiting.extendleft(part for part in (batch[middle:], batch[:middle]) if part)
+                continue
+            start += len(batch)
+            done += known
         tracing.step(self.passed + len(pmids), self.passed + len(pmids))
         return done
 
     def _spent(self) -> bool:
         return self.requests >= self.budget
 
-    def _from_ncbi(self, batch: list[str], depth: int) -> int:
+    def _from_ncbi(self, batch: list[str], depth: int) -> int | None:
+        """Return of how many articles the links are known now; None where they have to be asked for in another way."""
         self.requests += 1
         try:
             found = follow(self.services, self.relation, batch).links
         except (UpstreamError, RateLimited) as exc:
             if exc.reason == "too_large" and len(batch) > 1:
-                middle = len(batch) // 2
-                return self._from_ncbi(batch[:middle], depth) + self._from_ncbi(batch[middle:], depth)
+                return None
             elsewhere = self.relation != "pubmed_similar_articles" and self.services.settings.europepmc_enabled
             if exc.reason == QUEUE_FULL or not elsewhere:
                 self.failed_in_a_row += 1
                 self.unanswered |= dict.fromkeys(batch, exc)
                 return 0
             self.ncbi_is_down = True
-            return self._from_europepmc(batch, depth)
+            return None
         self.failed_in_a_row = 0
         for pmid in batch:
             if pmid not in found:
@@ -189,34 +201,19 @@ class _Walk:
             if articles:
                 self.provenances.add("pubmed_record")
 
-    def _from_europepmc(self, batch: list[str], depth: int) -> int:
-        """Ask Europe PMC article by article, the way it takes them."""
-        done = 0
-        for number, pmid in enumerate(batch):
-            tracing.checkpoint()
-            if self._spent():
-                self.cut += len(batch) - number
-                return done
-            if self.failed_in_a_row >= MAX_FAILED:
-                self._give_up(batch[number:])
-                return done
-            try:
-                articles, _, requests = from_europepmc(self.services, self.relation, pmid, EVERYTHING)
-            except (UpstreamError, RateLimited, NotConfigured) as exc:
-                self.requests += 1
-                self.failed_in_a_row += 1
-                self.unanswered[pmid] = exc
-                continue
-            self.requests += requests
-            self.failed_in_a_row = 0
-            self.provenances.add("europepmc")
-            self.network.add(pmid, articles, depth)
-            done += 1
-        return done
-
-    def _give_up(self, pmids: list[str]) -> None:
-        last = next(reversed(self.unanswered.values()))
-        self.unanswered |= dict.fromkeys(pmids, last)
+    def _from_europepmc(self, pmid: str, depth: int) -> int:
+        try:
+            articles, _, requests = from_europepmc(self.services, self.relation, pmid, EVERYTHING)
+        except (UpstreamError, RateLimited, NotConfigured) as exc:
+            self.requests += 1
+            self.failed_in_a_row += 1
+            self.unanswered[pmid] = exc
+            return 0
+        self.requests += requests
+        self.failed_in_a_row = 0
+        self.provenances.add("europepmc")
+        self.network.add(pmid, articles, depth)
+        return 1
 
     def warnings(self) -> list[Warn]:
         """Say what is missing, and why."""

@@ -94,11 +94,9 @@ READERS: Final[dict[str, Callable[[bytes], Any]]] = {
 
 def _refuse_spoilt(content: bytes) -> None:
     try:
-        content.decode("utf-8")
+        spoilt = "\x00" in content.decode("utf-8")
     except UnicodeDecodeError:
         spoilt = True
-    else:
-        spoilt = b"\x00" in content
     if spoilt:
         raise malformed("efetch", "text with bytes that are none")
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
-from types import TracebackType
 from typing import Any, Final, Generic, Self
 from urllib.parse import urlencode, urlsplit
 
@@ -159,9 +158,7 @@ class Alarm:
         self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None  # it holds this alarm, and with it the reply

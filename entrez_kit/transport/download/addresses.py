@@ -191,14 +191,7 @@ def is_public(address: Address) -> bool:
             return False
         if address in _TRANSLATED:
             return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return address.is_global and not (
-        address.is_private
-        or address.is_loopback
-        or address.is_link_local
-        or address.is_multicast
-        or address.is_reserved
-        or address.is_unspecified
-    )
+    return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
 def system_resolver(host: str, port: int) -> Sequence[str]:
