@@ -51,7 +51,6 @@ def _title(record: Record) -> Text:
 
 
 def _notes(record: Record, *, cited: int | None) -> str:
-    """Return DOI, PMCID, open access and citations on one line."""
     doi, pmcid = line(record.get("doi")), line(record.get("pmcid"))
     notes = [f"doi:{doi}" if doi else "", pmcid, OPEN if record.get("is_open_access") else ""]
     if cited:

@@ -357,17 +357,15 @@ def _missed(name: str, trail: Trail, selected: Selected, selection: Selection) -
 def result_of(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
     """Build the result document from all outcomes."""
     articles = [item.article for item in texts if item.article is not None]
+    no_id = "{!r} is no PMID, PMCID or DOI."
+    strangers = [Warn(code="invalid_identifier", message=no_id.format(text[:100])) for text in texts.invalid]
     return FulltextResult(
         articles=articles,
         total_returned=len(articles),
         unavailable=texts.unavailable,
         truncation=texts.truncation,
-        warnings=[*texts.warnings, *map(_no_id, texts.invalid)],
+        warnings=[*texts.warnings, *strangers],
     )
-
-
-def _no_id(text: str) -> Warn:
-    return Warn(code="invalid_identifier", message=f"{text[:100]!r} is no PMID, PMCID or DOI.")
 
 
 FETCH_FULLTEXT = Operation(

@@ -166,7 +166,6 @@ def _check_has_text(pages: Sequence[str]) -> None:
 
 
 def _clean(text: str) -> str:
-    """Return a page's text with sane letters and white space."""
     text = text.translate(_LIGATURES).replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     text = _CONTROL.sub("", text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     lines = (" ".join(line.split()) for line in text.replace("\v", "\n").split("\n"))

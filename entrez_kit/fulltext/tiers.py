@@ -33,9 +33,22 @@ Read = dict[str, JatsArticle | Answer]
 
 
 def read_pmc(services: Services, trails: Sequence[Trail]) -> Read:
-    """Ask PMC for all articles in one batch."""
+    """Ask PMC for all articles in one batch, and for those that the reply does not mention once more, one by one."""
     pmcids = list(dict.fromkeys(trail.pmcid for trail in trails if trail.pmcid))
-    return _efetch(services, pmcids) if pmcids else {}
+    refusals = (EntityNotFound, InvalidInput)
+    read: Read = {}
+    for size in (len(trails), 1):
+        if not (lacking := [pmcid for pmcid in pmcids if pmcid not in read]):
+            break
+        try:
+            asked = in_batches(lacking, size, partial(_read_set, services), refusals=refusals, pulse=Pulse())
+        except EntrezKitError as exc:
+            return read | dict.fromkeys(lacking, failure_of(exc))
+        for _, found in asked.answers:
+            read |= found
+        read |= dict.fromkeys(asked.refused, Answer("miss", NOT_IN_PMC))
+        read |= {pmcid: failure_of(error) for pmcid, error in asked.failed.items()}
+    return read
 
 
 def find_version(services: Services, trail: Trail, read: Read) -> str:
@@ -57,23 +70,6 @@ def take_pmc(services: Services, trail: Trail, read: Read | None, version: Calla
     if isinstance(said, Answer):
         said = _from_bucket(services, trail.pmcid, version, said)
     return _taken(trail, said)
-
-
-def _efetch(services: Services, pmcids: list[str]) -> Read:
-    """Fetch articles in one batch; those that the reply does not mention once more, by themselves."""
-    read: Read = {}
-    refusals = (EntityNotFound, InvalidInput)
-    for size in (len(pmcids), 1):
-        lacking = [pmcid for pmcid in pmcids if pmcid not in read]
-        try:
-            asked = in_batches(lacking, size, partial(_read_set, services), refusals=refusals, pulse=Pulse())
-        except EntrezKitError as exc:
-            return read | dict.fromkeys(lacking, failure_of(exc))
-        for _, found in asked.answers:
-            read |= found
-        read |= dict.fromkeys(asked.refused, Answer("miss", NOT_IN_PMC))
-        read |= {pmcid: failure_of(error) for pmcid, error in asked.failed.items()}
-    return read
 
 
 def _read_set(services: Services, pmcids: list[str]) -> Read:

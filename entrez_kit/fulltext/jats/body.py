@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats.front import abstract_of
+from entrez_kit.fulltext.jats.front import abstract_of, front_of
 from entrez_kit.fulltext.jats.text import HEADINGS, Flow, blocks_of, heading_of, inline_text, parts_of
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
 from entrez_kit.fulltext.models import Section
@@ -65,8 +65,7 @@ def reply_sections(article: Any) -> list[Section]:
     """Return the letters, reviews, replies and translations that an article brings along, one section each."""
     found: list[Section] = []
     for reply in descendants(article, *_REPLIES):
-        front = child(reply, "front-stub", "front")
-        meta = child(front, "article-meta") if child(front, "article-meta") is not None else front
+        _, meta = front_of(reply)
         title = inline_text(child(child(meta, "title-group"), "article-title"), without=("fn",))
         kind = attribute(reply, "article-type").replace("-", " ").capitalize()
         blocks = [", ".join(filter(None, map(_name, _people(meta))))]

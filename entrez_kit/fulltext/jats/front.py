@@ -41,11 +41,16 @@ _IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "email", "ext-link"
 _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
 
 
+def front_of(article: Any) -> tuple[Any, Any]:
+    """Return the front matter of an article or a reply, and in it what is about the article; None for none."""
+    front = child(article, "front", "front-stub")
+    meta = child(front, "article-meta")
+    return front, front if meta is None else meta
+
+
 def read_front(article: Any) -> PmcArticle:
     """Return an article without its text: what its front matter says."""
-    front = child(article, "front", "front-stub")
-    meta = child(front, "article-meta") if front is not None else None
-    meta = front if meta is None else meta
+    front, meta = front_of(article)
     article_type = attribute(article, "article-type") or None
     if meta is None:
         return PmcArticle(via_source="pmc", sections=[], article_type=article_type)
@@ -70,7 +75,6 @@ def read_front(article: Any) -> PmcArticle:
 
 
 def _texts(nodes: Iterable[Any]) -> Iterator[str]:
-    """Yield the words of elements that have any."""
     return filter(None, map(inline_text, nodes))
 
 
@@ -145,10 +149,7 @@ def _translated_abstracts(article: Any, meta: Any) -> list[TranslatedAbstract]:
     found = [(attribute(node, "lang"), node) for node in children(meta, "trans-abstract")]
     for part in descendants(article, "sub-article"):
         if attribute(part, "article-type") == "translation":
-            stub = child(part, "front-stub", "front")
-            inner = child(stub, "article-meta")
-            translated = stub if inner is None else inner
-            nodes = children(translated, "abstract", "trans-abstract")
+            nodes = children(front_of(part)[1], "abstract", "trans-abstract")
             found += [(attribute(node, "lang") or attribute(part, "lang"), node) for node in nodes]
     return [
         TranslatedAbstract(language=language or None, text=text)
@@ -192,8 +193,9 @@ def _people(meta: Any) -> tuple[list[FulltextAuthor], list[str]]:
         others_group = bool(_OTHER_CONTRIBUTORS.search(attribute(group, "content-type")))
         for person in descendants(group, "contrib", outside=("contrib", "collab")):  # no members of a group author
             kind = attribute(person, "contrib-type")
-            own_places = [places[key] for key in _aff_keys(person) if key in places]
-            own_places += list(children(person, "aff"))
+            marks = [node for node in children(person, "xref") if attribute(node, "ref-type") in ("aff", "")]
+            keys = (key for node in (*marks, person) for key in attribute(node, "rid").split())
+            own_places = [*(places[key] for key in keys if key in places), *children(person, "aff")]
             if _OTHER_CONTRIBUTORS.search(kind) or (others_group and not kind):
                 of_others.update(own_places)
                 continue
@@ -211,11 +213,6 @@ def _people(meta: Any) -> tuple[list[FulltextAuthor], list[str]]:
 
 def _places(meta: Any) -> Iterator[Any]:
     yield from descendants(meta, "aff", outside=_REPLIES)
-
-
-def _aff_keys(person: Any) -> list[str]:
-    marks = [node for node in children(person, "xref") if attribute(node, "ref-type") in ("aff", "")]
-    return [key for node in (*marks, person) for key in attribute(node, "rid").split()]
 
 
 def _author(person: Any, *, is_alternative: bool = False) -> FulltextAuthor | None:

@@ -665,7 +665,6 @@ def references_of(article: Any) -> list[ListedReference]:
 
 
 def _reference(reference: Any) -> tuple[str, str]:
-    """Return label and text of a reference."""
     label, texts = "", []
     is_twice = child(reference, "mixed-citation") is not None
     for part in children(reference):
