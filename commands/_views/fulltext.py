@@ -50,15 +50,13 @@ _TIERS: Final = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "Unpaywal
 def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
     """Return the outline of each article, with how long each part is; then what has no text, and why."""
     parts: list[RenderableType] = []
-    cuts = iter(result.truncation.articles if result.truncation else ())
     for article in result.articles:
         parts += [*_heading(article, console), _outline(article), Text("")]
-    for cut in cuts:
-        parts.append(_cut_line(cut))
+    parts += map(_cut_line, result.truncation.articles if result.truncation else ())
     if result.unavailable:
         parts += [_missing(result.unavailable), Text("")]
-    parts.append(Text(_counted(result), style="bold"))
-    return with_warnings(result, *parts)
+    asked = counted(result.total_returned + len(result.unavailable), "article")
+    return with_warnings(result, *parts, Text(f"Full text of {result.total_returned:,} of {asked}", style="bold"))
 
 
 def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
@@ -70,14 +68,10 @@ def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[R
             parts.append(Text(_names(article, MAX_AUTHORS)))
         if source := _source(article):
             parts.append(Text(source, style="green"))
-    links = _linked(article, console)
+    links = Text("  ").join(linked(name, address, console) for name, address in _identifiers(article))
     via = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "an open-access copy"}[article.via_source]
     about = f"from {via}" + (f", {line(article.license)}" if article.license else "")
     return [*parts, Text("  ").join([links, Text(about, style="dim")])]
-
-
-def _linked(article: PmcArticle | UnpaywallArticle, console: Console) -> Text:
-    return Text("  ").join(linked(name, address, console) for name, address in _identifiers(article))
 
 
 def _outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
@@ -129,11 +123,6 @@ def _missing(unavailable: Sequence[Unavailable]) -> Listing:
         reason = item.reason + ("\ntry again" if item.retryable else "")
         table.add_row(Text(line(item.id), style="cyan"), Text(reason, style="yellow"), Text(tried, style="dim"))
     return table
-
-
-def _counted(result: FulltextResult) -> str:
-    asked = result.total_returned + len(result.unavailable)
-    return f"Full text of {result.total_returned:,} of {counted(asked, 'article')}"
 
 
 # What both show

@@ -47,9 +47,9 @@ def _candidates(page: GenePage, console: Console) -> Table:
     return table
 
 
-def _name(item: GeneSearchCandidate) -> Text:
+def _name(item: GeneSearchCandidate | Gene) -> Text:
     text = Text(line(item.name))
-    if item.status:
+    if item.status and item.status != "live":
         text.append(f" ({_status(item.status, item.replaced_by)})", style="bold yellow")
     return text
 
@@ -124,15 +124,12 @@ def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
 
 
 def _gene_row(table: Table, gene: Gene, console: Console) -> None:
-    name = Text(line(gene.name))
-    if gene.status != "live":
-        name.append(f" ({_status(gene.status, gene.replaced_by)})", style="bold yellow")
     table.add_row(
         _id(gene.id, console),
         Text(line(gene.symbol), style="bold"),
         Text(line(gene.organism)),
         Text(line(gene.map_location or gene.chromosome)),
-        name,
+        _name(gene),
     )
 
 
