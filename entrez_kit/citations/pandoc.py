@@ -150,7 +150,13 @@ def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]
         NotConfigured: there is no pandoc on this machine.
     """
     numbered = [{**_masked(item), "id": f"i{number}"} for number, item in enumerate(items)]
-    document = _run(numbered, style)
+    with tempfile.TemporaryDirectory(prefix="entrez-kit-") as folder:
+        path = Path(folder) / "style.csl"
+        path.write_bytes(style)
+        arguments = (f"--data-dir={folder}", "--citeproc", f"--csl={path}", "--from=csljson", "--to=json")
+        document = json.loads(
+            run_pandoc(arguments, json.dumps(numbered, ensure_ascii=False).encode("utf-8", "replace"))
+        )
     entries = {
         block["c"][0][0].removeprefix("ref-"): tuple(
             Run("".join(run.text for run in runs), kinds)
@@ -181,14 +187,6 @@ def _divisions(blocks: Iterable[Any]) -> Iterable[Any]:
                 yield block
             else:
                 yield from _divisions(block["c"][1])
-
-
-def _run(items: list[dict[str, Any]], style: bytes) -> Any:
-    with tempfile.TemporaryDirectory(prefix="entrez-kit-") as folder:
-        path = Path(folder) / "style.csl"
-        path.write_bytes(style)
-        arguments = (f"--data-dir={folder}", "--citeproc", f"--csl={path}", "--from=csljson", "--to=json")
-        return json.loads(run_pandoc(arguments, json.dumps(items, ensure_ascii=False).encode("utf-8", "replace")))
 
 
 def _runs(nodes: Iterable[Any], kinds: frozenset[str] = frozenset()) -> Iterable[Run]:

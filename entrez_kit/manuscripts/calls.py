@@ -1,9 +1,9 @@
 """Calls in the text of a manuscript: those that have no entry in its list, and entries that nothing calls."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from entrez_kit.citations.check.guessing import guessed
 from entrez_kit.citations.check.operation import InTextFinding
@@ -34,14 +34,12 @@ _YEAR: Final = re.compile(r"((?:1[89]|20)[0-9]{2})([a-z]?)")
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call: what it says, the numbers or the name and year it stands for, and where it is."""
+    """A call: the number, the key, or the name and year it stands for, what it says, and where it is."""
 
+    what: Any
     said: str
     line: int
-    text: str
-    number: int | None = None
-    name: str = ""
-    year: str = ""
+    text: str | None
 
 
 def call_findings(manuscript: Manuscript) -> list[InTextFinding]:
@@ -59,24 +57,37 @@ def _findings(manuscript: Manuscript) -> Iterable[InTextFinding]:
     references = manuscript.references
     numbered = list(_numbers(manuscript.text, len(references)))
     named = list(_named(manuscript.text))
-    if len({one.number for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
+    if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
         return _by_number(references, numbered)
     if named:
         return _by_name(references, named)
     return [InTextFinding(kind="never_called", call=one.number or one.key, line=one.line) for one in references]
 
 
+def _compared(
+    calls: Iterable[_Call], entries: Iterable[tuple[str, Reference]], fitting: Callable[[Any], Collection[int]]
+) -> Iterator[InTextFinding]:
+    """Yield the calls that fit no entry, each once, then the entries that no call fits."""
+    used: set[int] = set()
+    seen: set[Any] = set()
+    for call in calls:
+        found = fitting(call.what)
+        used.update(found)
+        if not found and call.what not in seen:
+            yield InTextFinding(kind="no_entry", call=call.said, line=call.line, text=call.text)
+        seen.add(call.what)
+    for number, (shown, one) in enumerate(entries):
+        if number not in used:
+            yield InTextFinding(kind="never_called", call=shown, line=one.line)
+
+
 def _by_key(manuscript: Manuscript) -> Iterator[InTextFinding]:
-    known = {one.key for one in manuscript.references}
-    seen: set[str] = set()
-    for call in manuscript.calls:
-        if call.key not in known | seen and call.key != "*":
-            yield InTextFinding(kind="no_entry", call=call.key, line=call.line, text=call.text or None)
-        seen.add(call.key)
-    if "*" not in seen:
-        for one in manuscript.references:
-            if one.key not in seen:
-                yield InTextFinding(kind="never_called", call=one.key, line=one.line)
+    places: dict[str, list[int]] = {}
+    for number, one in enumerate(manuscript.references):
+        places.setdefault(one.key, []).append(number)
+    calls = [_Call(one.key, one.key, one.line, one.text or None) for one in manuscript.calls if one.key != "*"]
+    entries = [(one.key, one) for one in manuscript.references] if len(calls) == len(manuscript.calls) else []
+    return _compared(calls, entries, lambda key: places.get(key, []))
 
 
 # Numbers
@@ -85,30 +96,30 @@ def _by_key(manuscript: Manuscript) -> Iterator[InTextFinding]:
 def _numbers(text: Sequence[Line], most: int) -> Iterator[_Call]:
     """Yield calls by number; parentheses count only where there are no brackets, since they hold much else."""
     found = [call for line in text for call in _in_line(line, _BRACKETED)]
-    found = [call for call in found if (call.number or 0) <= most or not FIRST_YEAR <= (call.number or 0) <= LAST_YEAR]
+    found = [call for call in found if call.what <= most or not FIRST_YEAR <= call.what <= LAST_YEAR]
     found = found or [call for line in text for call in _raised(line)]
     if not found and most:
         found = [call for line in text for call in _in_line(line, _IN_PARENTHESES)]
-        if {one.number for one in found if one.number and one.number <= most} < set(range(1, min(3, most) + 1)):
+        if {one.what for one in found if one.what <= most} < set(range(1, min(3, most) + 1)):
             found = []  # years of age, samples, steps
     yield from found
 
 
 def _in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
     for match in pattern.finditer(line.text):
-        yield from _each(match[1], match[0], line, match.start())
+        yield from _each(match[1], line, match.start())
 
 
 def _raised(line: Line) -> Iterator[_Call]:
     for match in _SUPERSCRIPT.finditer(line.text):
         before = line.text[max(0, match.start() - 3) : match.start()]
         if re.search(r"[^\W\d_]{2}$|[.,;:)\]”\"]$", before) and not re.search(r"\b(?:[cmkµn]?m|10)$", before):
-            yield from _each(match[0].translate(_RAISED), match[0], line, match.start())
+            yield from _each(match[0].translate(_RAISED), line, match.start())
 
 
-def _each(numbers: str, said: str, line: Line, place: int) -> Iterator[_Call]:
+def _each(numbers: str, line: Line, place: int) -> Iterator[_Call]:
     for number in numbers_called(numbers):
-        yield _Call(said, line.number, _around(line.text, place), number=number)
+        yield _Call(number, str(number), line.number, _around(line.text, place))
 
 
 def _by_number(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
@@ -116,15 +127,9 @@ def _by_number(references: Sequence[Reference], calls: Sequence[_Call]) -> Itera
         int(one.number) if one.number and one.number.isdigit() else place: one
         for place, one in enumerate(references, start=1)
     }
-    called = {call.number for call in calls}
-    seen: set[int | None] = set()
-    for call in calls:
-        if call.number not in numbers and call.number not in seen:
-            yield InTextFinding(kind="no_entry", call=str(call.number), line=call.line, text=call.text)
-            seen.add(call.number)
-    for number, one in sorted(numbers.items()):
-        if number not in called:
-            yield InTextFinding(kind="never_called", call=str(number), line=one.line)
+    places = {number: [place] for place, number in enumerate(sorted(numbers))}
+    entries = [(str(number), one) for number, one in sorted(numbers.items())]
+    return _compared(calls, entries, lambda number: places.get(number, []))
 
 
 # Names and years
@@ -133,33 +138,27 @@ def _by_number(references: Sequence[Reference], calls: Sequence[_Call]) -> Itera
 def _named(text: Sequence[Line]) -> Iterator[_Call]:
     for line in text:
         for match in _NARRATIVE.finditer(line.text):
-            yield from _each_year(match[1], match[2], match[0], line, match.start())
+            yield from _each_year(match[1], match[2], line, match.start())
         for match in _PARENTHETIC.finditer(line.text):
             for part in match[1].split(";"):
                 if found := _PART.match(part.strip()):
-                    yield from _each_year(found[1], found[2], part.strip(), line, match.start())
+                    yield from _each_year(found[1], found[2], line, match.start())
 
 
-def _each_year(names: str, years: str, said: str, line: Line, place: int) -> Iterator[_Call]:
+def _each_year(names: str, years: str, line: Line, place: int) -> Iterator[_Call]:
     first = re.split(r",? (?:and|&|und|et|y)(?= )", names, maxsplit=1)[0]
     for year, letter in _YEAR.findall(years):
-        yield _Call(f"{names} {year}{letter}", line.number, _around(line.text, place), name=first, year=year)
+        yield _Call((folded(first), year), f"{names} {year}{letter}", line.number, _around(line.text, place))
 
 
 def _by_name(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
-    entries = [(one, _head(one), _years(one)) for one in references]
-    used: set[int] = set()
-    seen: set[tuple[str, str]] = set()
-    for call in calls:
-        name = folded(call.name)
-        fitting = [n for n, (_, head, years) in enumerate(entries) if call.year in years and _is_first(name, head)]
-        used.update(fitting)
-        if not fitting and (name, call.year) not in seen:
-            yield InTextFinding(kind="no_entry", call=call.said, line=call.line, text=call.text)
-        seen.add((name, call.year))
-    for n, (one, _, _) in enumerate(entries):
-        if n not in used:
-            yield InTextFinding(kind="never_called", call=_shown(one), line=one.line)
+    entries = [(_head(one), _years(one)) for one in references]
+
+    def fitting(what: tuple[str, str]) -> list[int]:
+        name, year = what
+        return [n for n, (head, years) in enumerate(entries) if year in years and _is_first(name, head)]
+
+    return _compared(calls, [(_shown(one), one) for one in references], fitting)
 
 
 def _head(reference: Reference) -> str:

@@ -35,6 +35,7 @@ _LISTED: Final = re.compile(
 _LIST_STYLE: Final = re.compile(r"bibliograph|^references?$|literaturverzeichnis|endnotebibliography", re.IGNORECASE)
 _HEADING_STYLE: Final = re.compile(r"^(?:heading|title|überschrift|titre|titolo|kop)\s*[0-9]?", re.IGNORECASE)
 _MENDELEY: Final = re.compile(r"MENDELEY_CITATION_v[0-9]+_([A-Za-z0-9+/=]+)")
+"""A citation of Mendeley Cite, which stands in the tag of a content control."""
 _CALLED: Final = re.compile(r"[0-9]+(?:[\s,–−-]+[0-9]+)*")
 _UP: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", " ")
 _COUNT: Final = re.compile(r"[\[(]?([0-9]{1,4})[\])]?[.)]?")
@@ -83,7 +84,9 @@ class _Reader:
         self._fields = []
         for element in root.iter(f"{W}p", f"{W}tag"):
             if element.tag == f"{W}tag":
-                self._content_control(str(element.get(f"{W}val") or ""))
+                tag = str(element.get(f"{W}val") or "")
+                if len(tag) <= MAX_FIELD and (match := _MENDELEY.match(tag)):
+                    self._csl(_json_in(_decoded(match[1])), len(self.paragraphs) + 1, "")
                 continue
             if next(element.iterancestors(f"{W}p"), None) is not None:  # of a text box, read with what is around it
                 continue
@@ -141,16 +144,12 @@ class _Reader:
             case "fldSimple":
                 text = "".join(str(inner.text or "") for inner in node.iter(f"{W}t"))
                 self._closed(_Field([str(node.get(f"{W}instr") or "")], result=[text]), number)
-            case "fldChar":
-                self._field_sign(str(node.get(f"{W}fldCharType")), number)
-
-    def _field_sign(self, sign: str, number: int) -> None:
-        if sign == "begin":
-            self._fields.append(_Field())
-        elif sign == "separate" and self._fields:
-            self._fields[-1].begun = True
-        elif sign == "end" and self._fields:
-            self._closed(self._fields.pop(), number)
+            case "fldChar" if node.get(f"{W}fldCharType") == "begin":
+                self._fields.append(_Field())
+            case "fldChar" if self._fields and node.get(f"{W}fldCharType") == "separate":
+                self._fields[-1].begun = True
+            case "fldChar" if self._fields and node.get(f"{W}fldCharType") == "end":
+                self._closed(self._fields.pop(), number)
 
     # What reference managers keep
 
@@ -168,12 +167,6 @@ class _Reader:
             for text in texts:
                 if found := _ENDNOTE.search(text):
                     self._endnote(found[0], number, shown)
-
-    def _content_control(self, tag: str) -> None:
-        """Read a citation of Mendeley Cite, which stands in the tag of a content control."""
-        match = _MENDELEY.match(tag)
-        if match and len(tag) <= MAX_FIELD:
-            self._csl(_json_in(_decoded(match[1])), len(self.paragraphs) + 1, "")
 
     def _csl(self, document: Any, number: int, shown: str) -> None:
         items = document.get("citationItems") if isinstance(document, dict) else None

@@ -262,6 +262,10 @@ class _Match:
         """How much they do not share."""
         return len(self.differences) + len(self.left)
 
+    def has_authors(self, reference: Reference) -> bool:
+        """Tell whether it has the authors of a reference that names some."""
+        return bool(reference.authors) and all(one.field != "authors" for one in self.differences)
+
 
 @dataclass
 class _Candidates:
@@ -698,14 +702,10 @@ def _ranked(one: _Candidates) -> list[_Match]:
     if any(match.found_by == "identifier" and not match.same for match in matches):
         # The title of one work and the identifier of another need all the authors to say which one is meant.
         matches = [
-            match if match.found_by == "identifier" else replace(match, same=match.same and _has_authors(match, one))
+            match if match.found_by == "identifier" or match.has_authors(one.reference) else replace(match, same=False)
             for match in matches
         ]
     return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
-
-
-def _has_authors(match: _Match, one: _Candidates) -> bool:
-    return bool(one.reference.authors) and all(difference.field != "authors" for difference in match.differences)
 
 
 def _without_record(one: _Candidates) -> dict[str, Any]:

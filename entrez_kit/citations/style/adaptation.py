@@ -37,10 +37,7 @@ def adapted(name: str, *changes: Change) -> bytes:
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(_path(name).read_bytes(), parser)
-    _single_entries(root)
-    _names_before_labels(root)
-    _titles_as_given(root)
-    for change in changes:
+    for change in (_single_entries, _names_before_labels, _titles_as_given, *changes):
         change(root)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="utf-8"))
 
