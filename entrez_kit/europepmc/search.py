@@ -144,21 +144,23 @@ class Walk(Outcomes[EuropePMCArticle]):
         self._request = request
         from entrez_kit.europepmc.query import build_query
 
-        self._query = build_query(request.query, request.sources)
-        self._sort = _sort_parameter(request)
+        query = build_query(request.query, request.sources)
+        self.effective_query = query.text
         self._wanted = request.max_results or request.page_size
-        self.warnings = [*self._query.warnings, *_sort_warnings(request)]
+        self.warnings = query.warnings
+        # Preprints have no print date.
+        by_first_date = request.sort_by == "date" and "PPR" in request.sources
+        by_date = "FIRST_PDATE_D desc" if by_first_date else "P_PDATE_D desc"
+        self._sort = {"cited": "CITED desc", "date": by_date}.get(request.sort_by)
+        if by_first_date:
+            message = "Preprints have no print date, by which Europe PMC sorts otherwise; the records are sorted by "
+            self.warnings.append(Warn(code="sorted_by_first_date", message=f"{message}the date of first publication."))
         self.total_found = 0
         self.retrieved = 0
         self.next_cursor: str | None = request.cursor
         self.search_url = ""
         self.failure: EntrezKitError | None = None
         self._skipped = 0
-
-    @property
-    def effective_query(self) -> str:
-        """The query as it is sent."""
-        return self._query.text
 
     @property
     def promised(self) -> int:
@@ -221,7 +223,7 @@ class Walk(Outcomes[EuropePMCArticle]):
 
     def _ask(self, cursor: str, done: int) -> "Reply[dict[str, Any]]":
         return self._services.europepmc.search(
-            query=self._query.text,
+            query=self.effective_query,
             result_type="core" if self._request.detail_level == "full" else "lite",
             page_size=min(self._request.page_size, self._wanted - done),
             cursor_mark=cursor,
@@ -296,27 +298,6 @@ def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
         warnings=walk.warnings,
         search_url=walk.search_url,
     )
-
-
-def _sort_parameter(request: EuropePMCRequest) -> str | None:
-    """Return what Europe PMC sorts by; preprints have no print date, so with them the first date counts."""
-    if request.sort_by == "cited":
-        return "CITED desc"
-    if request.sort_by == "date":
-        return "FIRST_PDATE_D desc" if "PPR" in request.sources else "P_PDATE_D desc"
-    return None
-
-
-def _sort_warnings(request: EuropePMCRequest) -> list[Warn]:
-    if request.sort_by != "date" or "PPR" not in request.sources:
-        return []
-    return [
-        Warn(
-            code="sorted_by_first_date",
-            message="Preprints have no print date, by which Europe PMC sorts otherwise; "
-            "the records are sorted by the date of first publication.",
-        )
-    ]
 
 
 EUROPEPMC_SEARCH: Final = Operation(

@@ -233,7 +233,7 @@ class Article(Result):
     url: str
 
 
-class CitationAuthor(Result):
+class CitationAuthor(Part):
     """An author as reference lists name one: a person, or a group by its collective name."""
 
     last_name: str | None = sparse()
@@ -241,7 +241,7 @@ class CitationAuthor(Result):
     collective_name: str | None = sparse()
 
 
-class CitationJournal(Result):
+class CitationJournal(Part):
     """The place of publication as a reference list needs it; for books and chapters the book."""
 
     title: str | None = sparse()

@@ -1,6 +1,7 @@
 """Pages and article numbers: NLM writes both into one field, and shortens ranges."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _RANGE: Final = re.compile(r"(?<![\w.])([A-Za-z]{0,3})([0-9]+)\s*[-–—]\s*([A-Za-z]{0,3})([0-9]+)(?![0-9])")
@@ -14,6 +15,9 @@ _LONGEST_NUMBER: Final = 12
 """More digits are no page, and thousands of them no number that Python reads."""
 _LONG_NUMBER: Final = 5
 """A single number of so many digits is no page: no volume is so thick."""
+_NUMBER: Final = re.compile(r"(?=[^0-9]*[0-9])[\w.-]{1,30}")
+_PUBLISHER_CODE: Final = re.compile(r"(?:S[0-9]{4}-?|[0-9]{4}-)[0-9]{3}[0-9X]")
+"""An ISSN and what follows it, the code by which publishers know a manuscript: S0949-2658(19)30200-3."""
 
 
 def expanded(pages: str) -> str:
@@ -62,3 +66,15 @@ def page_and_number(pages: str | None, number: str | None = None) -> tuple[str |
     if is_article_number(text) or text == number:
         return None, text
     return expanded(text), None
+
+
+def article_number(located: Iterable[tuple[str, str, bool]]) -> str | None:
+    """Return the number that an electronic article has in place of pages: e47969, 2564, RP88808.
+
+    NLM gives it as an electronic location of the type pii, where some publishers write a code that no reader sees.
+
+    Args:
+        located: type, id and whether NLM calls it valid, from a record's electronic locations.
+    """
+    numbers = (value for kind, value, valid in located if kind == "pii" and valid)
+    return next((text for text in numbers if _NUMBER.fullmatch(text) and not _PUBLISHER_CODE.match(text)), None)

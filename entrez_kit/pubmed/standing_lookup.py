@@ -28,7 +28,11 @@ class Standings:
     @property
     def warnings(self) -> list[Warn]:
         """What to say where something is not known."""
-        return [Warn(code=STANDING_UNKNOWN, message=_unknown(self.unknown))] if self.unknown else []
+        if not self.unknown:
+            return []
+        why = next(iter(self.unknown.values())).message
+        message = f"Whether PMID {listed(self.unknown)} was retracted or corrected is not known: {why}"
+        return [Warn(code=STANDING_UNKNOWN, message=message)]
 
 
 def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
@@ -55,9 +59,3 @@ def standing_shortfall(warnings: Iterable[Warn]) -> EntrezKitError | None:
     """Return the error that goes with a document in which it is not known how some works stand."""
     said = [warning.message for warning in warnings if warning.code == STANDING_UNKNOWN]
     return lacking(["standing"], said[0]) if said else None
-
-
-def _unknown(unknown: dict[str, EntrezKitError]) -> str:
-    shown = listed(unknown)
-    why = next(iter(unknown.values())).message
-    return f"Whether PMID {shown} was retracted or corrected is not known: {why}"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
-from entrez_kit.identifiers import bare_orcid, bare_pmcid
+from entrez_kit.identifiers import bare_doi, bare_orcid, bare_pmcid
+from entrez_kit.pubmed.pages import article_number
 from entrez_kit.pubmed.standing import retraction_status, standing_of
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml.dates import (
@@ -18,7 +19,6 @@ from entrez_kit.pubmed.xml.dates import (
     publication_date,
 )
 from entrez_kit.pubmed.xml.mixed_content import INLINE, text_of, tidy
-from entrez_kit.pubmed.xml.own_ids import article_number, own_ids
 
 Fields = dict[str, Any]
 Handlers = Mapping[str, "str | Callable[[Any, Fields], None] | Mapping[str, Any]"]
@@ -124,6 +124,59 @@ def joined_sections(sections: list[Fields]) -> str:
         return str(sections[0]["text"])
     lines = (f"{part['label']}: {part['text']}".rstrip() if "label" in part else part["text"] for part in sections)
     return "\n".join(lines)
+
+
+# ids
+
+
+def own_ids(listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]) -> tuple[dict[str, str], str | None]:
+    """Put together a record's own ids, losing none, and choose its DOI.
+
+    A second id of the same type is numbered ("mid_2"); the chosen DOI is always the one called "doi".
+
+    Args:
+        listed: type and id, from the record's list of ids.
+        located: type, id and whether NLM calls it valid, from its electronic locations.
+    """
+    ids = dict(listed)
+    if len(ids) == len(listed):  # one id of each type, and the locations say the same: nearly always
+        for kind, value, valid in located:
+            if not valid or ids.setdefault(kind, value) != value:
+                break
+        else:
+            doi = ids.get("doi")
+            if doi is None or doi.startswith("10."):
+                return ids, doi
+    return _reconciled(listed, located)
+
+
+def _reconciled(
+    listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
+) -> tuple[dict[str, str], str | None]:
+    dois = [value for kind, value, valid in located if kind == "doi" and valid]
+    dois += [value for kind, value in listed if kind == "doi"]
+    dois += [value for kind, value, valid in located if kind == "doi" and not valid]
+    dois = [doi for doi in map(bare_doi, dois) if doi]
+    doi = next((doi for doi in dois if doi.startswith("10.")), dois[0] if dois else None)
+    pairs = [*listed, *((kind, value) for kind, value, valid in located if valid)]
+    if doi:
+        pairs.insert(next((i for i, (kind, _) in enumerate(pairs) if kind == "doi"), len(pairs)), ("doi", doi))
+    ids: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    for kind, value in pairs:
+        value = bare_doi(value) if kind == "doi" else value
+        if value and (kind, value.lower()) not in seen:
+            seen.add((kind, value.lower()))
+            ids[_free_key(kind, ids)] = value
+    return ids, doi
+
+
+def _free_key(kind: str, ids: dict[str, str]) -> str:
+    key, count = kind, 1
+    while key in ids:
+        count += 1
+        key = f"{kind}_{count}"
+    return key
 
 
 # lists that articles and books share

@@ -5,7 +5,6 @@ from typing import Any, Final, Literal
 from entrez_kit.pubmed.xml import article
 from entrez_kit.pubmed.xml.article import Fields, Handlers
 from entrez_kit.pubmed.xml.mixed_content import text_of
-from entrez_kit.pubmed.xml.own_ids import own_ids
 
 
 def book_fields(record: Any) -> Fields:
@@ -52,7 +51,7 @@ def _place_book(fields: Fields, *, whole: bool) -> None:
         fields.setdefault("_located", []).extend(book_ids)
     else:
         fields["title"] = fields.get("title") or info.get("title", "")
-        _, doi = own_ids([], book_ids)
+        _, doi = article.own_ids([], book_ids)
         if doi:
             info["doi"] = doi
     if fields.get("authors"):

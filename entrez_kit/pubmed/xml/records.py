@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from entrez_kit.pubmed.models import Article, CitationData
+from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import Fields, article_fields
 from entrez_kit.pubmed.xml.book import book_fields, book_kind
 from entrez_kit.pubmed.xml.element_json import element_to_json
@@ -94,7 +94,12 @@ class Record:
         Raises:
             ValueError: the record is a deletion.
         """
-        return CitationData.model_validate(_citation_fields(self._fields()))
+        fields = self._fields()
+        cited: Fields = {name: fields[name] for name in CitationData.model_fields if name in fields}
+        journal: Fields = fields.get("journal_info") or {}
+        place = {**journal, "year": (journal.get("publication_date") or {}).get("year")}
+        cited["journal_info"] = place if any(map(place.get, CitationJournal.model_fields)) else None
+        return CitationData.model_validate(cited)
 
     def as_json(self) -> dict[str, Any]:
         """Return the whole element as JSON, order and mixed content kept (see ``element_to_json``)."""
@@ -211,20 +216,3 @@ def _deletions(found: Found) -> Iterator[Record]:
             element,
             _lasting=not found.alone or len(pieces) != len(tags),
         )
-
-
-def _citation_fields(fields: Fields) -> Fields:
-    journal: Fields = fields.get("journal_info") or {}
-    places = ("title", "iso_abbreviation", "volume", "issue", "pages", "article_number")
-    place: Fields = {name: journal.get(name) for name in places}
-    place["year"] = (journal.get("publication_date") or {}).get("year")
-    names = ("last_name", "initials", "collective_name")
-    return {
-        "pmid": fields["pmid"],
-        "title": fields.get("title", ""),
-        "authors": [{name: person.get(name) for name in names} for person in fields.get("authors", [])],
-        "journal_info": place if any(place.values()) else None,
-        "doi": fields.get("doi"),
-        "standing": fields.get("standing"),
-        "mesh_terms": fields.get("mesh_terms", []),
-    }
