@@ -1,9 +1,11 @@
 """What `corpus export` writes that no other command does: Parquet."""
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from entrez_kit.corpus.store.reading import COLUMNS, LISTS, NUMBERS
 from entrez_kit.errors import InvalidInput
+from entrez_kit.extras import require
 
 from ._formats.writer import Writer
 from ._output import Sink
@@ -12,8 +14,12 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
+PAGE: Final = 2_000
+"""Records held at a time, and the size of a row group."""
+
+
 class Parquet(Writer[dict[str, Any]]):
-    """Rows in a file of columns.
+    """Rows in a file of columns, written in constant memory.
 
     Raises:
         InvalidInput: it is no text for a terminal.
@@ -21,8 +27,6 @@ class Parquet(Writer[dict[str, Any]]):
     """
 
     def __init__(self, sink: Sink) -> None:
-        from entrez_kit.corpus.parquet import ParquetFile
-
         if sink.isatty():
             raise InvalidInput(
                 "Parquet is no text for a terminal.",
@@ -30,21 +34,43 @@ class Parquet(Writer[dict[str, Any]]):
                 recovery_hint="Name a file: -o corpus.parquet",
                 details={"reason": "bad_usage"},
             )
+        require("parquet", "The format parquet")
         super().__init__(sink, lambda row: (row,))
-        self._file = ParquetFile(_SinkStream(sink))
+        self._stream = _SinkStream(sink)
+        self._file: Any = None
+        self._page: list[dict[str, Any]] = []
 
     def begin(self) -> None:
         """Write the head."""
-        self._file.begin()
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        kinds = {
+            **dict.fromkeys(LISTS, pa.list_(pa.string())),
+            **dict.fromkeys(NUMBERS, pa.int32()),
+            "pmid": pa.int64(),
+        }
+        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
+        self._file = pq.ParquetWriter(pa.PythonFile(self._stream, mode="w"), schema)
 
     def put(self, piece: dict[str, Any]) -> None:
         """Write a row."""
-        self._file.write(piece)
+        self._page.append(piece)
+        if len(self._page) == PAGE:
+            self._write_page()
 
     def end(self) -> None:
-        """Write what is left."""
-        self._file.end()
+        """Write what is left, and the foot."""
+        if self._page:
+            self._write_page()
+        self._file.close()
         super().end()
+
+    def _write_page(self) -> None:
+        import pyarrow as pa
+
+        self._file.write_batch(pa.RecordBatch.from_pylist(self._page, schema=self._file.schema))
+        self._page = []
 
 
 class _SinkStream(io.RawIOBase):

@@ -56,7 +56,8 @@ ONLY_IN = {
     "pandas": ("entrez_kit/tables.py", "entrez_kit/model.py"),
     "Bio": ("entrez_kit/services/eutils.py", "entrez_kit/pubmed/"),
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
-    **dict.fromkeys(("openai", "model2vec", "pyarrow", "numpy", "usearch"), ("entrez_kit/corpus/",)),
+    **dict.fromkeys(("openai", "model2vec", "numpy", "usearch"), ("entrez_kit/corpus/",)),
+    "pyarrow": ("commands/_corpus_export.py",),
     **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
 }
 HEAVY = {

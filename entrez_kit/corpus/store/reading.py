@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from entrez_kit.corpus.documents import DocFields
 from entrez_kit.corpus.quality import Lasting
@@ -246,6 +246,27 @@ def log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> C
         (query_key, limit),
     )
     return CheckpointLog(query_key=query_key, entries=[CheckpointMove.model_validate(dict(row)) for row in rows])
+
+
+LISTS: Final = ("authors", "pub_types", "mesh", "keywords")
+NUMBERS: Final = ("year", "version")
+COLUMNS: Final = (
+    *("pmid", "title", "abstract", "journal", "pdat", "edat", "lr", "doi", "pmcid", "retraction_status"),
+    *(*LISTS, *NUMBERS, "first_seen_at", "last_seen_at"),
+)
+"""What a row has of a record; texts but for the PMID, lists and numbers."""
+
+
+def rows(connection: sqlite3.Connection, query_key: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the records of the corpus, or of one query, by PMID."""
+    source = "documents" if query_key is None else "membership JOIN documents USING (pmid)"
+    chosen = "" if query_key is None else "query_key = :key AND"
+    found = connection.execute(
+        f"SELECT {', '.join(COLUMNS)} FROM {source} WHERE {chosen} status = 'current' ORDER BY pmid",
+        {"key": query_key},
+    )
+    for row in found:
+        yield {name: json.loads(row[name]) if name in LISTS else row[name] for name in COLUMNS}
 
 
 # Differences ---------------------------------------------------------------------------------------------------------

@@ -93,10 +93,8 @@ class Store(CorpusFile):
         Raises:
             EntityNotFound: there is no such query.
         """
-        from entrez_kit.corpus import parquet
-
         with self._reading_of(query_key) as connection:
-            yield from parquet.rows(connection, query_key)
+            yield from reading.rows(connection, query_key)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Work out anew what is made of the stored records (quality, chunks, indexes); return how many.
