@@ -91,7 +91,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
         contents: dict[str, bytes] = {}
         refused: dict[str, EntrezKitError] = {}
         failed: dict[str, EntrezKitError] = {}
-        for group, verified in self._groups(known, inputs):
+        for group, verified in self._groups(known):
             # Ids that are not known to exist may be refused, the others may not.
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
@@ -101,18 +101,18 @@ class FetchedRecords(OfIds[FetchedRecord]):
                 self._fetched.update(batch)
             refused |= asked.refused
             failed |= asked.failed
-        for given, uid in known.uids.items():
+        for uid, error in refused.items():
             # What EFetch says it has not, and ESummary describes, is a failure of EFetch.
-            if uid in refused and given in known.documents and isinstance(refused[uid], EntityNotFound):
+            if uid in known.documents and isinstance(error, EntityNotFound):
                 failed[uid] = UpstreamError(
-                    f"{refused[uid].message.rstrip('.')}. ESummary describes it all the same.",
+                    f"{error.message.rstrip('.')}. ESummary describes it all the same.",
                     details={"reason": "contradiction", "service": "eutils", "endpoint": "efetch"},
                 )
         self.error = self.error or next(iter(failed.values()), None)
         for given in inputs:
             uid = known.uids[given] or ""
             if uid in self._fetched:
-                if given in known.failed:
+                if uid in known.failed:
                     self._unchecked.append(given)
                 yield FetchedRecord(IdOutcome(id=given, status="found"), _text(contents.pop(uid, b"")))
             elif uid in failed:
@@ -128,23 +128,20 @@ class FetchedRecords(OfIds[FetchedRecord]):
         try:
             return look_up(self._services, db, ids, pulse=self._pulse)
         except InvalidInput as exc:
-            unknown = LookUp(db, LookUp.read(db, ids))
-            unknown.failed = {given: exc for given, uid in unknown.uids.items() if uid is not None}
+            unknown = LookUp.of(db, ids)
+            unknown.failed.update(dict.fromkeys(unknown.wanted, exc))
             return unknown
 
-    def _groups(self, known: LookUp, ids: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
+    def _groups(self, known: LookUp) -> Iterator[tuple[list[str], bool]]:
         """Yield ids to fetch together, in order, and whether they are known to exist.
 
         An accession without a summary may still be one EFetch knows: it is asked for alone, lest it spoils the others.
         """
         group: list[str] = []
-        seen: set[str] = set()
-        for given in ids:
-            uid = known.uids[given]
-            if uid is None or uid in seen or uid in self._fetched or (given in known.absent and uid.isdigit()):
+        for uid in known.wanted:
+            if uid in self._fetched or (uid in known.absent and uid.isdigit()):
                 continue
-            seen.add(uid)
-            if given in known.absent:
+            if uid in known.absent:
                 if group:
                     yield group, True
                 yield [uid], False

@@ -8,7 +8,7 @@ from pydantic import Field
 from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.databases.summary import NOT_AN_ID, IdOutcome, LookUp, look_up, missing_ids
+from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Collected, Request, Result, Warn, sparse
 from entrez_kit.operation import InParts, Operation
@@ -118,7 +118,7 @@ class LinkSets(InParts[str, LinkSet]):
             uid = uids[given]
             if uid in existing.absent:
                 # NCBI invents links for some ids that never existed; they are not passed on.
-                return LinkSet(source_id=given, status="not_found", message=existing.absent[uid])
+                return LinkSet(source_id=given, status="not_found", message=existing.outcome(uid).message)
             if found := links.get(uid):
                 shown = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in found]
                 return LinkSet(source_id=given, status="linked", links=shown)
@@ -133,23 +133,17 @@ class LinkSets(InParts[str, LinkSet]):
     def _sources(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, LinkSet]]:
         """Return the UID of each id, and what becomes of those without; ELink answers accessions under UIDs."""
         db = self._request.source
-        read = LookUp.read(db, ids)
-        known = look_up(
-            self._services, db, [uid for uid in read if not (read[uid] or "0").isdigit()], pulse=self._pulse
-        )
-        uids: dict[str, str] = {}
+        read = LookUp.of(db, ids).uids
+        uids = {given: uid for given, uid in read.items() if uid is not None and uid.isdigit()}
+        known = look_up(self._services, db, [given for given in read if given not in uids], pulse=self._pulse)
+        self.error = self.error or next(iter(known.failed.values()), None)
         outcomes: dict[str, LinkSet] = {}
-        for given, uid in read.items():
-            if uid is None:
-                outcomes[given] = LinkSet(source_id=given, status="invalid", message=NOT_AN_ID.format(db=db))
-            elif given not in known.uids:
-                uids[given] = uid
-            elif given in known.documents:
-                uids[given] = str(known.documents[given]["uid"])
+        for given, uid in known.uids.items():
+            told = known.outcome(given)
+            if told.status == "found":
+                uids[given] = str(known.documents[uid or ""]["uid"])
             else:
-                self.error = self.error or known.failed.get(given)
-                status: LinkStatus = "error" if given in known.failed else "not_found"
-                outcomes[given] = LinkSet(source_id=given, status=status, message=known.outcome(given).message or "")
+                outcomes[given] = LinkSet(source_id=given, status=told.status, message=told.message)
         return uids, outcomes
 
     def _links(self, uids: list[str]) -> tuple[dict[str, list["RawLink"]], dict[str, EntrezKitError]]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
+from entrez_kit.databases.summary import look_up
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Stripped, Warned, lacking, sparse
 from entrez_kit.operation import Operation
@@ -19,8 +20,6 @@ MAX_RESULTS: Final = 50
 _UI: Final = re.compile(r"[CDQ](?:[0-9]{6}|[0-9]{9})")
 """A unique identifier; those given since 2014 have nine digits."""
 _TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?>(?:\.[0-9]{3})*)")
-PER_SUMMARY: Final = 500
-"""Records per ESummary in JSON."""
 
 
 class MeshRequest(Request):
@@ -118,14 +117,10 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
 
 
 def _documents(services: Services, uids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    from entrez_kit.services.esummary_reply import parse_documents
-
-    found: dict[str, dict[str, Any]] = {}
-    for start in range(0, len(uids), PER_SUMMARY):
-        some = uids[start : start + PER_SUMMARY]
-        reply = services.eutils.esummary(db="mesh", ids=some, version="2.0", retmode="json", read=parse_documents)
-        found |= reply.value.documents
-    return found
+    known = look_up(services, "mesh", uids)
+    if known.failed and not known.documents:
+        raise next(iter(known.failed.values()))
+    return known.documents
 
 
 def _places(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -14,9 +14,6 @@ from entrez_kit.operation import InParts, Item, Operation, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording, listed
 
-if TYPE_CHECKING:
-    from entrez_kit.services.esummary_reply import Summaries
-
 BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""
 MAX_IDS: Final = 10_000
@@ -25,7 +22,6 @@ ACCESSIONS: Final = ("accessionversion", "caption", "assemblyaccession", "access
 """Fields of a summary that hold what a record is also known by."""
 
 IdStatus = Literal["found", "not_found", "invalid", "error"]
-NOT_AN_ID: Final = "not an id of {db}"
 
 
 class SummaryRequest(Request):
@@ -109,7 +105,7 @@ class DocumentSummaries(OfIds[SummaryOutcome]):
         known = look_up(self._services, self._db, inputs, pulse=self._pulse)
         self.error = self.error or next(iter(known.failed.values()), None)
         for given in inputs:
-            yield SummaryOutcome(known.outcome(given), known.documents.get(given))
+            yield SummaryOutcome(known.outcome(given), known.documents.get(known.uids[given] or ""))
 
 
 def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
@@ -143,7 +139,10 @@ def result_of(request: SummaryRequest, items: DocumentSummaries) -> SummaryResul
 
 @dataclass(slots=True)
 class LookUp:
-    """What ESummary says of ids, each under the text it was given as."""
+    """What ESummary says of ids: ``uids`` has each as NCBI takes it, None where it is no id of the database.
+
+    By UID or accession there is a document, or why there is none, or the error in place of an answer.
+    """
 
     db: str
     uids: dict[str, str | None]
@@ -151,20 +150,27 @@ class LookUp:
     absent: dict[str, str] = field(default_factory=dict)
     failed: dict[str, EntrezKitError] = field(default_factory=dict)
 
-    @staticmethod
-    def read(db: str, ids: Sequence[str]) -> dict[str, str | None]:
-        """Return the UID or accession of each id, None where it is no id of the database."""
-        return {given: read_uid(db, given) for given in ids}
+    @classmethod
+    def of(cls, db: str, ids: Sequence[str]) -> "LookUp":
+        """Return ids of a database before anything is asked."""
+        return cls(db, {given: read_uid(db, given) for given in ids})
+
+    @property
+    def wanted(self) -> list[str]:
+        """What to ask for, each once."""
+        return list(dict.fromkeys(uid for uid in self.uids.values() if uid is not None))
 
     def outcome(self, given: str) -> IdOutcome:
         """Say what became of an id."""
-        if self.uids[given] is None:
-            return IdOutcome(id=given, status="invalid", message=NOT_AN_ID.format(db=self.db))
-        if given in self.documents:
+        uid = self.uids[given]
+        if uid is None:
+            return IdOutcome(id=given, status="invalid", message=f"not an id of {self.db}")
+        if uid in self.documents:
             return IdOutcome(id=given, status="found")
-        if given in self.failed:
-            return IdOutcome(id=given, status="error", message=self.failed[given].message)
-        return IdOutcome(id=given, status="not_found", message=self.absent[given])
+        if uid in self.failed:
+            return IdOutcome(id=given, status="error", message=self.failed[uid].message)
+        message = f"{self.db} has no record {given} ({self.absent[uid]})"
+        return IdOutcome(id=given, status="not_found", message=message)
 
 
 def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: Pulse | None = None) -> LookUp:
@@ -176,11 +182,9 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: Pulse | N
     Raises:
         InvalidInput: NCBI refuses the request whatever the ids.
     """
-    uids = LookUp.read(db, ids)
-    wanted = list(dict.fromkeys(uid for uid in uids.values() if uid is not None))
     from entrez_kit.services.esummary_reply import Summaries, parse_documents
 
-    summaries = Summaries()
+    known = LookUp.of(db, ids)
     failed: dict[str, EntrezKitError] = {}
 
     def ask(batch: list[str]) -> Summaries:
@@ -190,46 +194,40 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: Pulse | N
     def asked_for(group: list[str], size: int) -> None:
         asked = in_batches(group, size, ask, pulse=pulse, at_once=services.eutils.at_once)
         for batch, part in asked.answers:
-            summaries.documents.update(part.documents)
-            summaries.problems.update(part.problems)
-            _file_under_accession(batch, part, summaries)
-        summaries.problems.update({uid: error.message for uid, error in asked.refused.items()})
+            known.documents.update(part.documents)
+            known.absent.update(part.problems)
+            _file_under_accession(batch, part.documents, known.documents)
+        known.absent.update({uid: error.message for uid, error in asked.refused.items()})
         failed.update(asked.failed)
 
+    def unanswered() -> list[str]:
+        return [uid for uid in known.wanted if uid not in known.documents and uid not in known.absent]
+
     # An id that is no UID makes NCBI refuse all that come with it.
-    asked_for([uid for uid in wanted if uid.isdigit()], BATCH)
-    asked_for([uid for uid in wanted if not uid.isdigit()], BATCH)
-    unanswered = [
-        uid for uid in wanted if uid not in summaries.documents and uid not in summaries.problems and uid not in failed
-    ]
-    asked_for(unanswered, 1 if any(not uid.isdigit() for uid in unanswered) else BATCH)
-    found = LookUp(db, uids)
-    for given, uid in uids.items():
-        if uid is None:
-            continue
-        if uid in summaries.documents:
-            found.documents[given] = summaries.documents[uid]
-        elif uid in summaries.problems:
-            found.absent[given] = f"{db} has no record {given} ({summaries.problems[uid]})"
-        else:
-            found.failed[given] = failed.get(uid) or UpstreamError(
-                f"NCBI left {given} out of its answer about {db}.",
-                details={"reason": "incomplete", "endpoint": "esummary"},
-            )
-    return found
+    asked_for([uid for uid in known.wanted if uid.isdigit()], BATCH)
+    asked_for([uid for uid in known.wanted if not uid.isdigit()], BATCH)
+    left_out = [uid for uid in unanswered() if uid not in failed]
+    asked_for(left_out, 1 if any(not uid.isdigit() for uid in left_out) else BATCH)
+    for uid in unanswered():
+        known.failed[uid] = failed.get(uid) or UpstreamError(
+            f"NCBI left {uid} out of its answer about {db}.", details={"reason": "incomplete", "endpoint": "esummary"}
+        )
+    return known
 
 
-def _file_under_accession(batch: Sequence[str], part: "Summaries", summaries: "Summaries") -> None:
+def _file_under_accession(
+    batch: Sequence[str], answered: dict[str, dict[str, Any]], documents: dict[str, dict[str, Any]]
+) -> None:
     """Find records asked for by accession, which NCBI answers under their UIDs."""
     for uid in batch:
-        if uid.isdigit() or uid in summaries.documents:
+        if uid.isdigit() or uid in documents:
             continue
-        if len(batch) == len(part.documents) == 1:
-            summaries.documents[uid] = next(iter(part.documents.values()))
+        if len(batch) == len(answered) == 1:
+            documents[uid] = next(iter(answered.values()))
             continue
-        for document in part.documents.values():
+        for document in answered.values():
             if uid.lower() in {str(document.get(key, "")).lower() for key in ACCESSIONS}:
-                summaries.documents[uid] = document
+                documents[uid] = document
                 break
 
 
