@@ -155,26 +155,14 @@ def prepare(connection: sqlite3.Connection) -> None:
         raise CacheUnusable("a newer version of entrez-kit made it")
     if version < SCHEMA_VERSION:
         connection.execute("PRAGMA journal_mode=WAL")
-        with transaction(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:
             connection.execute(
                 f"CREATE TABLE IF NOT EXISTS {TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER)"
             )
             connection.execute(f"CREATE INDEX IF NOT EXISTS expires_idx ON {TABLE}(expires)")
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
     connection.execute("PRAGMA synchronous=NORMAL")
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Write all or nothing; waits for other writers as long as the connection's busy timeout says."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def open_file(path: Path) -> sqlite3.Connection:
@@ -315,7 +303,8 @@ class ReplyStore:
             if commit and self._read_only:
                 raise StoreUnavailable
             if commit:
-                with transaction(opened):
+                opened.execute("BEGIN IMMEDIATE")
+                with opened:
                     yield opened
             else:
                 yield opened

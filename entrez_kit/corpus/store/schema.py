@@ -5,7 +5,7 @@ Open the file with Datasette or sqlite-utils: dates are ISO texts, lists are JSO
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final
 
 from entrez_kit.corpus.store.packing import BESIDE, pack
@@ -367,13 +367,8 @@ def transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
         kind: DEFERRED to read, IMMEDIATE to write.
     """
     connection.execute(f"BEGIN {kind}")
-    try:
+    with connection:
         yield
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _version(connection: sqlite3.Connection) -> int:
