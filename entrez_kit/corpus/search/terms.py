@@ -118,6 +118,8 @@ class _Stemmer:
             "CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='porter ascii')"
         )
         self._texts.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(texts, instance)")
+        # It works on bytes: of a letter that ends with the same byte twice, before "ing", it keeps one.
+        self._texts.text_factory = lambda stem: stem.decode("utf-8", "replace")
 
     def stems_of(self, words: Collection[str]) -> list[str]:
         known = self._known
@@ -125,9 +127,11 @@ class _Stemmer:
         if new:
             with self._lock:
                 self._texts.execute("BEGIN")
-                self._texts.execute("INSERT INTO texts (rowid, text) VALUES (1, ?)", (" ".join(new),))
-                found = self._texts.execute("SELECT term FROM stems ORDER BY offset").fetchall()
-                self._texts.execute("ROLLBACK")
+                try:
+                    self._texts.execute("INSERT INTO texts (rowid, text) VALUES (1, ?)", (" ".join(new),))
+                    found = self._texts.execute("SELECT term FROM stems ORDER BY offset").fetchall()
+                finally:
+                    self._texts.execute("ROLLBACK")
             known.update((word, stem) for word, (stem,) in zip(new, found, strict=True))
             if len(known) > _MOST_KNOWN:
                 self._known = {}

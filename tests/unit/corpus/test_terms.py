@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from entrez_kit.corpus.search.terms import plain, stems_of, words_of
 
@@ -45,6 +47,16 @@ def test_stems_are_those_of_sqlite() -> None:
     words = sorted({word for word in map(plain, words) if word.isalnum()})
 
     assert seen_by_sqlite(words) == [[stem] for stem in stems_of(words)]
+
+
+@given(st.text(), st.sampled_from(ENDINGS))
+@example("a\u4000", "ing")
+@example("a" * 40_000 + "\u4000\u4000", "ed")
+def test_each_word_of_any_script_has_a_stem(text: str, ending: str) -> None:
+    words = words_of(plain(text + ending))
+
+    assert len(stems_of(words)) == len(words)
+    assert stems_of(["running"]) == ["run"]
 
 
 def test_stems_share_their_beginning_with_the_word() -> None:
