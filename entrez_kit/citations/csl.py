@@ -178,8 +178,7 @@ def issued(article: Article) -> dict[str, Any] | None:
     ``2003 Jan-Feb`` has two dates, ``2003 Winter`` a season, ``19 century`` only its text. A chapter that was added to
     a book after it appeared (1993, for some at NCBI Bookshelf) has the date it was added.
     """
-    journal = article.journal_info
-    published = journal.publication_date if journal is not None else None
+    published = (article.journal_info or JournalInfo()).publication_date
     if article.record_type == "chapter":
         contributed = next((date for date in article.article_dates if date.type == "contribution"), None)
         since = published.year if published is not None and published.year is not None else 0

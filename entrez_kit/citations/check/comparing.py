@@ -15,7 +15,7 @@ from entrez_kit.citations.names import Name, csl_text_of, family_of
 from entrez_kit.citations.titles import abbreviates, journal_title
 from entrez_kit.model import Result
 from entrez_kit.pubmed.likeness import bare_place, begins, folded, same_pages, same_volume, titles_alike, years_of
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
 
 FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
 IDENTIFIERS: Final[tuple[FieldName, ...]] = ("doi", "pmid", "pmcid")
@@ -161,9 +161,8 @@ def _is_title(mine: str, article: Article) -> bool:
 
 def same_journal(given: str, article: Article) -> bool:
     """Tell whether a name is the journal's: its title, an abbreviation of it, or its initials."""
-    journal, book = article.journal_info, article.book_info
-    names = [journal.title, journal.iso_abbreviation] if journal is not None else []
-    names += [book.title, book.collection_title, book.publisher] if book is not None else []
+    journal, book = article.journal_info or JournalInfo(), article.book_info or BookInfo()
+    names = [journal.title, journal.iso_abbreviation, book.title, book.collection_title, book.publisher]
     names += [journal_title(name) for name in names if name]
     wanted = _journal_words(given)
     for name in names:
@@ -189,7 +188,7 @@ def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
 
 def _pages_of(article: Article, item: Item) -> list[str]:
     """Return the pages of a record and its article number, of which a reference may give either."""
-    number = article.journal_info.article_number if article.journal_info is not None else None
+    number = (article.journal_info or JournalInfo()).article_number
     given = (item.get("page"), item.get("number"), number if item.get("page") else None)
     return list(dict.fromkeys(str(one) for one in given if one))
 

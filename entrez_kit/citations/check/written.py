@@ -7,16 +7,16 @@ title stands in it whole, and authors and numbers come in the record's order; wh
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrez_kit.citations.check.comparing import FieldDifference, identifier_differences, titles_of
 from entrez_kit.citations.check.guessing import VISITED, YEAR
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.citations.names import Name, csl_names, csl_text_of
-from entrez_kit.identifiers import IdKind, read_identifier
+from entrez_kit.identifiers import read_identifier
 from entrez_kit.pubmed.likeness import folded, in_digits, years_of
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, ArticleDate, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import expanded
 from entrez_kit.pubmed.standing import WORDS
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
@@ -126,14 +126,9 @@ def _beginnings(lines: Sequence[str]) -> list[bool]:
         counts = {n: int(match[1]) for n, line in enumerate(lines) if marked[n] and (match := _COUNT.match(line))}
         in_order = _in_order(lines, counts)
         # A year at the head of a wrapped line numbers nothing.
-        return (
-            in_order
-            if counts and sum(in_order) >= MOST_NUMBERED * sum(marked)
-            else [
-                mark or (blank and bool(line.strip()))
-                for mark, blank, line in zip(marked, after_blank, lines, strict=True)
-            ]
-        )
+        if counts and sum(in_order) >= MOST_NUMBERED * sum(marked):
+            return in_order
+        return [marked[n] or (after_blank[n] and bool(line.strip())) for n, line in enumerate(lines)]
     filled = [line for line in lines if line.strip()]
     if any(not line.strip() for line in lines[:-1]):
         return after_blank
@@ -174,17 +169,12 @@ def as_reference(text: str, line: int, *, number: str | None = None, where: str 
     mark = _NUMBER.match(text)
     count = _COUNT.match(text) if mark else None
     plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text
-    found: dict[IdKind, str] = {}
-    for kind, value in _identifiers(plain[:MAX_TEXT]):
-        found.setdefault(kind, value)
     return Reference(
         key=f"{where} {line}",
         line=line,
         number=count[1] if count else number,
         text=plain[: MAX_TEXT + 1],
-        pmid=found.get("pmid"),
-        pmcid=found.get("pmcid"),
-        doi=found.get("doi"),
+        **_identifiers(plain[:MAX_TEXT]),
     )
 
 
@@ -196,19 +186,16 @@ def looks_written_out(reference: Reference) -> bool:
     return _BEGINS.match(text) is not None and YEAR.search(text) is not None
 
 
-def _identifiers(text: str) -> Iterator[tuple[IdKind, str]]:
-    """Yield the identifiers that a text names as such; a number alone is none."""
-    for match in _LABELLED.finditer(text):
-        identifier = read_identifier(match[0])
-        if identifier is not None:
-            yield identifier.kind, identifier.value
+def _identifiers(text: str) -> dict[str, Any]:
+    """Return the identifiers that a text names as such, the first of each kind; a number alone is none."""
+    words = [match[0] for match in _LABELLED.finditer(text)]
     for match in _WORD_WITH_ID.finditer(text):
         word = match[0].rstrip(".,;")
         while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
             word = word[:-1].rstrip(".,;")
-        identifier = read_identifier(word.lstrip("([<"))
-        if identifier is not None:
-            yield identifier.kind, identifier.value
+        words.append(word.lstrip("([<"))
+    found = [identifier for word in words if (identifier := read_identifier(word)) is not None]
+    return {identifier.kind: identifier.value for identifier in reversed(found)}
 
 
 class Agreement(NamedTuple):
@@ -310,26 +297,25 @@ def _given_forms(name: Name) -> set[str]:
 
 def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     """Return words that are neither of the journal nor of the dates, and numbers that are not its place in order."""
-    journal = article.journal_info
-    names = [journal.title, journal.iso_abbreviation] if journal is not None else []
+    journal = article.journal_info or JournalInfo()
+    names = [journal.title, journal.iso_abbreviation]
     names += [str(item[key]) for key in ("container-title", "container-title-short", "publisher") if item.get(key)]
-    number = (journal.article_number if journal is not None else None) or ""
-    cut = list(_cut_names(names)) if journal is not None else []
+    cut = list(_cut_names(names)) if article.journal_info is not None else []
     for name in sorted((folded(name).split() for name in names if name), key=len, reverse=True):
         if len(name) > 1 and (place := _place_of(name, words)) is not None:  # a year may be part of it
             words = [*words[:place], *words[place + len(name) :]]
             cut = []
-    places = f"{_pages_of(article)} {number} {item.get('volume', '')} {item.get('issue', '')}"
-    names += [word for word in folded(places).split() if word.isalpha()]  # iii-iv, XIV
-    known = {word for name in names if name for word in folded(name).split()}
-    known |= {word for name in names if name for word in _SPELT.sub(r"\1", folded(name)).split()}  # U S A: USA
+    places = (journal.pages, journal.article_number, item.get("volume"), item.get("issue"))
+    names += [word for word in folded(" ".join(filter(None, places))).split() if word.isalpha()]  # iii-iv, XIV
+    texts = [folded(name) for name in names if name]
+    known = {word for text in texts for form in (text, _SPELT.sub(r"\1", text)) for word in form.split()}  # U S A: USA
     said = [word for word in words if word in known and word not in _SUPERFLUOUS and not word.isdigit()]
     # "Nature" is not "Nature methods".
     left: list[str] = said if cut and 0 < len(said) < min(map(len, cut)) else []
     years = set(years_of(article))
-    published = journal.publication_date if journal is not None else None
-    dates = [*([published] if published is not None else ()), *article.article_dates]
-    ranged = folded((published.medline_date if published is not None else None) or "").split()
+    published = journal.publication_date or PublicationDate()
+    dates: Sequence[PublicationDate | ArticleDate] = (published, *article.article_dates)
+    ranged = folded(published.medline_date or "").split()
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
     months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
@@ -371,9 +357,10 @@ def _places(article: Article, item: Item) -> Iterator[list[str]]:
     pages = expanded(str(item.get("page") or item.get("number") or ""))
     head = re.split(r"[,;]", pages)[0]
     first, _, last = head.partition("-")
-    number = (article.journal_info.article_number or "") if article.journal_info is not None else ""
+    journal = article.journal_info or JournalInfo()
+    number = journal.article_number or ""
     forms = {
-        tuple(folded(form).split()) for form in (pages, head, first, _pages_of(article), number, number.lstrip("eE"))
+        tuple(folded(form).split()) for form in (pages, head, first, journal.pages or "", number, number.lstrip("eE"))
     }
     forms |= {(*folded(first).split(), *folded(last)[size:].split()) for size in range(len(folded(last)))}
     volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
@@ -382,7 +369,3 @@ def _places(article: Article, item: Item) -> Iterator[list[str]]:
             for page_words in {(), *forms}:
                 words = (*volume_words, *issue_words, *page_words)
                 yield [word for word in words if any(letter.isdigit() for letter in word)]
-
-
-def _pages_of(article: Article) -> str:
-    return (article.journal_info.pages or "") if article.journal_info is not None else ""

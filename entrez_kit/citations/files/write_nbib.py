@@ -89,7 +89,7 @@ def _heads(article: Article) -> Fields:
 
 def _date(article: Article) -> str | None:
     """Return when a record was published as MEDLINE writes it: 2003 Jan 15, 2003 Jan-Feb, 2003."""
-    date = article.journal_info.publication_date if article.journal_info is not None else None
+    date = (article.journal_info or JournalInfo()).publication_date
     if date is not None and date.medline_date:
         return date.medline_date
     known = next((one for one in (date, *article.article_dates) if one is not None and one.year), None)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from entrez_kit.citations.csl import Item, csl_item, notes, one_line
 from entrez_kit.citations.names import Name, csl_text_of
 from entrez_kit.citations.titles import both_titles
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, JournalInfo
 
 PMC_ADDRESS: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
 _TYPES: Final = {
@@ -84,8 +84,7 @@ def _dates(article: Article, item: Item) -> Iterator[Line]:
     """Yield the year, and the date as year/month/day/rest; the rest is what PubMed writes of seasons and ranges."""
     issued: dict[str, Any] = item.get("issued", {})
     parts = [str(part) for part in next(iter(issued.get("date-parts", ())), ())]
-    journal = article.journal_info
-    published = journal.publication_date if journal is not None else None
+    published = (article.journal_info or JournalInfo()).publication_date
     rest = str(issued.get("literal", ""))
     if published is not None and published.medline_date and parts[:1] == [str(published.year)]:
         rest = published.medline_date
