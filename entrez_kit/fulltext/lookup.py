@@ -8,7 +8,7 @@ from entrez_kit.errors import EntrezKitError
 from entrez_kit.fulltext.trail import Answer, Trail, failure_of
 from entrez_kit.identifiers import IdKind
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.resolution import Converted, ask_converter, search_pubmed
+from entrez_kit.pubmed.resolution import ask_converter, search_pubmed
 from entrez_kit.services import Services
 from entrez_kit.transport.in_flight import all_at_once
 
@@ -21,64 +21,50 @@ NAMES: dict[IdKind, str] = {"pmid": "PMID", "pmcid": "PMCID", "doi": "DOI"}
 
 def find_pmcids(services: Services, trails: Sequence[Trail]) -> None:
     """Find the PMCIDs of articles wanted by PMID or DOI; where there is none, ``lookup`` says why."""
-    unanswered: dict[IdKind, EntrezKitError] = {}
-    open_trails: list[Trail] = []
     kinds: tuple[IdKind, ...] = ("pmid", "doi")
     asked = {kind: [trail for trail in trails if trail.wanted.kind == kind] for kind in kinds}
-    told = all_at_once(
-        [partial(_converted, services, [one.wanted.value for one in asking], kind) for kind, asking in asked.items()]
-    )
-    for (kind, asking), (known, failed) in zip(asked.items(), told, strict=True):
-        for trail in asking:
-            value = trail.wanted.value
-            if value in known:
-                _learn(trail, known[value])
-            elif value in failed:
-                unanswered[kind] = failed[value]
-                open_trails.append(trail)
-    _read_pubmed(services, open_trails)
+    told = all_at_once([partial(_convert, services, asking, kind) for kind, asking in asked.items()])
+    unanswered = [pair for part in told for pair in part]
+    _read_pubmed(services, [trail for trail, _ in unanswered])
     for trail in trails:
         if trail.pmcid is None and trail.lookup is None:
             name = NAMES[trail.wanted.kind]
             trail.lookup = Answer("not-attempted", f"{name} has no PMC counterpart")
-    for trail in open_trails:
+    for trail, error in unanswered:
         if trail.wanted.kind == "doi" and trail.pmcid is None and trail.pmid is None and trail.doi_error is None:
             # PMC holds articles that PubMed has not: that PubMed does not know it proves nothing.
-            error = unanswered["doi"]
-            trail.lookup = Answer(
-                "service-error", f"PubMed does not know the DOI, and {_lowered(error.message.rstrip('.'))}"
-            )
+            why = error.message.rstrip(".")
+            why = why[:1].lower() + why[1:] if why[1:2].islower() else why
+            trail.lookup = Answer("service-error", f"PubMed does not know the DOI, and {why}")
 
 
 def find_dois(services: Services, trails: Sequence[Trail]) -> None:
     """Find the DOIs of articles that have none; where nobody answers, ``doi_error`` says why."""
-    by_pmcid = [trail for trail in trails if trail.wanted.kind == "pmcid" and trail.pmcid]
-    known, failed = _converted(services, [trail.pmcid or "" for trail in by_pmcid], "pmcid")
-    for trail in by_pmcid:
-        if trail.pmcid in known:
-            _learn(trail, known[trail.pmcid])
-        elif trail.pmcid in failed:
-            trail.doi_error = failed[trail.pmcid]
+    by_pmcid = [trail for trail in trails if trail.wanted.kind == "pmcid"]
+    for trail, error in _convert(services, by_pmcid, "pmcid"):
+        trail.doi_error = error
     lacking = [trail for trail in trails if trail.doi is None and not trail.pubmed_asked]
     _read_pubmed(services, [trail for trail in lacking if trail.pmid or trail.doi_error is not None])
 
 
-def _converted(
-    services: Services, values: Sequence[str], kind: IdKind
-) -> tuple[dict[str, Converted], dict[str, EntrezKitError]]:
-    """Ask the converter; whatever goes wrong with it is no reason to give up."""
+def _convert(services: Services, trails: Sequence[Trail], kind: IdKind) -> list[tuple[Trail, EntrezKitError]]:
+    """Learn what the converter knows of articles, and return those it gave no answer about, each with the reason.
+
+    Whatever goes wrong with it is no reason to give up.
+    """
+    values = [trail.wanted.value for trail in trails]
     if not values:
-        return {}, {}
+        return []
     try:
         known, failed, _ = ask_converter(services, values, kind)
     except EntrezKitError as exc:
-        return {}, dict.fromkeys(values, exc)
-    return {value: one for value, one in known.items() if one.another is None}, failed
-
-
-def _learn(trail: Trail, converted: Converted) -> None:
-    trail.has_record = True
-    trail.learn(pmid=converted.pmid, pmcid=converted.pmcid, doi=converted.doi)
+        return [(trail, exc) for trail in trails]
+    for trail in trails:
+        converted = known.get(trail.wanted.value)
+        if converted is not None and converted.another is None:
+            trail.has_record = True
+            trail.learn(pmid=converted.pmid, pmcid=converted.pmcid, doi=converted.doi)
+    return [(trail, failed[trail.wanted.value]) for trail in trails if trail.wanted.value in failed]
 
 
 # PubMed
@@ -144,7 +130,3 @@ def _failed(trail: Trail, error: EntrezKitError) -> None:
     if trail.pmcid is None:
         answer = failure_of(error)
         trail.lookup = Answer(answer.outcome, f"Neither the ID Converter nor PubMed answered: {answer.detail}")
-
-
-def _lowered(message: str) -> str:
-    return message[:1].lower() + message[1:] if message[1:2].islower() else message

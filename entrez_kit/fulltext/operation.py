@@ -1,7 +1,7 @@
 """Fetch full text: request and result models, and the operation over the chain of sources."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -215,7 +215,8 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         self.found = 0
         self.unavailable: list[Unavailable] = []
         self.invalid: list[str] = []
-        self.cut: list[FulltextOutcome] = []
+        self._cuts: list[CutArticle] = []
+        self._omitted_sections = 0
 
     def __iter__(self) -> Iterator[FulltextOutcome]:
         inputs = self._request.inputs()
@@ -235,7 +236,8 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             elif item.article is not None:
                 self.found += 1
             if item.cut is not None:
-                self.cut.append(replace(item, article=None))  # what was walked past need not be kept
+                self._cuts.append(item.cut)
+                self._omitted_sections += item.omitted_sections
             yield item
 
     def _fetched(self, identifier: Identifier, trail: Trail) -> FulltextOutcome:
@@ -254,17 +256,16 @@ class Fulltexts(Outcomes[FulltextOutcome]):
     @property
     def truncation(self) -> Truncation | None:
         """What was cut; None where nothing was."""
-        cuts = [item.cut for item in self.cut if item.cut is not None]
-        if not cuts:
+        if not self._cuts:
             return None
         return Truncation(
             mode=self._request.overflow_mode,
             max_characters=self._request.max_characters,
             max_sections=self._request.max_sections,
-            original_characters=sum(cut.original_characters for cut in cuts),
-            returned_characters=sum(cut.returned_characters for cut in cuts),
-            omitted_sections=sum(item.omitted_sections for item in self.cut),
-            articles=cuts,
+            original_characters=sum(cut.original_characters for cut in self._cuts),
+            returned_characters=sum(cut.returned_characters for cut in self._cuts),
+            omitted_sections=self._omitted_sections,
+            articles=self._cuts,
         )
 
     def shortfall(self) -> EntrezKitError | None:
