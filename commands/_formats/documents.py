@@ -100,17 +100,16 @@ class JsonWriter(Writer[Any]):
             told = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
             kept = [name for name in told if piece.get(name) not in (None, [])]
             piece = project(piece, [*(name for name in kept if name not in self._paths), *self._paths])
-        inside = getattr(piece, self._key, None) if self._key and isinstance(piece, BaseModel) else None
-        if not inside or not isinstance(inside, list):
+        inside: Any = getattr(piece, self._key, None) if self._key and isinstance(piece, BaseModel) else None
+        head = place = tail = ""
+        if inside and isinstance(inside, list):
+            # Record by record: as one text a large document takes several times its size.
+            empty = json_text(piece.model_copy(update={self._key: []}))
+            head, place, tail = empty.partition(f'\n  "{self._key}": []')
+        if not place:
             self.sink.data(json_text(piece) + "\n")
             return
-        # Record by record: as one text a large document takes several times its size.
-        place = f'\n  "{self._key}": ['
-        head, found, tail = json_text(piece.model_copy(update={self._key: []})).partition(f"{place}]")
-        if not found:
-            self.sink.data(json_text(piece) + "\n")
-            return
-        self.sink.data(head + place)
+        self.sink.data(head + place.removesuffix("]"))
         for piece in self._texts or ((b"," if number else b"") + record_text(one) for number, one in enumerate(inside)):
             self.sink.data(piece)
         self.sink.data("\n  ]" + tail + "\n")

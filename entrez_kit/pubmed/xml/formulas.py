@@ -94,7 +94,9 @@ class _MathLine:
             self._token(self._fraction.join(_bracketed(part) for part in self._parts(element)))
             self._add(" ")
         elif name in ("msqrt", "mroot"):
-            self._root(name, self._parts(element))
+            parts = self._parts(element)
+            degree = parts.pop() if name == "mroot" and len(parts) == 2 else ""
+            self._add(f"{degree}√{_bracketed(' '.join(parts))}")
         elif name == "mfenced":
             separator = element.get("separators", ",").strip()[:1]
             inner = separator.join(self._parts(element)) if separator else self._inner(element, content=True)
@@ -157,12 +159,6 @@ class _MathLine:
             self._base(node)
         for place, node in enumerate(nodes[1:split]):
             self._script(node, "sup" if place % 2 else "sub")
-
-    def _root(self, name: str, parts: list[str]) -> None:
-        if name == "mroot" and len(parts) == 2:
-            self._add(f"{parts[1]}√{_bracketed(parts[0])}")
-        else:
-            self._add(f"√{_bracketed(' '.join(parts))}")
 
     def _parts(self, element: Any) -> list[str]:
         return [self._inner(node) for node in _nodes(element)]
