@@ -9,7 +9,7 @@ from entrez_kit.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc, link_of
-from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow, left_out
+from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow
 from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation, Snowball
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording, listed
@@ -83,10 +83,7 @@ def look_around(services: Services, relation: Relation, pmid: str, wanted: int) 
         return around
     if down is None:
         around.requests += 1
-        described = describe(services, pmid, ())
-        if described.exists is False:
-            raise not_found(pmid)
-        around.warnings += described.warnings
+        around.warnings += describe(services, pmid, ())[1]
     _ask_others(services, relation, pmid, wanted, around, down)
     return around
 
@@ -97,8 +94,6 @@ def _linked(services: Services, relation: Relation, pmid: str, around: Around) -
         around.requests += 1
         try:
             followed = follow(services, relation, [pmid], scores=True, deadline_ms=SCORES_DEADLINE_MS)
-            if pmid not in followed.links:
-                raise left_out(pmid)
             around.url = followed.url
             return followed.links[pmid]
         except (UpstreamError, RateLimited) as exc:
@@ -108,14 +103,16 @@ def _linked(services: Services, relation: Relation, pmid: str, around: Around) -
                 "scores_unavailable",
                 f"NCBI gave no scores in time, so the articles come without them, in NCBI's order ({exc.message})",
             )
-    elsewhere = relation != "pubmed_similar_articles" and services.settings.europepmc_enabled
-    for _ in range(2):  # an answer that leaves the article out is no answer
-        around.requests += 1
-        followed = follow(services, relation, [pmid], deadline_ms=LINKS_DEADLINE_MS if elsewhere else None)
-        around.url = followed.url
-        if pmid in followed.links:
-            return followed.links[pmid]
-    raise left_out(pmid)
+    around.requests += 1
+    deadline = LINKS_DEADLINE_MS if has_others(services, relation) else None
+    followed = follow(services, relation, [pmid], deadline_ms=deadline)
+    around.url = followed.url
+    return followed.links[pmid]
+
+
+def has_others(services: Services, relation: Relation) -> bool:
+    """Tell whether somebody else than NCBI knows this relation of every article, and may be asked."""
+    return relation != "pubmed_similar_articles" and services.settings.europepmc_enabled
 
 
 def scored(links: list[Linked]) -> list[RelatedArticle]:
@@ -212,35 +209,25 @@ SHOWN: Final = 10
 _SAID: Final = ("title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "standing")
 
 
-@dataclass(slots=True)
-class Described:
-    """Articles with what their summaries say; ``exists`` is None where NCBI gave no answer about the source."""
-
-    articles: list[RelatedArticle]
-    exists: bool | None
-    warnings: list[Warn] = field(default_factory=list)
-
-
-def describe(services: Services, source: str, articles: Sequence[RelatedArticle]) -> Described:
+def describe(
+    services: Services, source: str, articles: Sequence[RelatedArticle]
+) -> tuple[list[RelatedArticle], list[Warn]]:
     """Attach brief records to articles. What NCBI does not answer leaves bare PMIDs and a warning, never an error.
 
     The source goes along in the first request: NCBI makes up links for numbers that never were an article.
+
+    Raises:
+        EntityNotFound: there is no such source.
     """
     pmids = [article.pmid for article in articles if article.pmid]
     found = look_up_standings(services, [source, *pmids])
     summaries, failed = found.summaries, found.unknown
-    exists = None if source in failed else source in summaries
-    shown = [_with_summary(article, summaries.get(article.pmid or "")) for article in articles]
-    return Described(shown, exists, _undescribed(source, pmids, summaries, failed))
-
-
-def _undescribed(
-    source: str, pmids: list[str], summaries: dict[str, BriefSummary], failed: dict[str, EntrezKitError]
-) -> list[Warn]:
     warnings = []
     if source in failed:
         message = f"Whether PMID {source} exists could not be checked: {failed[source].message}"
         warnings.append(Warn(code="source_not_verified", message=message))
+    elif source not in summaries:
+        raise not_found(source)
     bare = [pmid for pmid in pmids if pmid not in summaries and pmid != source]
     unanswered = [pmid for pmid in bare if pmid in failed]
     unknown = [pmid for pmid in bare if pmid not in failed]
@@ -250,7 +237,7 @@ def _undescribed(
     if unknown:
         message = f"No title for PMID {listed(unknown)}, because NCBI has no summary."
         warnings.append(Warn(code="summaries_missing", message=message, terms=unknown[SHOWN:] and unknown))
-    return warnings
+    return [_with_summary(article, summaries.get(article.pmid or "")) for article in articles], warnings
 
 
 def _with_summary(article: RelatedArticle, summary: BriefSummary | None) -> RelatedArticle:

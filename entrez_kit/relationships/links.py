@@ -93,13 +93,8 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
     if errors and not found:
         raise not_followed(errors[0])
     if not found and pmids:
-        raise left_out(min(pmids))
+        raise UpstreamError(
+            f"NCBI left PMID {min(pmids)} out of its answer about links.",
+            details={"reason": "incomplete", "endpoint": "elink"},
+        )
     return found
-
-
-def left_out(pmid: str) -> UpstreamError:
-    """Return the error for an article that an answer does not mention."""
-    return UpstreamError(
-        f"NCBI left PMID {pmid} out of its answer about links.",
-        details={"reason": "incomplete", "endpoint": "elink"},
-    )

@@ -28,7 +28,7 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC; PMC ID
     Converter for a PMCID or DOI.
     """
-    from entrez_kit.relationships.around import describe, look_around, not_found
+    from entrez_kit.relationships.around import describe, look_around
     from entrez_kit.relationships.snowball import roll
 
     request = _with_pmid(services, request)
@@ -38,19 +38,17 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     pmid, limit = request.source_pmid, request.max_related_results
     snowball = request.depth > 1
     around = roll(services, relation, request) if snowball else look_around(services, relation, pmid, limit)
-    described = describe(services, pmid, around.articles[:limit])
-    if described.exists is False:
-        raise not_found(pmid)
+    articles, warnings = describe(services, pmid, around.articles[:limit])
     return RelationshipsResult(
         source_pmid=pmid,
         relationship_type=request.relationship_type,
-        related_articles=described.articles,
-        retrieved_count=len(described.articles),
+        related_articles=articles,
+        retrieved_count=len(articles),
         total_found=around.total,
         provenance=around.provenance,
         snowball=around.snowball,
         elink_url=around.url,
-        warnings=list({(one.code, one.message): one for one in [*around.warnings, *described.warnings]}.values()),
+        warnings=list({(one.code, one.message): one for one in [*around.warnings, *warnings]}.values()),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.model import Warn
-from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, describe, look_around, not_found
+from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, describe, has_others, look_around
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import follow
 from entrez_kit.relationships.models import (
@@ -84,8 +84,7 @@ def roll(services: Services, relation: Relation, request: RelationshipsRequest) 
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
     source = request.source_pmid
-    if describe(services, source, ()).exists is False:  # before anything is spent on links that NCBI made up
-        raise not_found(source)
+    describe(services, source, ())  # before anything is spent on links that NCBI made up
     start = look_around(services, relation, source, EVERYTHING)
     network = Network(source)
     network.add(source, start.articles, 1)
@@ -95,7 +94,6 @@ def roll(services: Services, relation: Relation, request: RelationshipsRequest) 
     for depth in range(2, request.depth + 1):
         level = network.level(depth - 1)
         done = walk.step(level, depth)
-        walk.passed += len(level)
         followed.append(done)
         not_followed.append(len(level) - done)
     ranked = network.ranked()
@@ -132,51 +130,46 @@ class _Walk:
     failed_in_a_row: int = 0
 
     def step(self, pmids: list[str], depth: int) -> int:
-        """Follow the links of the articles at one distance; return of how many they are known."""
-        done = start = 0
-        waiting = deque(pmids[at : at + BATCH] for at in range(0, len(pmids), BATCH))
+        """Follow the links of the articles at one distance; return of how many they are known.
+
+        Europe PMC takes one article at a time; it is asked for all that is left where NCBI does not answer.
+        """
+        known, total = 0, self.passed + len(pmids)
+        size = 1 if self.ncbi_is_down else BATCH
+        waiting = deque(pmids[start : start + size] for start in range(0, len(pmids), size))
         while waiting:
-            tracing.step(self.passed + start, self.passed + len(pmids))
+            left = [pmid for batch in waiting for pmid in batch]
+            tracing.step(total - len(left), total)
             if self._spent():
-                self.cut += len(pmids) - start
+                self.cut += len(left)
                 break
             if self.failed_in_a_row >= MAX_FAILED:
-                last = next(reversed(self.unanswered.values()))
-                self.unanswered |= dict.fromkeys(pmids[start:], last)
+                self.unanswered |= dict.fromkeys(left, next(reversed(self.unanswered.values())))
                 break
             batch = waiting.popleft()
-            if self.ncbi_is_down and len(batch) > 1:  # Europe PMC takes them article by article
-                waiting.extendleft([pmid] for pmid in reversed(batch))
-                continue
-            known = self._from_europepmc(batch[0], depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
-            if known is None:
-                middle = len(batch) if self.ncbi_is_down else len(batch) // 2
-                waiting.extendleft(part for part in (batch[middle:], batch[:middle]) if part)
-                continue
-            start += len(batch)
-            done += known
-        tracing.step(self.passed + len(pmids), self.passed + len(pmids))
-        return done
+            self.requests += 1
+            try:
+                known += self._from_europepmc(batch[0], depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
+                self.failed_in_a_row = 0
+            except (UpstreamError, RateLimited, NotConfigured) as exc:
+                if exc.reason == "too_large" and len(batch) > 1:
+                    middle = len(batch) // 2
+                    waiting.extendleft((batch[middle:], batch[:middle]))
+                elif exc.reason != QUEUE_FULL and has_others(self.services, self.relation) and not self.ncbi_is_down:
+                    self.ncbi_is_down = True
+                    waiting = deque([pmid] for pmid in left)
+                else:
+                    self.failed_in_a_row += 1
+                    self.unanswered |= dict.fromkeys(batch, exc)
+        self.passed = total
+        tracing.step(total, total)
+        return known
 
     def _spent(self) -> bool:
         return self.requests >= self.budget
 
-    def _from_ncbi(self, batch: list[str], depth: int) -> int | None:
-        """Return of how many articles the links are known now; None where they have to be asked for in another way."""
-        self.requests += 1
-        try:
-            found = follow(self.services, self.relation, batch).links
-        except (UpstreamError, RateLimited) as exc:
-            if exc.reason == "too_large" and len(batch) > 1:
-                return None
-            elsewhere = self.relation != "pubmed_similar_articles" and self.services.settings.europepmc_enabled
-            if exc.reason == QUEUE_FULL or not elsewhere:
-                self.failed_in_a_row += 1
-                self.unanswered |= dict.fromkeys(batch, exc)
-                return 0
-            self.ncbi_is_down = True
-            return None
-        self.failed_in_a_row = 0
+    def _from_ncbi(self, batch: list[str], depth: int) -> int:
+        found = follow(self.services, self.relation, batch).links
         for pmid in batch:
             if pmid not in found:
                 self.unanswered[pmid] = UpstreamError(f"NCBI left PMID {pmid} out of its answer about links.")
@@ -184,7 +177,7 @@ class _Walk:
                 pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in found.get(pmid, ())), depth
             )
         self._from_records([pmid for pmid in batch if pmid in found and not found[pmid]], depth)
-        return sum(pmid in found for pmid in batch)
+        return len(found)
 
     def _from_records(self, pmids: list[str], depth: int) -> None:
         """Read the reference lists of articles without links of NCBI's out of their records, all in one request."""
@@ -202,15 +195,8 @@ class _Walk:
                 self.provenances.add("pubmed_record")
 
     def _from_europepmc(self, pmid: str, depth: int) -> int:
-        try:
-            articles, _, requests = from_europepmc(self.services, self.relation, pmid, EVERYTHING)
-        except (UpstreamError, RateLimited, NotConfigured) as exc:
-            self.requests += 1
-            self.failed_in_a_row += 1
-            self.unanswered[pmid] = exc
-            return 0
-        self.requests += requests
-        self.failed_in_a_row = 0
+        articles, _, requests = from_europepmc(self.services, self.relation, pmid, EVERYTHING)
+        self.requests += requests - 1
         self.provenances.add("europepmc")
         self.network.add(pmid, articles, depth)
         return 1
