@@ -47,20 +47,12 @@ def view_settings(settings: Settings, names: list[str] | None = None) -> list[di
         {
             "name": setting.name,
             "variable": setting.variable,
-            "value": masked(setting, getattr(settings, setting.name)),
+            "value": MASK if setting.secret and value is not None else str(value) if isinstance(value, Path) else value,
             "origin": settings.origins.get(setting.name, DEFAULT_ORIGIN),
         }
         for setting in wanted
+        for value in [getattr(settings, setting.name)]
     ]
-
-
-def masked(setting: Setting, value: Any) -> str | int | bool | None:
-    """Return a value as it may be shown."""
-    if value is None:
-        return None
-    if setting.secret:
-        return MASK
-    return str(value) if isinstance(value, Path) else value
 
 
 def require_setting(name: str) -> Setting:

@@ -7,8 +7,6 @@ quiet, the server's settings, embeddings, the tool's name). Keys and tokens come
 else can read it.
 """
 
-# ruff: noqa: RUF009  # what ``row`` returns is a field
-
 import os
 import re
 import stat

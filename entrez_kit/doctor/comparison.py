@@ -142,37 +142,37 @@ def _examples(services: Services, unreached: Collection[str]) -> Examples:
 def _judged(probe: Probe, services: Services, examples: Examples, exchanges: list[Exchange]) -> Compared:
     began = time.monotonic()
     raised: EntrezKitError | None = None
-    differences: list[ShapeDifference] = []
+    made = Comparison(name=probe.name, service=NAMES[probe.service], verdict="agrees")
     try:
         content = probe.ask(services, examples).content
         if probe.holds is not None:
-            differences += probe.holds(content, examples)
+            made.differences += probe.holds(content, examples)
         elif probe.refusal is not None:
-            differences.append(other_content("an answer where a refusal was due"))
+            made.differences.append(other_content("an answer where a refusal was due"))
     except EntrezKitError as exc:
         raised = exc
-    outcome = _outcome(probe, raised, differences, exchanges)
-    outcome.requests, outcome.seconds = len(exchanges), round(time.monotonic() - began, 3)
-    return Compared(probe, outcome, exchanges, refused=raised is not None)
+    _judge(probe, made, raised, exchanges)
+    made.requests, made.seconds = len(exchanges), round(time.monotonic() - began, 3)
+    return Compared(probe, made, exchanges, refused=raised is not None)
 
 
-def _outcome(
-    probe: Probe, raised: EntrezKitError | None, differences: list[ShapeDifference], exchanges: list[Exchange]
-) -> Comparison:
-    service = NAMES[probe.service]
+def _judge(probe: Probe, made: Comparison, raised: EntrezKitError | None, exchanges: list[Exchange]) -> None:
+    """Say how a request ended: a failure has the hop it failed at, and no reply to compare."""
     if raised is not None and not _is_due(probe, raised, exchanges):
+        hop = _hop(raised, exchanges[-1].incoming if exchanges else None)
         if probe.may_be_gone and isinstance(raised, UpstreamError) and raised.reason not in HOPS:
-            return Comparison(name=probe.name, service=service, verdict="agrees", detail="switched off, as is known")
-        failed = _failed(probe, raised, exchanges)
-        if failed is not None:
-            return failed
-        differences.append(_as_difference(probe, raised))
-    if not any(difference.kind == "other_root" for difference in differences):
-        differences += _drifted(probe, exchanges)
-    differences += _moved(exchanges)
-    return Comparison(
-        name=probe.name, service=service, verdict="differs" if differences else "agrees", differences=differences
-    )
+            made.differences, made.detail = [], "switched off, as is known"
+            return
+        if hop is not None:
+            made.differences, made.verdict, made.hop = [], "failed", hop
+            made.detail, made.hint = raised.message, raised.recovery_hint
+            made.code = raised.code if raised.code in ERRORS else UpstreamError.code
+            return
+        made.differences.append(_as_difference(probe, raised))
+    if not any(difference.kind == "other_root" for difference in made.differences):
+        made.differences += _drifted(probe, exchanges)
+    made.differences += _moved(exchanges)
+    made.verdict = "differs" if made.differences else "agrees"
 
 
 def _is_due(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> bool:
@@ -196,22 +196,6 @@ def _moved(exchanges: list[Exchange]) -> Iterator[ShapeDifference]:
     for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
         if place is not None:
             yield ShapeDifference("moved", endpoint, f"{endpoint} has moved for good to {place}")
-
-
-def _failed(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> Comparison | None:
-    """Return the comparison of a request that got no reply to compare, with the hop it failed at."""
-    hop = _hop(error, exchanges[-1].incoming if exchanges else None)
-    if hop is None:
-        return None
-    return Comparison(
-        name=probe.name,
-        service=NAMES[probe.service],
-        verdict="failed",
-        hop=hop,
-        detail=error.message,
-        hint=error.recovery_hint,
-        code=error.code if error.code in ERRORS else UpstreamError.code,
-    )
 
 
 def _hop(error: EntrezKitError, last: Incoming | None) -> str | None:

@@ -325,11 +325,12 @@ def _links_of(name: str, command: str = "neighbor") -> Callable[..., Answered]:
     return lambda s, x: s.eutils.elink(dbfrom="pubmed", db="pubmed", ids=x.pmids[:1], cmd=command, linkname=name)
 
 
-_EINFO: Final = partial(Probe, "eutils", "einfo", shape=EINFO)
-_ESEARCH: Final = partial(Probe, "eutils", "esearch", shape=esearch_shape)
-_ESUMMARY: Final = partial(Probe, "eutils", "esummary", shape=summaries.shape_of)
-_EFETCH: Final = partial(Probe, "eutils", "efetch_pubmed", shape=ARTICLES)
-_ELINK: Final = partial(Probe, "eutils", "elink", shape=ELINK)
+_EUTILS: Final = partial(Probe, "eutils")
+_EINFO: Final = partial(_EUTILS, "einfo", shape=EINFO)
+_ESEARCH: Final = partial(_EUTILS, "esearch", shape=esearch_shape)
+_ESUMMARY: Final = partial(_EUTILS, "esummary", shape=summaries.shape_of)
+_EFETCH: Final = partial(_EUTILS, "efetch_pubmed", shape=ARTICLES)
+_ELINK: Final = partial(_EUTILS, "elink", shape=ELINK)
 _IDCONV: Final = partial(Probe, "idconv", "idconv", shape=CONVERTED)
 _EUROPE_PMC: Final = partial(Probe, "europepmc")
 _CROSSREF: Final = partial(Probe, "crossref", "crossref")
@@ -378,8 +379,7 @@ PROBES: Final[tuple[Probe, ...]] = (
     _ESUMMARY("ESummary 2.0, XML", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids), _summaries),
     _ESUMMARY("ESummary, JSON", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids, retmode="json"), _summaries),
     _EFETCH("EFetch, XML", _records_of(lambda s, x: x.pmids), _articles),
-    Probe(
-        "eutils",
+    _EUTILS(
         "efetch_medline",
         "EFetch, MEDLINE",
         lambda s, x: s.eutils.efetch(db="pubmed", ids=x.pmids, rettype="medline", retmode="text"),
@@ -409,25 +409,22 @@ PROBES: Final[tuple[Probe, ...]] = (
         lambda s, x: s.eutils.elink(dbfrom="gene", db="pubmed", ids=[x.gene], linkname="gene_pubmed"),
         _links("gene_pubmed"),
     ),
-    Probe(
-        "eutils",
+    _EUTILS(
         "epost",
         "EPost",
         lambda s, x: s.eutils.epost(db="pubmed", ids=x.pmids),
         lambda c, x: _due(not parse_epost(c).invalid_ids, "ids that are called invalid"),
         EPOST,
     ),
-    Probe(
-        "eutils",
+    _EUTILS(
         "espell",
         "ESpell",
         lambda s, x: s.eutils.espell(term=x.misspelt),
         lambda c, x: _due(parse_espell(c).corrected, "no correction"),
         ESPELL,
     ),
-    Probe("eutils", "ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _matched, ECITMATCH),
-    Probe(
-        "eutils",
+    _EUTILS("ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _matched, ECITMATCH),
+    _EUTILS(
         "egquery",
         "EGQuery",
         lambda s, x: s.eutils.egquery(term=x.term, deadline_ms=10_000),
@@ -436,8 +433,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         may_be_gone=True,
     ),
     _ESUMMARY("MeSH heading", _heading, _headings, shape=None),
-    Probe(
-        "eutils",
+    _EUTILS(
         "efetch_gene",
         "Gene, XML",
         lambda s, x: s.eutils.efetch(db="gene", ids=[x.gene], retmode="xml"),
