@@ -14,6 +14,8 @@ from entrez_kit.tracing import Watch, watched
 from ._state import State, is_terminal
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from entrez_kit.errors import EntrezKitError
     from entrez_kit.settings import Settings
     from entrez_kit.tracing import Trace
@@ -116,31 +118,19 @@ def counted(number: int, noun: str) -> str:
 
 # Progress, for long work and for people only
 
-Advance = Callable[[int, int], None]
-"""Called with how much is done and how much there is (0 where that is not known yet)."""
 
-
-@contextmanager
-def progress(state: State, label: str, *, total: int = 0) -> Iterator[Advance]:
-    """Show how far long work is; yields the function to tell it.
-
-    Args:
-        state: says whether somebody is watching.
-        label: what is being done.
-        total: how much there is, where it is known.
-    """
+def _bar(state: State) -> "Progress | None":
+    """Return a progress bar; None where nobody watches, or where it could only print line after line."""
     if not state.stderr_is_terminal or state.quiet:
-        yield lambda done, total: None
-        return
+        return None
     from rich import progress as rich
 
     from ._console import console_for
 
     console = console_for(sys.stderr, state.color)
-    if console.is_dumb_terminal:  # it could only print line after line
-        yield lambda done, total: None
-        return
-    bar = rich.Progress(
+    if console.is_dumb_terminal:
+        return None
+    return rich.Progress(
         rich.TextColumn("{task.description}", markup=False),
         rich.BarColumn(),
         rich.MofNCompleteColumn(),
@@ -151,9 +141,6 @@ def progress(state: State, label: str, *, total: int = 0) -> Iterator[Advance]:
         redirect_stdout=False,
         redirect_stderr=False,
     )
-    with bar:
-        task = bar.add_task(label, total=total or None)
-        yield lambda done, total: bar.update(task, completed=done, total=total or None)
 
 
 @contextmanager
@@ -170,23 +157,25 @@ def watching(
     """
     with ExitStack() as stack:
         now, most, ended = label, 0, False
-        shown: Advance | None = None
+        bar: Progress | None = None
 
         def advance(done: int, total: int | None) -> None:
-            nonlocal most, shown
+            nonlocal most, bar
             if ended or (total is not None and total <= least) or (total or 0) < most:  # a part of something larger
                 return
             if begin is not None and not most and total:
                 begin(total)
             most = total or 0
-            if shown is None:
-                shown = stack.enter_context(progress(state, now, total=most))
-            shown(done, most)
+            if bar is None and (bar := _bar(state)) is not None:
+                stack.enter_context(bar)
+                bar.add_task(now, total=most or None)
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=done, total=most or None)
 
         def next_stage(label: str) -> None:
-            nonlocal now, most, shown
+            nonlocal now, most, bar
             stack.close()
-            now, most, shown = label, 0, None
+            now, most, bar = label, 0, None
 
         def end() -> None:
             nonlocal ended

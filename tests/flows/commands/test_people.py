@@ -20,6 +20,7 @@ from terminal import Cli, Module
 
 from entrez_kit.errors import EntityNotFound, RateLimited
 from entrez_kit.settings import Settings
+from entrez_kit.tracing import step
 
 ESCAPES = re.compile(r"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -204,8 +205,8 @@ def test_no_advice_where_it_could_not_be_remembered(
 
 
 def test_progress_is_for_people_alone(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
-    with module("_report").progress(Shown(module).state, "Fetching", total=10) as advance:
-        advance(5, 10)
+    with module("_report").watching(Shown(module).state, "Fetching"):
+        step(5, 10)
 
     assert capsys.readouterr().err == ""
 
@@ -217,16 +218,16 @@ def test_a_terminal_sees_how_far_long_work_is(module: Module, monkeypatch: pytes
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with module("_report").progress(Shown(module).state, "Fetching", total=10) as advance:
-        advance(5, 0)
+    with module("_report").watching(Shown(module).state, "Fetching"):
+        step(5, 10)
         time.sleep(0.2)
 
     assert "Fetching" in screen.getvalue()
     assert "5/10" in screen.getvalue()
     quiet = Shown(module, quiet=True).state
     before = len(screen.getvalue())
-    with module("_report").progress(quiet, "Fetching", total=10) as advance:
-        advance(5, 10)
+    with module("_report").watching(quiet, "Fetching"):
+        step(5, 10)
     assert len(screen.getvalue()) == before
 
 
