@@ -45,22 +45,16 @@ def index_new(services: Services) -> EntrezKitError | None:
         tracing.stage(EMBEDDING)
         vectors.embed_missing(store, embedder)
     except (EmbeddingsError, NotConfigured) as exc:
-        return _later(exc)
+        hint = Wording("The records are stored. ", REINDEX, " to make the vectors that are missing.")
+        if not isinstance(exc, EmbeddingsError) or exc.reason in ("model_unavailable", "refused"):
+            hint = Wording(exc.recovery_hint, " The records are stored. ", REINDEX, " to make the vectors then.")
+        return type(exc)(
+            f"Not every passage has a vector: {exc.message}",
+            recovery_hint=hint,
+            invalid_input=exc.invalid_input,
+            details={**exc.details, "partial": True},
+        )
     return None
-
-
-def _later(exc: EntrezKitError) -> EntrezKitError:
-    """Return an error of embedding as a remark beside a sync that has stored everything."""
-    hint = Wording("The records are stored. ", REINDEX, " to make the vectors that are missing.")
-    if not isinstance(exc, EmbeddingsError) or exc.reason in ("model_unavailable", "refused"):
-        hint = Wording(exc.recovery_hint, " The records are stored. ", REINDEX, " to make the vectors then.")
-    kind = type(exc)
-    return kind(
-        f"Not every passage has a vector: {exc.message}",
-        recovery_hint=hint,
-        invalid_input=exc.invalid_input,
-        details={**exc.details, "partial": True},
-    )
 
 
 def reindex(services: Services, *, anew: bool = False) -> Reindexed:

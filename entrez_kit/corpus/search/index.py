@@ -120,20 +120,23 @@ def bits(packed: bytes, count: int) -> NDArray[np.bool_]:
     return np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=count).view(np.bool_)
 
 
+def kept_of(struck: bytes | None, count: int) -> NDArray[np.bool_]:
+    """Say which entries of a block are not struck out."""
+    return np.ones(count, dtype=np.bool_) if struck is None else ~bits(struck, count)
+
+
 def _strike(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
     """Strike records out of the blocks they are in."""
     wanted = np.array(pmids, dtype=np.uint32)
     for block, struck, listed in connection.execute("SELECT block, struck, pmids FROM lexical_blocks").fetchall():
-        found = np.isin(np.frombuffer(listed, dtype="<u4"), wanted)
-        if struck is not None:
-            found &= ~bits(struck, len(found))
+        kept = kept_of(struck, len(listed) // 4)
+        found = kept & np.isin(np.frombuffer(listed, dtype="<u4"), wanted)
         if found.any():
             _count(connection, marks_of(connection, block, np.flatnonzero(found).tolist()), -1)
-            if struck is not None:
-                found |= bits(struck, len(found))
+            kept &= ~found
             connection.execute(
                 "UPDATE lexical_blocks SET records = ?, struck = ? WHERE block = ?",
-                (int(np.count_nonzero(~found)), np.packbits(found).tobytes(), block),
+                (int(np.count_nonzero(kept)), np.packbits(~kept).tobytes(), block),
             )
 
 
@@ -240,10 +243,13 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
             "SELECT struck, lengths, pmids FROM lexical_blocks WHERE block = ?", (block,)
         ).fetchone()
         count = len(listed) // 4
-        kept = np.ones(count, dtype=np.bool_) if struck is None else ~bits(struck, count)
+        kept = kept_of(struck, count)
         lengths.append(np.frombuffer(length, dtype="<u2")[kept].tobytes())
         pmids.append(np.frombuffer(listed, dtype="<u4")[kept].tobytes())
-        _move_marks(connection, block, place, offset, kept)
+        gone = [(block << 16 | record,) for record in np.flatnonzero(~kept).tolist()]
+        connection.executemany("DELETE FROM lexical_marks WHERE place = ?", gone)
+        moved = enumerate((block << 16 | record for record in np.flatnonzero(kept).tolist()), place << 16 | offset)
+        connection.executemany("UPDATE lexical_marks SET place = ? WHERE place = ?", moved)
         streams.append(_moved(connection, block, offset, None if struck is None else kept))
         for query_key, packed in connection.execute(
             "SELECT query_key, members FROM lexical_members WHERE block = ?", (block,)
@@ -279,13 +285,6 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
             among[start : start + len(part)] = part
         if among.any():
             _put_members(connection, query_key, place, among)
-
-
-def _move_marks(connection: sqlite3.Connection, block: int, place: int, offset: int, kept: NDArray[np.bool_]) -> None:
-    gone = [(block << 16 | record,) for record in np.flatnonzero(~kept).tolist()]
-    connection.executemany("DELETE FROM lexical_marks WHERE place = ?", gone)
-    moved = enumerate((block << 16 | record for record in np.flatnonzero(kept).tolist()), place << 16 | offset)
-    connection.executemany("UPDATE lexical_marks SET place = ? WHERE place = ?", moved)
 
 
 def _moved(

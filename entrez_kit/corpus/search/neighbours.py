@@ -240,11 +240,11 @@ def _grown(connection: sqlite3.Connection, model: str, dim: int, known: _File | 
     if index is None:
         index = Index(ndim=dim, metric="ip", dtype="i8", connectivity=LINKS, expansion_add=LOOKED_AT)
     for one in vector_index.blocks(connection, model, dim, last):
-        chunks = one.chunks if one.kept is None else one.chunks[one.kept]
+        chunks = one.chunks[one.kept]
         held = chunks[index.contains(chunks)]
         if len(held):
             index.remove(held)
-        index.add(chunks, _codes(one.vectors.vectors(slice(None) if one.kept is None else one.kept)))
+        index.add(chunks, _codes(one.vectors.vectors(one.kept)))
         last = one.number
         tracing.step(len(index), len(live))
     return index, last

@@ -63,8 +63,8 @@ class Quantized(NamedTuple):
         found += self.middles @ query
         return found
 
-    def vectors(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Floats:
-        """Return the vectors as their rows say them."""
+    def vectors(self, rows: NDArray[np.bool_]) -> Floats:
+        """Return some vectors as their rows say them."""
         return self.middles + self.codes[rows] * self.steps
 
     @property

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.corpus.search.index import LISTED, bits, raw
+from entrez_kit.corpus.search.index import LISTED, kept_of, raw
 from entrez_kit.corpus.search.quantized import Quantized
 
 BLOCK: Final = 2_048
@@ -38,12 +38,12 @@ class Vectors(NamedTuple):
 
 
 class VectorBlock(NamedTuple):
-    """A block as it is searched; ``kept`` says which passages are not struck out, None where all are."""
+    """A block as it is searched; ``kept`` says which passages are not struck out."""
 
     number: int
     chunks: NDArray[np.int64]
     pmids: NDArray[np.uint32]
-    kept: NDArray[np.bool_] | None
+    kept: NDArray[np.bool_]
     vectors: Quantized
 
 
@@ -149,7 +149,7 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0)
             (after, model),
         ):
             vectors = Quantized.read(dim, *stored)
-            kept = None if struck is None else ~bits(struck, len(vectors.codes))
+            kept = kept_of(struck, len(vectors.codes))
             block = VectorBlock(number, np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
             sizes = {len(block.chunks), len(block.pmids), len(vectors.codes)}
             if len(sizes) > 1 or not np.isfinite(vectors.error + vectors.steps).all():
@@ -164,7 +164,7 @@ def passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int64]:
     parts = [np.empty(0, dtype=np.int64)]
     for struck, stored in raw(connection).execute("SELECT struck, chunks FROM vector_blocks WHERE model = ?", (model,)):
         chunks = np.frombuffer(stored, dtype="<i8")
-        parts.append(chunks if struck is None else chunks[~bits(struck, len(chunks))])
+        parts.append(chunks[kept_of(struck, len(chunks))])
     return np.concatenate(parts)
 
 
@@ -176,17 +176,15 @@ def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -
     )
     for block, passages, packed, stored in found.fetchall():
         numbers = np.frombuffer(stored, dtype="<i8")
-        struck = np.isin(numbers, wanted)
-        if packed is not None:
-            struck |= bits(packed, len(numbers))
-        left = int(np.count_nonzero(~struck))
+        kept = kept_of(packed, len(numbers)) & np.isin(numbers, wanted, invert=True)
+        left = int(np.count_nonzero(kept))
         if left < BLOCK // 2:
-            moved += numbers[~struck].tolist()
+            moved += numbers[kept].tolist()
             connection.execute("DELETE FROM vector_blocks WHERE block = ?", (block,))
         elif left < passages:
             connection.execute(
                 "UPDATE vector_blocks SET passages = ?, struck = ? WHERE block = ?",
-                (left, np.packbits(struck).tobytes(), block),
+                (left, np.packbits(~kept).tobytes(), block),
             )
     return moved
 

@@ -264,21 +264,19 @@ def _compare(
     """
     queued = vector_index.queued_of(connection, model)
     for part in vector_index.vectors_of(connection, model, queued):
-        allowed = None if among is None else among.take(part.pmids, mode="clip")
-        leading.add(part.chunks, part.pmids, _products(part, vector), 0.0, allowed)
+        kept = None if among is None else among.take(part.pmids, mode="clip")
+        leading.add(part.chunks, part.pmids, _products(part, vector), 0.0, kept)
     for block in vector_index.blocks(connection, model, len(vector), after):
-        allowed, chunks, pmids = block.kept, block.chunks, block.pmids
-        for more in (
-            np.isin(chunks, queued, invert=True) if queued else None,
-            None if among is None else among.take(pmids, mode="clip"),
-        ):
-            if more is not None:
-                allowed = more if allowed is None else allowed & more
-        if allowed is None or np.count_nonzero(allowed) > MOST_CHOSEN * len(chunks):
-            leading.add(chunks, pmids, block.vectors.products(vector), block.vectors.bound, allowed)
+        kept, chunks, pmids = block.kept, block.chunks, block.pmids
+        if queued:
+            kept = kept & np.isin(chunks, queued, invert=True)
+        if among is not None:
+            kept = kept & among.take(pmids, mode="clip")
+        if np.count_nonzero(kept) > MOST_CHOSEN * len(chunks):
+            leading.add(chunks, pmids, block.vectors.products(vector), block.vectors.bound, kept)
         else:
-            rows = np.flatnonzero(allowed)
-            leading.add(chunks[rows], pmids[rows], block.vectors.products(vector, rows), block.vectors.bound, None)
+            rows = np.flatnonzero(kept)
+            leading.add(chunks[rows], pmids[rows], block.vectors.products(vector, rows), block.vectors.bound)
 
 
 class _Passages(NamedTuple):
@@ -308,12 +306,12 @@ class _Leading:
         pmids: NDArray[np.uint32],
         sims: Floats,
         error: float,
-        allowed: NDArray[np.bool_] | None,
+        kept: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Take in those passages that are allowed, where not all are."""
+        """Take in passages, those that are kept where not all are."""
         rows = np.flatnonzero(sims >= self._bar - error)
-        if allowed is not None:
-            rows = rows[allowed[rows]]
+        if kept is not None:
+            rows = rows[kept[rows]]
         errors = np.full(len(rows), error, dtype=np.float32)
         self._parts.append(_Passages(chunks[rows], pmids[rows], sims[rows], errors))
         self._count += len(rows)

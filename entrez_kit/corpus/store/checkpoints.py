@@ -57,11 +57,6 @@ class Job:
         """Whether an earlier sync of the key was left unfinished a short while ago."""
         return self.seen_since < self.started_at
 
-    def count_as(self, other: "Job") -> None:
-        """Take over the counts of another state of this job."""
-        self.inserted, self.updated, self.skipped = other.inserted, other.updated, other.skipped
-        self.max_edat_seen = other.max_edat_seen
-
 
 def get(connection: sqlite3.Connection, query_key: str) -> Checkpoint | None:
     """Return the checkpoint of a key."""

@@ -313,7 +313,8 @@ class Store(CorpusFile):
             checkpoints.note_progress(connection, after)
             if advance_to is not None:
                 checkpoints.advance(connection, after, min(advance_to, to_second(now)), now)
-        job.count_as(after)
+        job.inserted, job.updated, job.skipped = after.inserted, after.updated, after.skipped
+        job.max_edat_seen = after.max_edat_seen
         self.index_words(lexical.AT_ONCE)
         return done
 

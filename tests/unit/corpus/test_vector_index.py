@@ -62,9 +62,7 @@ def nearest(connection: sqlite3.Connection, query: Floats, limit: int, corpus: s
 def indexed(connection: sqlite3.Connection) -> list[int]:
     """Return the passages that the blocks have, without those struck out."""
     return sorted(
-        chunk
-        for block in vector_index.blocks(connection, MODEL, DIM)
-        for chunk in (block.chunks if block.kept is None else block.chunks[block.kept]).tolist()
+        chunk for block in vector_index.blocks(connection, MODEL, DIM) for chunk in block.chunks[block.kept].tolist()
     )
 
 
