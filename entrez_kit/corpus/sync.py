@@ -259,7 +259,8 @@ class Sync(Accounted[Upserted, SyncResult]):
             ending: Ending = "failed" if nothing else "complete" if self._complete else "partial"
             store.finish_job(self.job, ending)
         except BaseException as exc:
-            self._note_ending(exc)
+            with suppress(Exception):  # where even this fails, the first error counts
+                store.finish_job(self.job, "failed" if isinstance(exc, Exception) else "interrupted")
             raise
         if nothing and self.problem is not None:
             raise self.problem
@@ -449,13 +450,6 @@ class Sync(Accounted[Upserted, SyncResult]):
             warnings.append(f"Withdrawn from PubMed: {_records(self.deleted)}.")
         if self.unmatched:
             warnings.append(f"No longer found by the query, but kept: {_records(self.unmatched)}.")
-
-    def _note_ending(self, exc: BaseException) -> None:
-        """Write down that the run broke off; where even that fails, the first error counts."""
-        try:
-            self.store.finish_job(self.job, "failed" if isinstance(exc, Exception) else "interrupted")
-        except Exception:
-            return
 
     def _result(self) -> SyncResult:
         job = self.job
