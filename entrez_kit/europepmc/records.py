@@ -50,6 +50,14 @@ _HISTORY: Final = {
     "fullTextReceivedDate": "europepmc_full_text",
     "embargoDate": "embargo",
 }
+_SAID: Final = {"publication_status": "publicationStatus", "publication_model": "pubModel", "license": "license"}
+_LISTS: Final = {
+    "keywords": ("keywordList", "keyword"),
+    "publication_types": ("pubTypeList", "pubType"),
+    "cross_reference_databases": ("dbCrossReferenceList", "dbName"),
+    "accession_types": ("tmAccessionTypeList", "accessionType"),
+    "data_links": ("dataLinksTagsList", "dataLinkstag"),
+}
 _GRANT: Final = {"grant_id": "grantId", "acronym": "acronym", "agency": "agency"}
 _CHEMICAL: Final = {"name": "name", "registry_number": "registryNumber"}
 _LINK: Final = {"site": "site", "style": "documentStyle", "availability": "availability"}
@@ -187,7 +195,12 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     Raises:
         UpstreamError: the reply is none, or has no number of hits.
     """
-    document = _document(reply) if isinstance(reply, bytes) else reply
+    try:
+        document: Any = json.loads(reply) if isinstance(reply, bytes) else reply
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, Mapping):
+        raise malformed("Europe PMC search", "no JSON object")
     said = document.get("errMsg") or document.get("errCode")
     if said:
         raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
@@ -204,16 +217,6 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     return Page(total, listed, cursor if goes_on else None)
 
 
-def _document(content: bytes) -> Raw:
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
-        raise malformed("Europe PMC search", "no JSON") from None
-    if not isinstance(document, dict):
-        raise malformed("Europe PMC search", "JSON that is no object")
-    return document
-
-
 def parse_record(raw: object) -> EuropePMCArticle | None:
     """Read one record of a search (core, lite or idlist); None where it has neither source nor id."""
     if not isinstance(raw, Mapping):
@@ -222,6 +225,12 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     if not source or not epmc_id:
         return None
     fields: Fields = {"source": source, "epmc_id": epmc_id, "url": f"{RECORD_ADDRESS}/{source}/{epmc_id}"}
+    fields |= _renamed(raw, _SAID)
+    for name, (outer, inner) in _LISTS.items():
+        fields[name] = [word for item in _items(raw, outer, inner) if (word := _first(item))]
+    if not fields["publication_types"]:
+        kinds = (_first(raw.get("pubType")) or "").split(";")
+        fields["publication_types"] = [kind.strip() for kind in kinds if kind.strip()]
     _ids(raw, fields)
     fields["title"] = plain_text(text(raw.get("title")))
     parts = abstract_parts(text(raw.get("abstractText")))
@@ -232,10 +241,6 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     _publication(raw, fields)
     _terms(raw, fields)
     _links(raw, fields)
-    listed = _words(raw, "pubTypeList", "pubType")
-    fields["publication_types"] = listed or [
-        kind.strip() for kind in plain_text(text(raw.get("pubType"))).split(";") if kind.strip()
-    ]
     if parts and (language := _language_of(fields["abstract_text"], fields["languages"])):
         fields["abstract_language"] = language
     add_standing(fields)
@@ -265,22 +270,18 @@ def yes(value: object) -> bool | None:
     return {"Y": True, "N": False}.get(text(value).upper())
 
 
-def _items(raw: Raw, outer: str, inner: str) -> list[Any]:
+def _items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
     """Return the members of a list, however it is wrapped; a single one may stand by itself."""
     holder = raw.get(outer)
-    if isinstance(holder, Mapping):
+    if inner and isinstance(holder, Mapping):
         holder = holder.get(inner)
     if holder is None or holder == "":
         return []
     return holder if isinstance(holder, list) else [holder]
 
 
-def _mappings(raw: Raw, outer: str, inner: str) -> list[Raw]:
+def _mappings(raw: Raw, outer: str, inner: str = "") -> list[Raw]:
     return [item for item in _items(raw, outer, inner) if isinstance(item, Mapping)]
-
-
-def _words(raw: Raw, outer: str, inner: str) -> list[str]:
-    return [word for item in _items(raw, outer, inner) if (word := plain_text(text(item)))]
 
 
 def _inner(raw: Raw, name: str) -> Raw:
@@ -331,20 +332,12 @@ def _authors(raw: Raw) -> list[Fields]:
 
 
 def _author(raw: Raw) -> Fields:
-    person: Fields = {}
-    group = _first(raw.get("collectiveName"))
-    if group:
-        person["collective_name"] = group
-    else:
-        person = _renamed(raw, _NAMES)
-        if "last_name" not in person and (full := _first(raw.get("fullName"))):
-            person |= authors_of(full)[0]
-    identifier = raw.get("authorId")
-    for one in identifier if isinstance(identifier, list) else [identifier]:
-        if isinstance(one, Mapping) and text(one.get("type")).upper() == "ORCID":
-            orcid = bare_orcid(text(one.get("value")))
-            if orcid:
-                person["orcid"] = orcid
+    person = _renamed(raw, {"collective_name": "collectiveName"}) or _renamed(raw, _NAMES)
+    if not person.keys() & {"collective_name", "last_name"} and (full := _first(raw.get("fullName"))):
+        person |= authors_of(full)[0]
+    for one in _mappings(raw, "authorId"):
+        if text(one.get("type")).upper() == "ORCID" and (orcid := bare_orcid(text(one.get("value")))):
+            person["orcid"] = orcid
     places = [
         _first(item.get("affiliation") if isinstance(item, Mapping) else item)
         for item in _items(raw, "authorAffiliationDetailsList", "authorAffiliation")
@@ -423,28 +416,21 @@ def _book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
 def _published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | None:
     """Return the date of the issue; of a preprint, the day it came out."""
     written = text(issue.get("dateOfPublication"))
-    if written:
-        parts = written.split()
-        if len(parts) > 3:
-            return publication_date(None, None, None, None, written)
-        year, month, day = (*parts, None, None, None)[:3]
-        return publication_date(year, month, day, None, None)
-    day_one = text(raw.get("firstPublicationDate"))
-    if source == "PPR" and day_one:
-        year, month, day = _parts(day_one)
+    parts = written.split()
+    if len(parts) > 3:
+        return publication_date(None, None, None, None, written)
+    if not parts and source == "PPR":
+        parts = text(raw.get("firstPublicationDate")).split("-")
+    if any(parts):
+        year, month, day = (*(part or None for part in parts), None, None, None)[:3]
         return publication_date(year, month, day, None, None)
     known = _first(issue.get("yearOfPublication"), raw.get("pubYear"), book.get("yearOfPublication"))
     return publication_date(known, _first(issue.get("monthOfPublication")), None, None, None) if known else None
 
 
-def _parts(day: str) -> tuple[str | None, str | None, str | None]:
-    year, month, last = (*day.split("-"), "", "", "")[:3]
-    return year or None, month or None, last or None
-
-
 def _calendar(value: object) -> dict[str, int]:
-    found = [number(part) for part in _parts(text(value))]
-    return {name: part for name, part in zip(("year", "month", "day"), found, strict=True) if part is not None}
+    parts = zip(("year", "month", "day"), text(value).split("-"), strict=False)
+    return {name: found for name, part in parts if (found := number(part or None)) is not None}
 
 
 def _dates(raw: Raw, fields: Fields) -> None:
@@ -456,15 +442,10 @@ def _dates(raw: Raw, fields: Fields) -> None:
     ]
     fields["date_revised"] = iso_date(**_calendar(raw.get("dateOfRevision")))
     fields["first_publication_date"] = iso_date(**_calendar(raw.get("firstPublicationDate")))
-    fields["publication_status"] = _first(raw.get("publicationStatus"))
-    fields["publication_model"] = _first(raw.get("pubModel"))
 
 
 def _terms(raw: Raw, fields: Fields) -> None:
-    spoken = raw.get("language")
-    languages = spoken if isinstance(spoken, list) else [spoken]
-    fields["languages"] = [words for item in languages if (words := plain_text(text(item)))]
-    fields["keywords"] = _words(raw, "keywordList", "keyword")
+    fields["languages"] = [words for item in _items(raw, "language") if (words := _first(item))]
     fields["mesh_terms"] = [
         {
             "descriptor_name": name,
@@ -509,10 +490,8 @@ def _links(raw: Raw, fields: Fields) -> None:
             continue
         source, other = text(item.get("source")), text(item.get("id"))
         citation = _first(item.get("reference")) or ""
-        entry: Fields = {"kind": kind, "citation": citation, "note": _first(item.get("note"))}
-        if source == "MED" and other:
-            entry["pmid"] = other
-        corrections.append(entry)
+        pmid = other if source == "MED" else None
+        corrections.append({"kind": kind, "citation": citation, "note": _first(item.get("note")), "pmid": pmid or None})
         if source and other and (source != "MED" or kind in _PREPRINT_KINDS):
             related.append({"kind": kind, "source": source, "epmc_id": other, "citation": citation or None})
     fields["corrections"] = corrections
@@ -550,7 +529,6 @@ def _availability(raw: Raw, fields: Fields) -> None:
     fields["is_open_access"] = yes(raw.get("isOpenAccess"))
     in_epmc = yes(raw.get("inEPMC"))
     fields["has_full_text"] = True if fields["full_text_ids"] else in_epmc
-    fields["license"] = _first(raw.get("license"))
     fields["cited_by_count"] = whole(raw.get("citedByCount"))
     fields["features"] = [name for key, name in _FEATURES.items() if yes(raw.get(key))]
     fields["full_text_links"] = [
@@ -558,6 +536,3 @@ def _availability(raw: Raw, fields: Fields) -> None:
         for item in _mappings(raw, "fullTextUrlList", "fullTextUrl")
         if (address := text(item.get("url")))
     ]
-    fields["cross_reference_databases"] = _words(raw, "dbCrossReferenceList", "dbName")
-    fields["accession_types"] = _words(raw, "tmAccessionTypeList", "accessionType")
-    fields["data_links"] = _words(raw, "dataLinksTagsList", "dataLinkstag")

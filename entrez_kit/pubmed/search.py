@@ -329,9 +329,7 @@ class SearchHits(Outcomes[ArticleHit]):
         if retrieved > found.count:
             message = f"PubMed counted {found.count} results at first and returned {retrieved}: records were added "
             self.warnings.append(Warn(code="count_changed", message=f"{message}meanwhile."))
-        digest = hashlib.sha256()
-        for pmid in sorted(self._pmids, key=int):
-            digest.update(f"{pmid}\n".encode())
+        lines = "".join(f"{pmid}\n" for pmid in sorted(self._pmids, key=int))
         self.certificate = Certificate(
             count=found.count,
             retrieved=retrieved,
@@ -339,7 +337,7 @@ class SearchHits(Outcomes[ArticleHit]):
             duplicates=sum(piece.retrieved for piece in self._slices) - retrieved,
             slices=self._slices,
             query_translation=found.query_translation,
-            sha256=digest.hexdigest(),
+            sha256=hashlib.sha256(lines.encode()).hexdigest(),
         )
 
     def shortfall(self) -> EntrezKitError | None:
