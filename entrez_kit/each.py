@@ -1,7 +1,7 @@
 """One operation for each of several inputs: one outcome per input, in order; one that fails sinks no other."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -173,13 +173,12 @@ def each(
         said = [item.outcome() for item in found] if items.missing else []
         return result(**{result.RECORDS: results, "outcomes": said})
 
-    about: Mapping[str, Any] = {name: getattr(operation, name) for name in ("name", "method", "toolset", "title")}
-    return Operation(
-        result=result,
+    return replace(
+        operation,
+        function=None,
         outcomes=outcomes,
         collect=collect,
-        command=operation.command,
-        errors=operation.errors,
-        error_document=operation.error_document,
-        **about,
+        request=EachRequest,
+        result=result,
+        argument_error=None,
     )

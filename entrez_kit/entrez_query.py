@@ -5,6 +5,7 @@ That tells what a search would have found had NCBI not dropped a part of it, and
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
@@ -12,7 +13,7 @@ from typing import Annotated, Final, TypedDict
 
 from pydantic import AfterValidator
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.model import Warn
 from entrez_kit.services.esearch_reply import ESearchReply, Remark
 from entrez_kit.wording import Argument, ByDoor, Wording
@@ -248,13 +249,16 @@ def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None
     Args:
         term: the query as it was sent.
         reply: what NCBI answered.
-        count: counts the records of another query, at most once; None where that failed.
+        count: counts the records of another query, at most once; what it raises or None means that nobody knows.
     """
     strict = strictness(term, reply)
     dangling = tuple(dict.fromkeys(dangling_operators(term)))
     if not strict.differs:
         return Broadening(dangling=dangling)
-    total = count(strict.term) if strict.term is not None else strict.count
+    total = strict.count
+    if strict.term is not None:
+        with suppress(EntrezKitError):
+            total = count(strict.term)
     return Broadening(
         broadened=reply.count > 0 and (total is None or total < reply.count),
         strict_total=total if total != reply.count else None,

@@ -1,7 +1,7 @@
 """Search any Entrez database."""
 
-from functools import partial
-from typing import ClassVar, Final, Self
+from contextlib import suppress
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -115,11 +115,17 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
         tracing.step(len(ids), wanted)
-    verdict = broadening(request.term, first, partial(_count, services, request))
+
+    def count(term: str, **other: Any) -> int:
+        return _page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
+
+    verdict = broadening(request.term, first, count)
     warnings = _warnings(request, first, verdict)
     if not first.count and (request.min_date or request.max_date):
-        undated = request.model_copy(update={"min_date": None, "max_date": None, "date_type": None})
-        if number := _count(services, undated, request.term):
+        number = 0
+        with suppress(EntrezKitError):  # the page is empty whatever the answer
+            number = count(request.term, min_date=None, max_date=None, date_type=None)
+        if number:
             records = "1 record" if number == 1 else f"{number:,} records"
             message = Wording(
                 *("Without ", Argument("min_date", marked=True), " and ", Argument("max_date", marked=True)),
@@ -163,14 +169,6 @@ def _page(services: Services, request: EntrezSearchRequest, start: int, size: in
         **bounds(request.min_date, request.max_date, request.date_type),
     )
     return reply.value, reply.url
-
-
-def _count(services: Services, request: EntrezSearchRequest, term: str) -> int | None:
-    """Count the records of another term between the same dates; None where NCBI does not answer."""
-    try:
-        return _page(services, request.model_copy(update={"term": term}), 0, 0)[0].count
-    except EntrezKitError:
-        return None
 
 
 def _warnings(request: EntrezSearchRequest, found: ESearchReply, verdict: Broadening) -> list[Warn]:

@@ -217,7 +217,11 @@ class _Listing:
     def append(self, kind: MatchKind | None, term: str, reply: ESearchReply) -> None:
         """Add what one search contributes to the page, and its count to the total."""
         if kind is None:
-            self._judge(term, reply)
+            verdict = broadening(term, reply, lambda strict: self.ask(strict, size=0).count)
+            self.broadened = verdict.broadened
+            if verdict.broadened and verdict.strict_total is not None:
+                self.strict_total = self.total + verdict.strict_total
+            self.warnings += verdict.warnings(reply)
         count = reply.count
         start = max(0, self.offset - self.total)
         expected = max(0, min(self.size - len(self.hits), count - start))
@@ -235,22 +239,6 @@ class _Listing:
         rank = self.total + start
         self.hits |= {number: (rank + place, kind) for place, number in enumerate(fresh[:expected])}
         self.total += count
-
-    def _judge(self, term: str, reply: ESearchReply) -> None:
-        """Note what NCBI made of a search other than it says."""
-
-        def count(term: str) -> int | None:
-            try:
-                return self.ask(term, size=0).count
-            except EntrezKitError:
-                return None
-
-        verdict = broadening(term, reply, count)
-        if verdict.broadened:
-            self.broadened = True
-            if verdict.strict_total is not None:
-                self.strict_total = self.total + verdict.strict_total
-        self.warnings += verdict.warnings(reply)
 
 
 def _fill(listing: _Listing, query: GeneQuery) -> None:

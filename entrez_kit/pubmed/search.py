@@ -12,7 +12,6 @@ from entrez_kit import tracing
 from entrez_kit.entrez_query import (
     MAX_PUBMED_RESULTS,
     SPECIES,
-    Broadening,
     DateBounds,
     EntrezDate,
     bounds,
@@ -289,7 +288,7 @@ class SearchHits(Outcomes[ArticleHit]):
             self.web_env, self.query_key = found.web_env, found.query_key
         pmids = self._retrieved(slices)
         first = list(islice(pmids, max(request.summaries_wanted, 1)))
-        verdict = compare_with_query(services, request, found)
+        verdict = broadening(request.term(), found, partial(count_records, services, request))
         self.warnings += [*verdict.warnings(found), *hidden()]
         if not request.retrieve_all:
             self.warnings += _page_warnings(request, found)
@@ -528,18 +527,6 @@ FILTERS: Final = (
 )
 UNINDEXED: Final = "NOT medline[sb]"
 """Records without MeSH: those still in process, those as publishers supplied them, and those out of MEDLINE's scope."""
-
-
-def compare_with_query(services: Services, request: SearchRequest, found: ESearchReply) -> Broadening:
-    """Tell whether PubMed searched for less than the query requires; asks for one count at most, and never fails."""
-
-    def count(term: str) -> int | None:
-        try:
-            return count_records(services, request, term)
-        except EntrezKitError:
-            return None
-
-    return broadening(request.term(), found, count)
 
 
 def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
