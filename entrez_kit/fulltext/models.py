@@ -11,28 +11,9 @@ from entrez_kit.pubmed.standing import Standing
 ENDPOINT: Final = "full text"
 """Who answered, in errors about documents that cannot be read."""
 Tier = Literal["pmc", "europepmc", "unpaywall"]
-Outcome = Literal[
-    "not-attempted",
-    "miss",
-    "no-fulltext",
-    "no-body",
-    "no-doi",
-    "no-oa",
-    "fetch-failed",
-    "parse-failed",
-    "service-error",
-]
-Reason = Literal[
-    "not-found",
-    "no-pmc-fallback-disabled",
-    "no-epmc-fulltext",
-    "no-body",
-    "no-doi",
-    "no-oa",
-    "fetch-failed",
-    "parse-failed",
-    "service-error",
-]
+_Failure = Literal["no-body", "no-doi", "no-oa", "fetch-failed", "parse-failed", "service-error"]
+Outcome = Literal["not-attempted", "miss", "no-fulltext", _Failure]
+Reason = Literal["not-found", "no-pmc-fallback-disabled", "no-epmc-fulltext", _Failure]
 OverflowMode = Literal["truncate", "outline"]
 
 

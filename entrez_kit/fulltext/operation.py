@@ -18,7 +18,7 @@ from entrez_kit.fulltext.models import (
     pmc_url,
     pubmed_url,
 )
-from entrez_kit.fulltext.selection import Selected, Selection, select
+from entrez_kit.fulltext.selection import select
 from entrez_kit.fulltext.trail import OFFLINE, UNPAYWALL_OFF, Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.model import Collected, Request, Warn, sparse, wrong
@@ -104,15 +104,6 @@ class FulltextRequest(Request):
         """Return the ids, in order, with what they were read as."""
         of_kinds = [(text, _identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
         return [*of_kinds, *((text, read_identifier(text)) for text in self.ids or ())]
-
-    def selection(self) -> Selection:
-        """Return what is wanted of each article."""
-        return Selection(
-            sections=tuple(text.strip() for text in self.sections if text.strip()),
-            max_sections=self.max_sections,
-            max_characters=self.max_characters,
-            overflow_mode=self.overflow_mode,
-        )
 
 
 def _identifier(text: str, kind: IdKind) -> Identifier:
@@ -243,8 +234,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
     def _fetched(self, identifier: Identifier, trail: Trail) -> FulltextOutcome:
         request, name = self._request, identifier.given.strip()
         if trail.jats is not None:
-            references = request.include_references or request.for_readers
-            return _from_jats(name, trail, request.selection(), references=references)
+            return _from_jats(name, trail, request)
         if trail.copy is None:
             return FulltextOutcome(name, unavailable=trail.unavailable(name))
         fields = FulltextRequest.model_fields
@@ -293,9 +283,16 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
     return Fulltexts(services, request)
 
 
-def _from_jats(name: str, trail: Trail, selection: Selection, *, references: bool) -> FulltextOutcome:
+def _from_jats(name: str, trail: Trail, request: FulltextRequest) -> FulltextOutcome:
     assert trail.jats is not None
-    front, selected = trail.jats.front, select(trail.jats.sections, selection)
+    front = trail.jats.front
+    selected = select(
+        trail.jats.sections,
+        titles=request.sections,
+        max_sections=request.max_sections,
+        max_characters=request.max_characters,
+        overflow_mode=request.overflow_mode,
+    )
     pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
     standing = graver(trail.standing, front.standing)
     article = front.model_copy(
@@ -309,7 +306,7 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
             "retraction_status": None if (status := retraction_status(standing)) == "none" else status,
             "standing": standing,
             "sections": selected.sections,
-            "references": trail.jats.references if references else [],
+            "references": trail.jats.references if request.include_references or request.for_readers else [],
             "epmc_id": trail.epmc_id,
             "epmc_source": trail.epmc_source,
         }
@@ -325,7 +322,7 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
         article,
         cut=cut if selected.is_cut else None,
         omitted_sections=selected.omitted_sections,
-        warnings=[*([_missed(name, trail, selected, selection)] if selected.missed else []), *_standing_unknown(trail)],
+        warnings=[*([_missed(name, trail, request)] if selected.missed else []), *_standing_unknown(trail)],
     )
 
 
@@ -344,14 +341,14 @@ def _ignored(name: str, options: Sequence[str]) -> Warn:
     )
 
 
-def _missed(name: str, trail: Trail, selected: Selected, selection: Selection) -> Warn:
+def _missed(name: str, trail: Trail, request: FulltextRequest) -> Warn:
     assert trail.jats is not None
     titles = [section.heading for section in trail.jats.sections if section.heading]
     listed = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
+    wanted = " or ".join(repr(text.strip()) for text in request.sections if text.strip())
     return Warn(
         code="sections_not_found",
-        message=f"No section of {name} has {' or '.join(repr(text) for text in selection.sections)} in its title. "
-        f"Its sections: {listed or 'none has a title'}.",
+        message=f"No section of {name} has {wanted} in its title. Its sections: {listed or 'none has a title'}.",
     )
 
 

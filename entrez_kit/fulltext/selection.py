@@ -1,7 +1,7 @@
 """How much of an article is returned: sections by title, how many of them, how many characters."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
@@ -11,23 +11,6 @@ from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
 ELLIPSIS: Final = "…"
 _WORD_REACH: Final = 40
 """A cut moves back to the end of a word, if one ended so many characters ago at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is wanted of an article.
-
-    Args:
-        sections: texts of which a section's title must hold one, upper or lower case alike.
-        max_sections: how many sections at most.
-        max_characters: how many characters of text at most; titles, abstract, ids and references do not count.
-        overflow_mode: truncate fills in order, outline gives every section a share.
-    """
-
-    sections: tuple[str, ...] = ()
-    max_sections: int | None = None
-    max_characters: int | None = None
-    overflow_mode: OverflowMode = "truncate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +30,32 @@ class Selected:
         return bool(self.cuts)
 
 
-def select(sections: Sequence[Section], selection: Selection) -> Selected:
-    """Return what a selection leaves of an article's sections."""
-    if selection.sections:
-        sections = _by_title(sections, [wanted.casefold() for wanted in selection.sections])
+def select(
+    sections: Sequence[Section],
+    *,
+    titles: Iterable[str] = (),
+    max_sections: int | None = None,
+    max_characters: int | None = None,
+    overflow_mode: OverflowMode = "truncate",
+) -> Selected:
+    """Return what is wanted of an article's sections.
+
+    Args:
+        sections: all of them.
+        titles: texts of which a section's title must hold one, upper or lower case alike.
+        max_sections: how many sections at most.
+        max_characters: how many characters of text at most; titles, abstract, ids and references do not count.
+        overflow_mode: truncate fills in order, outline gives every section a share.
+    """
+    wanted = [text.strip().casefold() for text in titles if text.strip()]
+    if wanted:
+        sections = _by_title(sections, wanted)
     whole = [characters(section) for section in sections]
-    kept = sections[: selection.max_sections] if selection.max_sections is not None else sections
-    if selection.max_characters is not None:
-        in_order = selection.overflow_mode == "truncate"
+    kept = sections[:max_sections]
+    if max_characters is not None:
+        in_order = overflow_mode == "truncate"
         sizes = [len(text) for section in kept for text in _texts(section)]
-        shares = (_in_order if in_order else _evenly)(sizes, selection.max_characters)
+        shares = (_in_order if in_order else _evenly)(sizes, max_characters)
         kept = _shortened(kept, shares, in_order=in_order)
     left = [characters(section) for section in kept]
     cuts = [
@@ -70,7 +69,7 @@ def select(sections: Sequence[Section], selection: Selection) -> Selected:
         returned_characters=sum(left),
         omitted_sections=len(sections) - len(kept),
         cuts=cuts,
-        missed=bool(selection.sections) and not sections,
+        missed=bool(wanted) and not sections,
     )
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from entrez_kit.fulltext.models import OverflowMode, Section
-from entrez_kit.fulltext.selection import Selection, characters, cut, select
+from entrez_kit.fulltext.selection import characters, cut, select
 
 STATISTICS = Section(title="Statistical Analysis", text="s" * 40)
 CELLS = Section(title="Cells", label="2.1", text="c" * 200, subsections=[STATISTICS])
@@ -22,15 +22,15 @@ ARTICLE = [
 ]
 
 
-def titles(selection: Selection) -> list[str | None]:
-    return [section.title for section in select(ARTICLE, selection).sections]
+def titles(wanted: tuple[str, ...]) -> list[str | None]:
+    return [section.title for section in select(ARTICLE, titles=wanted).sections]
 
 
 # By title
 
 
 def test_without_a_selection_everything_comes_and_nothing_is_cut() -> None:
-    selected = select(ARTICLE, Selection())
+    selected = select(ARTICLE)
 
     assert [section.title for section in selected.sections] == ["Introduction", "Methods", None, "Results"]
     assert selected.original_characters == selected.returned_characters == sum(map(characters, selected.sections))
@@ -49,11 +49,11 @@ def test_without_a_selection_everything_comes_and_nothing_is_cut() -> None:
     ],
 )
 def test_titles_are_compared_without_regard_to_case_and_at_any_depth(wanted: tuple[str, ...], found: list[str]) -> None:
-    assert titles(Selection(sections=wanted)) == found
+    assert titles(wanted) == found
 
 
 def test_of_what_lies_around_a_found_subsection_only_the_headings_come() -> None:
-    (section,) = select(ARTICLE, Selection(sections=("statistical",))).sections
+    (section,) = select(ARTICLE, titles=("statistical",)).sections
 
     assert (section.title, section.text) == ("Methods", "")
     (cells,) = section.subsections
@@ -62,17 +62,17 @@ def test_of_what_lies_around_a_found_subsection_only_the_headings_come() -> None
 
 
 def test_what_was_not_asked_for_is_not_called_cut() -> None:
-    selected = select(ARTICLE, Selection(sections=("results",)))
+    selected = select(ARTICLE, titles=("results",))
 
     assert (selected.is_cut, selected.missed, selected.original_characters) == (False, False, 300)
-    assert select(ARTICLE, Selection(sections=("nothing",))).missed
+    assert select(ARTICLE, titles=("nothing",)).missed
 
 
 # By number and by characters
 
 
 def test_sections_past_the_limit_are_named() -> None:
-    selected = select(ARTICLE, Selection(max_sections=2))
+    selected = select(ARTICLE, max_sections=2)
 
     assert [section.title for section in selected.sections] == ["Introduction", "Methods"]
     assert selected.omitted_sections == 2
@@ -80,7 +80,7 @@ def test_sections_past_the_limit_are_named() -> None:
 
 
 def test_truncate_fills_in_order_and_leaves_out_the_rest() -> None:
-    selected = select(ARTICLE, Selection(max_characters=160))
+    selected = select(ARTICLE, max_characters=160)
 
     assert [(section.title, characters(section)) for section in selected.sections] == [
         ("Introduction", 100),
@@ -91,7 +91,7 @@ def test_truncate_fills_in_order_and_leaves_out_the_rest() -> None:
 
 
 def test_outline_gives_every_part_a_share_and_what_is_left_over_to_the_long_ones() -> None:
-    selected = select(ARTICLE, Selection(max_characters=160, overflow_mode="outline"))
+    selected = select(ARTICLE, max_characters=160, overflow_mode="outline")
 
     assert [section.title for section in selected.sections] == ["Introduction", "Methods", None, "Results"]
     assert selected.sections[2].text == "u" * 10
@@ -103,7 +103,7 @@ def test_outline_gives_every_part_a_share_and_what_is_left_over_to_the_long_ones
 @pytest.mark.parametrize("mode", ["truncate", "outline"])
 @pytest.mark.parametrize("limit", [1, 2, 3, 10, 49, 150, 359, 360, 701, 10_000])
 def test_never_more_than_the_limit_and_never_a_false_count(mode: OverflowMode, limit: int) -> None:
-    selected = select(ARTICLE, Selection(max_characters=limit, overflow_mode=mode))
+    selected = select(ARTICLE, max_characters=limit, overflow_mode=mode)
 
     assert selected.returned_characters == sum(map(characters, selected.sections)) <= limit
     assert selected.is_cut is (selected.returned_characters < selected.original_characters)
@@ -114,21 +114,21 @@ def test_never_more_than_the_limit_and_never_a_false_count(mode: OverflowMode, l
 
 
 def test_all_limits_work_together() -> None:
-    selected = select(ARTICLE, Selection(sections=("s",), max_sections=1, max_characters=60))
+    selected = select(ARTICLE, titles=("s",), max_sections=1, max_characters=60)
 
     assert [(section.title, characters(section)) for section in selected.sections] == [("Methods", 60)]
     assert selected.omitted_sections == 1
 
 
 def test_a_budget_reaches_as_deep_as_the_headings() -> None:
-    in_order = select(ARTICLE, Selection(sections=("methods",), max_characters=270)).sections[0]
-    shared = select(ARTICLE, Selection(sections=("methods",), max_characters=60, overflow_mode="outline")).sections[0]
+    in_order = select(ARTICLE, titles=("methods",), max_characters=270).sections[0]
+    shared = select(ARTICLE, titles=("methods",), max_characters=60, overflow_mode="outline").sections[0]
 
     assert [len(text) for text in (in_order.text, in_order.subsections[0].text)] == [50, 200]
     assert len(in_order.subsections[0].subsections[0].text) == 20
     assert [len(text) for text in (shared.text, shared.subsections[0].text)] == [20, 20]
     assert len(shared.subsections[0].subsections[0].text) == 20
-    none_left = select(ARTICLE, Selection(sections=("methods",), max_characters=250)).sections[0]
+    none_left = select(ARTICLE, titles=("methods",), max_characters=250).sections[0]
     assert none_left.subsections[0].subsections == []
 
 
@@ -138,7 +138,7 @@ def test_an_article_of_very_many_parts_is_cut_in_proportion() -> None:
     many = [Section(title="Part", text="w" * 20, subsections=deeper)] * 3_000
     for mode in ("truncate", "outline"):
         started = time.process_time()
-        selected = select(many, Selection(max_characters=600_000, overflow_mode=mode))
+        selected = select(many, max_characters=600_000, overflow_mode=mode)
         assert selected.returned_characters <= 600_000
         assert time.process_time() - started < 10
 
