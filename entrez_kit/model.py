@@ -102,6 +102,17 @@ def types_in(annotation: Any) -> list[Any]:
     return [annotation, *(part for inner in get_args(annotation) for part in types_in(inner))]
 
 
+def split_at_commas(value: Any) -> Any:
+    """Accept "MED,PPR" for a list: one text is how many people write it."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
+        return value
+    parts: list[Any] = []
+    for item in items:
+        parts += filter(None, map(str.strip, item.split(","))) if isinstance(item, str) else [item]
+    return parts
+
+
 def _emptied(value: Any) -> Any:
     """Reduce a mapping that only holds empty values to an empty one, as form clients send them."""
     if isinstance(value, Mapping) and all(is_absent(_emptied(item)) for item in value.values()):

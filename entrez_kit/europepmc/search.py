@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.europepmc.models import EuropePMCArticle
-from entrez_kit.model import Collected, Request, Warn, sparse
+from entrez_kit.model import Collected, Request, Warn, sparse, split_at_commas
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
@@ -48,18 +48,6 @@ def _source(value: Any) -> Any:
     return SHORT_NAMES.get(name, name)
 
 
-def _listed(value: Any) -> Any:
-    """Accept "MED,PPR" for a list: one text is how many people write it."""
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list | tuple):
-        return value
-    parts: list[Any] = []
-    for item in value:
-        parts += [part for part in item.split(",") if part.strip()] if isinstance(item, str) else [item]
-    return parts
-
-
 class EuropePMCRequest(Request):
     """What to search Europe PMC for."""
 
@@ -70,7 +58,7 @@ class EuropePMCRequest(Request):
     )
     page_size: int = Field(default=25, ge=1, le=MAX_PAGE_SIZE, description="Records per page, 1 to 1000.")
     cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the page before.")
-    sources: Annotated[list[Annotated[Source, BeforeValidator(_source)]], BeforeValidator(_listed)] = Field(
+    sources: Annotated[list[Annotated[Source, BeforeValidator(_source)]], BeforeValidator(split_at_commas)] = Field(
         default=["MED", "PMC", "PPR"],
         description="MED (PubMed), PMC, PPR (preprints), PAT (patents), ETH (theses) ...",
     )

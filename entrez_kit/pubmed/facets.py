@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from entrez_kit.entrez_query import EARLIEST, MAX_PUBMED_RESULTS
 from entrez_kit.errors import RateLimited, UpstreamError
-from entrez_kit.model import Collected, Request, Result, Warn, sparse
+from entrez_kit.model import Collected, Request, Result, Warn, sparse, split_at_commas
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -27,16 +27,11 @@ MOST_YEARS: Final = 30
 """Years that ESearch is asked for, a request each."""
 
 
-def _listed(value: Any) -> Any:
-    """Accept "year,mesh" for a list."""
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-
-
 class FacetsRequest(Request):
     """What to count."""
 
     query_term: str = Field(min_length=3, description="PubMed query; of a search effective_esearch_term.")
-    facets: Annotated[list[FacetName], BeforeValidator(_listed)] = Field(
+    facets: Annotated[list[FacetName], BeforeValidator(split_at_commas)] = Field(
         default_factory=lambda: [*FACETS], description="What to count: year, journal, type or mesh."
     )
     top: int = Field(default=10, ge=1, le=100, description="Values of each, 1 to 100.")
