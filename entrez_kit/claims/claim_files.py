@@ -48,6 +48,7 @@ _BRACKETED: Final = re.compile(
     re.IGNORECASE,
 )
 """A citation in brackets of its own."""
+_BEHIND: Final = re.compile(rf"(?:{_GROUP.pattern}|{_BRACKETED.pattern})\s*+", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"\[(\^[^\[\]\s]{1,60}|[0-9]{1,4}(?>(?:\s?[,;–—-]\s?[0-9]{1,4}(?![0-9]))*))\](?![(:])")
 """A footnote, or numbers in a list."""
 _NOTE: Final = re.compile(r"\[\^[^\[\]\s]{1,60}\]:")
@@ -58,7 +59,6 @@ _JOINED: Final = re.compile(
 )
 """What joins a clause to the one before it."""
 _LABEL: Final = re.compile(r"\b(?:PMIDs?|PMCIDs?|DOIs?)\b\s*+:?\s++", re.IGNORECASE)
-_SPACE: Final = re.compile(r"\s*+")
 _EMPTIED: Final = re.compile(r"[(\[](?>(?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*)[)\]]", re.IGNORECASE)
 """Brackets in which only a citation stood."""
 
@@ -86,10 +86,9 @@ def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference]
     keys = {reference.key: _id_of(reference) for reference in bibliography}
     if kind == "md":
         found = _of_draft(text.replace("\r\n", "\n"), keys)
-    elif kind in ("csv", "tsv"):
-        found = ClaimFile(list(_of_rows(_table(text, name, "\t" if kind == "tsv" else None), name, keys)))
     else:
-        found = ClaimFile(list(_of_rows(_json(text, name, kind), name, keys)))
+        rows = (_table if kind in ("csv", "tsv") else _json)(text, name, kind)
+        found = ClaimFile(list(_of_rows(rows, name, keys)))
     if not found.claims:
         what = "no sentence of this draft cites anything" if kind == "md" else "there is no claim in this file"
         raise unreadable(name, what, hint=HINT)
@@ -103,10 +102,8 @@ def _id_of(reference: Reference) -> str | None:
 # Tables
 
 
-def _table(text: str, name: str, delimiter: str | None) -> Iterator[tuple[int, Mapping[Any, Any]]]:
-    if delimiter is None:
-        first = text.partition("\n")[0]
-        delimiter = max(",;\t", key=first.count)
+def _table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+    delimiter = "\t" if kind == "tsv" else max(",;\t", key=text.partition("\n")[0].count)
     csv.field_size_limit(MOST_FIELD)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     line = 1
@@ -221,10 +218,8 @@ def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
     """Yield sentences and where they begin; a citation behind the full stop belongs to the sentence before."""
     start = 0
     for _, end in sentence_breaks(paragraph, lines=False):
-        while behind := _GROUP.match(paragraph, end) or _BRACKETED.match(paragraph, end):
+        while behind := _BEHIND.match(paragraph, end):
             end = behind.end()
-            if (space := _SPACE.match(paragraph, end)) is not None:
-                end = space.end()
         if end <= start:
             continue
         yield start, paragraph[start:end]

@@ -133,7 +133,7 @@ def _items(text: str) -> Iterator[Reference]:
         body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
         line = text.count("\n", 0, mark.start()) + 1
         written = untexed(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
-        yield as_reference(written, line, number=str(number)).model_copy(update={"key": mark[1].strip()})
+        yield as_reference(written, line, key=mark[1].strip(), number=str(number))
 
 
 def _entries(text: str) -> Iterator[Reference]:

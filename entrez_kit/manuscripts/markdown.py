@@ -78,9 +78,7 @@ def own_list(text: str) -> tuple[list[Reference], range]:
 def footnotes(text: str) -> list[Reference]:
     """Return footnotes, under their names, as references."""
     return [
-        _plain(as_reference(" ".join(note[2].split()), text.count("\n", 0, note.start()) + 1)).model_copy(
-            update={"key": note[1]}
-        )
+        _plain(as_reference(" ".join(note[2].split()), text.count("\n", 0, note.start()) + 1, key=note[1]))
         for note in _FOOTNOTE.finditer(text)
     ]
 

@@ -157,12 +157,15 @@ def _joined(parts: Sequence[str]) -> str:
     return text
 
 
-def as_reference(text: str, line: int, *, number: str | None = None, where: str = "line") -> Reference:
+def as_reference(
+    text: str, line: int, *, key: str | None = None, number: str | None = None, where: str = "line"
+) -> Reference:
     """Return a reference that is written out.
 
     Args:
         text: the reference, with its number in front if it has one.
         line: where it begins.
+        key: its name; made of its line unless given.
         number: its number in the list, where that does not stand in front of it.
         where: what ``line`` counts.
     """
@@ -170,7 +173,7 @@ def as_reference(text: str, line: int, *, number: str | None = None, where: str 
     count = _COUNT.match(text) if mark else None
     plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text
     return Reference(
-        key=f"{where} {line}",
+        key=key or f"{where} {line}",
         line=line,
         number=count[1] if count else number,
         text=plain[: MAX_TEXT + 1],

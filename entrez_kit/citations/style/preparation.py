@@ -299,18 +299,16 @@ def _date(item: Item, wants: Wants) -> None:
 
 def _supplement(item: Item, wants: Wants) -> None:
     """Set a supplement apart from issue and volume, as the styles know it: "27 Suppl 1", "3 Suppl 2"."""
-    found = False
-    number = ""
+    number = None
     for field in ("volume", "issue"):
-        before, word, after = _divided(str(item.get(field, "")))
-        if not word:
-            continue
-        found = True
-        number = after or number  # where both name it, it is one supplement
-        item.pop(field)
-        if before:
-            item[field] = before
-    if not found:
+        given = str(item.get(field, ""))
+        if match := _SUPPLEMENT.search(given):
+            # Where both name it, it is one supplement.
+            number = given[match.end() :].strip(" _.()") or number or ""
+            item.pop(field)
+            if before := given[: match.start()].rstrip(" ,("):
+                item[field] = before
+    if number is None:
         return
     text = " ".join(part for part in (wants.supplements, number) if part)
     if wants.supplement_in == "own":
@@ -320,14 +318,6 @@ def _supplement(item: Item, wants: Wants) -> None:
     else:
         place = "issue" if "issue" in item else "volume"
         item[place] = f"{item.get(place, '')} {text}".strip()
-
-
-def _divided(text: str) -> tuple[str, str, str]:
-    """Divide "27 Suppl 1" and "27(SUPPL. 1)" at the word: what stands before it, the word, the number."""
-    match = _SUPPLEMENT.search(text)
-    if not match:
-        return text, "", ""
-    return text[: match.start()].rstrip(" ,("), match[0], text[match.end() :].strip(" _.()")
 
 
 def _pages(item: Item, wants: Wants) -> None:
