@@ -128,9 +128,7 @@ def connect(settings: Settings) -> "WeaviateClient":
 def _connected(settings: Settings, server: Server) -> "WeaviateClient":
     from urllib.request import proxy_bypass
 
-    from weaviate import WeaviateClient, config
-    from weaviate.auth import AuthApiKey
-    from weaviate.connect import ConnectionParams
+    from weaviate import config, connect_to_custom
 
     from entrez_kit.transport.policy import is_loopback
 
@@ -143,23 +141,20 @@ def _connected(settings: Settings, server: Server) -> "WeaviateClient":
     more = {}
     if hasattr(config, "GrpcConfig"):  # older clients have none
         more["grpc_config"] = config.GrpcConfig(channel_options=_channel_options(proxied))
-    client = WeaviateClient(
-        connection_params=ConnectionParams.from_params(
-            http_host=server.host,
-            http_port=server.port,
-            http_secure=server.secure,
-            grpc_host=server.grpc_host,
-            grpc_port=server.grpc_port,
-            grpc_secure=server.secure,
-        ),
-        auth_client_secret=AuthApiKey(key.get_secret_value()) if key is not None else None,
+    client = connect_to_custom(
+        http_host=server.host,
+        http_port=server.port,
+        http_secure=server.secure,
+        grpc_host=server.grpc_host,
+        grpc_port=server.grpc_port,
+        grpc_secure=server.secure,
+        auth_credentials=key.get_secret_value() if key is not None else None,
         additional_config=config.AdditionalConfig(
             timeout=config.Timeout(init=seconds, query=seconds, insert=seconds), trust_env=proxied, **more
         ),
         skip_init_checks=True,
     )
     try:
-        client.connect()
         _check_grpc(server, seconds, proxied)
     except BaseException:
         client.close()
