@@ -85,12 +85,19 @@ def sync_command(
     with _contract(ctx):
         if asked["term"] is None:
             refuse_without(ctx, "replace_term", "TERM")
-        asked["term"] = asked["term"] or _known_term(ctx, query_key)
+        known = state(ctx).services.corpus.get_checkpoint(query_key)
+        asked["term"] = asked["term"] or (known and known.term)
+        if asked["term"] is None:
+            raise InvalidInput(
+                f"TERM: the key {query_key!r} has no query yet.",
+                invalid_input="term=",
+                recovery_hint=f"Name one: {NEXT}. `entrez-kit corpus list` shows the keys there are.",
+                details={"reason": "term_missing"},
+            )
     if dry_run:
         run(ctx, SYNC_PLAN, asked, _one_document("plan_page"))
         return
-    is_new = state(ctx).services.corpus.get_checkpoint(query_key) is None
-    view = _one_document("sync_page", query_key=query_key, is_new=is_new)
+    view = _one_document("sync_page", query_key=query_key, is_new=known is None)
     run(ctx, SYNC_HERE, asked, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
 
 
@@ -102,19 +109,6 @@ def _contract(ctx: typer.Context) -> Iterator[None]:
     except EntrezKitError as exc:
         report_error(state(ctx), exc, document=corpus_envelope)
         raise typer.Exit(status_of(exc)) from None
-
-
-def _known_term(ctx: typer.Context, query_key: str) -> str:
-    """Return the query that a key has."""
-    known = state(ctx).services.corpus.get_checkpoint(query_key)
-    if known is None or known.term is None:
-        raise InvalidInput(
-            f"TERM: the key {query_key!r} has no query yet.",
-            invalid_input="term=",
-            recovery_hint=f"Name one: {NEXT}. `entrez-kit corpus list` shows the keys there are.",
-            details={"reason": "term_missing"},
-        )
-    return known.term
 
 
 def _one_document(page: str, **more: Any) -> View[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from textwrap import shorten
 from typing import Any, ClassVar, Final, Literal
@@ -98,7 +98,11 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
         passages = _passages(connection, request.query, [candidate for candidate, *_ in scored])
-        snippets = _snippets(connection, passages.values()) if request.details else {}
+        wanted_texts = json.dumps(list(passages.values()) if request.details else [])
+        rows = connection.execute(
+            "SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (wanted_texts,)
+        ).fetchall()
+    snippets = {row["uuid"]: shorten(row["text"], MOST_OF_SNIPPET, placeholder=" …") for row in rows}
     result = RagSearchResult(
         results=[
             RagHit(
@@ -159,13 +163,6 @@ def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[C
         if rows:
             found[pmid] = rows[best_chunk(query, [row["text"] for row in rows])]["uuid"]
     return found
-
-
-def _snippets(connection: sqlite3.Connection, uuids: Iterable[str]) -> dict[str, str]:
-    """Return the texts of passages, as far as a hit shows them."""
-    wanted = json.dumps(list(uuids))
-    rows = connection.execute("SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (wanted,))
-    return {row["uuid"]: shorten(row["text"], MOST_OF_SNIPPET, placeholder=" …") for row in rows}
 
 
 def _details(document: StoredDoc, snippet: str) -> dict[str, Any]:

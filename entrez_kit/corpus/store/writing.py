@@ -104,11 +104,11 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     changes: list[tuple[Doc, str]] = []
     for pmid, doc in given.items():
         before = known.get(pmid)
-        if before is not None and not _has_changed(before, doc):
+        change = _change(before, doc)
+        if change is None:
             done.skipped.append(pmid)
             continue
         (done.inserted if before is None else done.updated).append(pmid)
-        change = "added" if before is None else _kind_of_change(before, doc)
         changes.append((doc, change))
         if change == "retracted":
             done.retracted.append(pmid)
@@ -207,15 +207,11 @@ def _note_standing(done: Upserted, doc: Doc, before: _KnownVersion | None) -> No
             done.standings.setdefault(text, []).append(doc.pmid)
 
 
-def _has_changed(before: _KnownVersion, doc: Doc) -> bool:
-    if before.status != "current" or before.content_hash != doc.content_hash:
-        return True
-    return doc.lr is not None and (before.lr is None or doc.lr > before.lr)
-
-
-def _kind_of_change(before: _KnownVersion, doc: Doc) -> str:
-    if before.status != "current":
+def _change(before: _KnownVersion | None, doc: Doc) -> str | None:
+    if before is None or before.status != "current":
         return "added"
+    if before.content_hash == doc.content_hash and (doc.lr is None or (before.lr is not None and doc.lr <= before.lr)):
+        return None
     newly = doc.retraction_status == RETRACTED and before.retraction_status != RETRACTED
     return "retracted" if newly else "revised"
 

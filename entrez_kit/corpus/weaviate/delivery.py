@@ -195,7 +195,12 @@ def rebuild(services: Services) -> Delivered:
             vectors.embed_missing(store, embedder)
         with _index_of(services, embedder) as index:
             if index.exists():
-                _make_room(index)
+                try:
+                    index.check(writing=True)
+                except LocalIndexError as exc:
+                    if exc.reason not in ("model_changed", "schema_differs"):
+                        raise
+                    index.drop()
             _queue_everything(store)
             index.ensure_schema()
             done = _run(store, index)
@@ -302,20 +307,6 @@ def _index_of(services: Services, embedder: Embedder | None) -> WeaviateIndex:
         with services.corpus.reading() as connection:
             dim = vectors.check_model(connection, embedder.name)
     return WeaviateIndex(services.settings, embedder, dim=dim)
-
-
-def _make_room(index: WeaviateIndex) -> None:
-    """Drop a collection that is ours and cannot be used as it is.
-
-    Raises:
-        LocalIndexError: it is not ours.
-    """
-    try:
-        index.check(writing=True)
-    except LocalIndexError as exc:
-        if exc.reason not in ("model_changed", "schema_differs"):
-            raise
-        index.drop()
 
 
 def _waiting(store: "Store") -> int:
