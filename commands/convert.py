@@ -1,7 +1,7 @@
 """`entrez-kit convert`: PMID, PMCID and DOI into each other."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import typer
 
@@ -12,8 +12,6 @@ from ._ids import ONE_REQUEST, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, run, show_with
 from ._views.text import standing_status
-
-COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
@@ -38,7 +36,7 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
     view: View[ConvertResult] = View(
         table=show_with("databases.convert_table"),
         records=records,
-        columns=columns_at(*COLUMNS) | {"standing": standing_status},
+        columns=columns_at("requested_id", "pmid", "pmcid", "doi", "note") | {"standing": standing_status},
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],
     )
     asked["ids"] = read_inputs(ctx, asked["ids"], input)

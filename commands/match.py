@@ -17,7 +17,6 @@ from ._pipeline import View, accepts, run, show_with
 from ._state import STDIN
 from ._views.text import standing_status
 
-COLUMNS: Final = ("key", "pmid", "title", "matched_first_author", "warnings")
 BIBTEX: Final = (".bib", ".bibtex")
 ONE: Final = "One reference"
 
@@ -73,7 +72,8 @@ def command(
     view: View[MatchResult] = View(
         table=show_with("databases.match_table"),
         records=records,
-        columns=columns_at(*COLUMNS[:-1]) | {"warnings": _warnings, "standing": standing_status},
+        columns=columns_at("key", "pmid", "title", "matched_first_author")
+        | {"warnings": _warnings, "standing": standing_status},
     )
     run(ctx, LOOKUP_CITATION, {"citations": citations}, view, label="Matching", least=Matches.PART)
 

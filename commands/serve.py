@@ -2,7 +2,7 @@
 
 import os
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -152,10 +152,6 @@ def token(
     from entrez_kit.server.auth import issue_token, read_scopes, read_ttl
 
     issued = issue_token(state(ctx).settings, subject=subject, ttl=read_ttl(ttl), scopes=read_scopes(scope or ()))
-    document = {
-        "token": issued.token,
-        "subject": issued.subject,
-        "scopes": list(issued.scopes),
-        "expires_at": datetime.fromtimestamp(issued.expires_at, UTC).isoformat().replace("+00:00", "Z"),
-    }
+    ends = datetime.fromtimestamp(issued.expires_at, UTC).isoformat().replace("+00:00", "Z")
+    document = {**asdict(issued), "scopes": list(issued.scopes), "expires_at": ends}
     print_text(ctx, document, issued.token)

@@ -253,9 +253,7 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
 
 def _iso_date(text: str | None) -> str | None:
     """Return NCBI's "2026/10/01 04:12" in the ISO form, without a zone since NCBI names none."""
-    for form in ("%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d"):
-        try:
-            return datetime.strptime(text or "", form).isoformat()
-        except ValueError:
-            continue
-    return text
+    try:
+        return datetime.fromisoformat((text or "").replace("/", "-")).isoformat()
+    except ValueError:
+        return text
