@@ -8,7 +8,7 @@ from opentelemetry import trace
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.server.telemetry import record_error, record_success
+from entrez_kit.server.telemetry import record_outcome
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Reply, T
@@ -54,7 +54,7 @@ class WatchedTransport(Transport):
             try:
                 reply = super().send(call)
             except EntrezKitError as exc:
-                record_error(span, exc, seconds=time.monotonic() - started)
+                record_outcome(span, exc, seconds=time.monotonic() - started)
                 self._note(call, exc)
                 raise
             received = {
@@ -63,7 +63,7 @@ class WatchedTransport(Transport):
                 "http.response.status_code": reply.status,
                 "http.response.body.size": len(reply.content),
             }
-            record_success(span, seconds=time.monotonic() - started, **received)
+            record_outcome(span, None, seconds=time.monotonic() - started, **received)
             if not reply.from_cache:
                 self._note(call, None)
             return reply

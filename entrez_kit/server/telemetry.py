@@ -64,28 +64,20 @@ def flush(seconds: float) -> None:
         sender.join(seconds)
 
 
-def record_success(span: Span, *, seconds: float, **attributes: Any) -> None:
-    """Note on a span that its call went well."""
-    span.set_attributes({"entrez_kit.success": True, "entrez_kit.duration_ms": _milliseconds(seconds), **attributes})
-
-
-def record_error(span: Span, error: EntrezKitError, *, seconds: float, **attributes: Any) -> None:
-    """Note on a span that its call failed, and how; the error itself was dealt with elsewhere."""
+def record_outcome(span: Span, error: EntrezKitError | None, *, seconds: float, **attributes: Any) -> None:
+    """Note on a span how its call ended; an error itself was dealt with elsewhere."""
     span.set_attributes(
         {
-            "entrez_kit.success": False,
-            "entrez_kit.duration_ms": _milliseconds(seconds),
-            "entrez_kit.error.code": error.code,
-            **({"entrez_kit.error.reason": error.reason} if error.reason else {}),
+            "entrez_kit.success": error is None,
+            "entrez_kit.duration_ms": round(1000 * seconds, 1),
+            **({"entrez_kit.error.code": error.code} if error is not None else {}),
+            **({"entrez_kit.error.reason": error.reason} if error is not None and error.reason else {}),
             **attributes,
         }
     )
-    span.record_exception(error)
-    span.set_status(StatusCode.ERROR, f"{error.code}: {error.message}")
-
-
-def _milliseconds(seconds: float) -> float:
-    return round(1000 * seconds, 1)
+    if error is not None:
+        span.record_exception(error)
+        span.set_status(StatusCode.ERROR, f"{error.code}: {error.message}")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from entrez_kit.operation import Execution, Operation, execute
 from entrez_kit.server.arguments import accepted, read_arguments
 from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.portions import Portion, take_portion
-from entrez_kit.server.telemetry import record_error, record_success
+from entrez_kit.server.telemetry import record_outcome
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
 from entrez_kit.services import Services
 from entrez_kit.settings import named_in
@@ -362,14 +362,12 @@ def _report(name: str, done: tracing.Trace, seconds: float, error: EntrezKitErro
         "requests": len(done.exchanges),
         "from_cache": done.from_cache,
     }
-    span = trace.get_current_span()
-    ids = {"entrez_kit.request_id": done.request_id}
+    lacks = {"entrez_kit.incomplete": True} if success and error is not None else {}
+    attributes = {"entrez_kit.request_id": done.request_id, **lacks}
+    record_outcome(trace.get_current_span(), None if success else error, seconds=seconds, **attributes)
     if not success and error is not None:
-        record_error(span, error, seconds=seconds, **ids)
         level = logging.ERROR if type(error) is EntrezKitError else logging.INFO
         details = {"code": error.code, **({"reason": error.reason} if error.reason else {})}
         logger.log(level, "tool call failed: %s", error.message, extra={**facts, **details})
-        return
-    extra = {"entrez_kit.incomplete": True} if error is not None else {}
-    record_success(span, seconds=seconds, **ids, **extra)
-    logger.info("tool call answered", extra=facts)
+    else:
+        logger.info("tool call answered", extra=facts)
