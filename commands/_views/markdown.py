@@ -22,18 +22,13 @@ from .text import (
 
 _SPECIAL: Final = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)|(&)(?=#?\w+;)")
 _AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)](?:\s|$)))")
+"""What would begin a heading or a list: "#", "-", "1."."""
 
 
 def escaped(text: object) -> str:
     """Return text on one line that Markdown shows as it is."""
     shown = _SPECIAL.sub(lambda match: "\\" + match[0], line(text))
-    return _AT_START.sub(_escaped_start, shown)
-
-
-def _escaped_start(match: re.Match[str]) -> str:
-    """Escape what would begin a heading or a list: "#", "-", "1."."""
-    mark = match[2]
-    return match[1] + (f"{mark}\\" if mark.isdigit() else f"\\{mark}")
+    return _AT_START.sub(lambda start: start[1] + (f"{start[2]}\\" if start[2].isdigit() else f"\\{start[2]}"), shown)
 
 
 def page(record: Record) -> str:

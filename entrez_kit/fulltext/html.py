@@ -150,7 +150,8 @@ def _parsed(text: str) -> Any:
 
     # Without its declaration: a text that is decoded already has no encoding of its own.
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).translate({0: None, **dict.fromkeys(_MARKS)})
-    if _has_very_many_attributes(text):
+    long = (tag[1] for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES)
+    if any(sum(1 for _ in re.finditer(_ATTRIBUTE, tag)) > MAX_ATTRIBUTES for tag in long):
         raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes in one place")
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
     try:
@@ -181,11 +182,6 @@ def _mark_scripts(root: Any) -> None:
 def _written(text: str) -> str:
     """Write the marked scripts of a text, line by line."""
     return "\n".join(write_scripts(line.translate(_MARKS)) for line in text.split("\n"))
-
-
-def _has_very_many_attributes(text: str) -> bool:
-    long = (tag[1] for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES)
-    return any(sum(1 for _ in re.finditer(_ATTRIBUTE, tag)) > MAX_ATTRIBUTES for tag in long)
 
 
 def _meta(root: Any, *names: str) -> str | None:
