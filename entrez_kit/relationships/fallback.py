@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.errors import EntityNotFound
 from entrez_kit.identifiers import bare_doi, bare_pmcid
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.xml_reply import malformed
 
 PAGE: Final = 1_000
 """The most Europe PMC gives out at a time."""
@@ -184,10 +185,7 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
         if not isinstance(records, list):
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise UpstreamError(
-            f"The Europe PMC reply is not usable: no {outer} ({type(exc).__name__}).",
-            details={"reason": "invalid_response", "service": "europepmc"},
-        ) from None
+        raise malformed(f"{inner}s", f"no {outer} ({type(exc).__name__})") from None
     notice(LINKED, content)
     return total, [record for record in records if isinstance(record, Mapping)]
 

@@ -143,7 +143,7 @@ def read(call: Call[T], body: bytes) -> T:
     try:
         return call.expect.read(body)
     except UpstreamError as exc:
-        raise exc.changed(**{"service": call.service, "endpoint": call.endpoint, **exc.details}) from None
+        raise exc.changed(service=call.service, endpoint=call.endpoint) from None
 
 
 def _status_error(call: Call, status: int, said: str, wait: float | None) -> EntrezKitError | Retryable:

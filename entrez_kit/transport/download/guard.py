@@ -195,7 +195,11 @@ class _GuardedDownload:
             try:
                 with Alarm(self._deadline) as alarm:
                     if proxied:
-                        response = self._through_proxy(place, headers, around, opened)
+                        adapter = WatchedAdapter()
+                        opened.callback(adapter.close)
+                        request = requests.Request("GET", place.url, headers=headers).prepare()
+                        seconds = self._seconds(place)
+                        response = adapter.send(request, stream=True, timeout=(seconds, seconds), **around).raw
                     else:
                         connection = self._connected(place, addresses, around, alarm)
                         opened.callback(connection.close)
@@ -247,16 +251,6 @@ class _GuardedDownload:
             alarm.watch(connection)
             return connection
         raise last or OSError("no address")
-
-    def _through_proxy(
-        self, place: RequestTarget, headers: Mapping[str, str], around: Mapping[str, Any], opened: ExitStack
-    ) -> HTTPResponse:
-        request = requests.Request("GET", place.url, headers=headers).prepare()
-        adapter = WatchedAdapter()
-        opened.callback(adapter.close)
-        seconds = self._seconds(place)
-        raw: HTTPResponse = adapter.send(request, stream=True, timeout=(seconds, seconds), **around).raw
-        return raw
 
     def _left(self, place: RequestTarget) -> float:
         left = self._deadline - time.monotonic()
