@@ -527,8 +527,7 @@ def kind_of(words: str) -> str:
 
 def _availability(raw: Raw, fields: Fields) -> None:
     fields["is_open_access"] = yes(raw.get("isOpenAccess"))
-    in_epmc = yes(raw.get("inEPMC"))
-    fields["has_full_text"] = True if fields["full_text_ids"] else in_epmc
+    fields["has_full_text"] = bool(fields["full_text_ids"]) or yes(raw.get("inEPMC"))
     fields["cited_by_count"] = whole(raw.get("citedByCount"))
     fields["features"] = [name for key, name in _FEATURES.items() if yes(raw.get(key))]
     fields["full_text_links"] = [

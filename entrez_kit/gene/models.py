@@ -2,11 +2,9 @@
 
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import Result, Warn, Warned, lacking, sparse
-from entrez_kit.wording import ANEW, Wording
+from entrez_kit.model import Collected, Result, Warn, Warned, sparse
 
 CURIE_PATTERN: Final = r"^NCBIGene:[0-9]+$"
 """``$`` is the very end here: pydantic matches with an engine that does not let a line break follow."""
@@ -161,7 +159,7 @@ class Pagination(Result):
     page_size: int
 
 
-class GenePage(Result):
+class GenePage(Collected):
     """One page of candidates, best first. ``warnings`` is present only when there is something to say.
 
     ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
@@ -175,13 +173,6 @@ class GenePage(Result):
     items: list[GeneSearchCandidate]
     pagination: Pagination
     warnings: list[Warn] = sparse([])
-    _missing: list[str] = PrivateAttr(default_factory=list)
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report genes that NCBI counted and then could not summarise."""
-        missing = list(self._missing)
-        message = f"NCBI had no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
-        return lacking(missing, message, partial=bool(self.items), hint=Wording(ANEW, "."))
 
 
 class PubMedLinks(Result):

@@ -16,7 +16,7 @@ from entrez_kit.errors import AmbiguousQuery, EntrezKitError, RateLimited, Upstr
 from entrez_kit.gene.errors import argument_error, only_gene_codes
 from entrez_kit.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.gene.organisms import taxid_of
-from entrez_kit.model import Request, Warn
+from entrez_kit.model import Request, Warn, lacking
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
@@ -135,11 +135,13 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         ),
         warnings=listing.warnings,
     )
-    page._missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
-    if (error := page.shortfall()) is not None:
+    missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
+    named = f"NCBI had no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
+    page._shortfall = lacking(missing, named, partial=bool(items), hint=Wording(ANEW, "."))
+    if page._shortfall is not None:
         if not items:
-            raise error
-        message = f"NCBI returned no summary of {listed(page._missing)}."
+            raise page._shortfall
+        message = f"NCBI returned no summary of {listed(missing)}."
         page.warnings.append(Warn(code="summaries_missing", message=message))
     return page
 

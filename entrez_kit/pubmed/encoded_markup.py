@@ -7,6 +7,7 @@ only where it is closed again. Words are never taken away.
 import html
 import re
 from html.entities import html5
+from itertools import pairwise
 from typing import Final
 
 from entrez_kit.markup import END, write_scripts
@@ -76,26 +77,18 @@ def abstract_parts(text: str | None) -> list[dict[str, str]]:
     if not text:
         return []
     text = unescaped(text)
+    headings = [("", 0, 0)]
+    for match in _HEADING.finditer(text):
+        name = plain_text(match["text"])
+        if len(name) <= _MAX_LABEL:  # longer, it is a sentence in bold type
+            headings.append((name.rstrip(": "), *match.span()))
     parts: list[dict[str, str]] = []
-    label, start = "", 0
-    for heading in _HEADING.finditer(text):
-        name = plain_text(heading["text"])
-        if len(name) > _MAX_LABEL:
-            continue  # a sentence in bold type
-        _add_part(parts, label, text[start : heading.start()])
-        label, start = name.rstrip(": "), heading.end()
-    _add_part(parts, label, text[start:])
+    for (label, _, start), (_, end, _) in pairwise([*headings, ("", len(text), 0)]):
+        labelled = {"label": label} if label and label.lower() not in _NO_LABEL else {}
+        body = plain_text(text[start:end])
+        if labelled or body:
+            parts.append({**labelled, "text": body})
     return parts
-
-
-def _add_part(parts: list[dict[str, str]], label: str, text: str) -> None:
-    body = plain_text(text)
-    if label.lower() in _NO_LABEL:
-        label = ""
-    if label:
-        parts.append({"label": label, "text": body})
-    elif body:
-        parts.append({"text": body})
 
 
 def _without_markup(text: str) -> str:

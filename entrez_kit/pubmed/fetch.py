@@ -199,19 +199,18 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
 def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
     """Build the result document from all outcomes."""
     retrieval = contents.retrieval
-    raw = request.output_format == "raw_text"
-    ignored = raw and request.detail_level not in ("full_xml", "medline_text")
+    raw = request.output_format == "raw_text" and request.detail_level in ("full_xml", "medline_text")
     outcomes: list[InputOutcome] = []
     articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] = []
     found: list[Fetched] = []
     for item in contents:
         outcomes.append(item.outcome)
-        if raw and not ignored:
+        if raw:
             found += [item.fetched] if item.fetched.status == "found" else []
         elif (document := item.document) is not None:
             articles.append(document)
     warnings = list(retrieval.warnings)
-    if ignored:
+    if request.output_format == "raw_text" and not raw:
         warnings.append(
             Warn(
                 code="raw_text_ignored",
@@ -221,7 +220,6 @@ def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
                 ),
             )
         )
-        raw = False
     not_found = [item.pmid for item in outcomes if item.status == "not_found" and item.pmid]
     return FetchResult(
         requested_pmids=[item.pmid for item in outcomes if item.pmid] if request.pmids else None,

@@ -142,7 +142,9 @@ class Matches(InParts[Citation, CitationMatch]):
         records.read(pmid for answer in said.values() for pmid in answer.pmids[:MAX_COMPARED])
         for index, citation in enumerate(citations):
             answer = said.get(index, NOT_FOUND)
-            if citation.title and answer.pmids and _only_other_titles(citation, answer, records):
+            known = [records.articles[pmid] for pmid in answer.pmids if pmid in records.articles]
+            others = [_has_other_title(differences(citation, article)) for article in known if citation.title]
+            if others and all(others):
                 # The place is another work's; its own may have the title.
                 by_title = _titled(services, citation)
                 if isinstance(by_title, list) and by_title:
@@ -332,25 +334,19 @@ def _narrow(services: Services, citations: Sequence[Citation], said: dict[int, M
         citation = citations[index]
         if answer.verdict != "ambiguous" or answer.pmids:
             continue
-        given = (
-            (citation.journal, "Journal"),
-            (citation.volume, "Volume"),
-            (citation.issue, "Issue"),
-            (citation.pages[0], "Pagination"),
-            (citation.year, "Date - Publication"),
-            (surname(citation.author_name) if citation.author_name else None, "Author"),
-        )
-        # In quotes PubMed takes a name for the whole of it, initials included.
-        quotes = {"Author": ""}
-        parts = ((_value(value), field, quotes.get(field, '"')) for value, field in given if value)
-        term = " AND ".join(f"{quote}{value}{quote}[{field}]" for value, field, quote in parts if value)
+        given = {
+            '"{}"[Journal]': citation.journal,
+            '"{}"[Volume]': citation.volume,
+            '"{}"[Issue]': citation.issue,
+            '"{}"[Pagination]': citation.pages[0],
+            '"{}"[Date - Publication]': citation.year,
+            "{}[Author]": surname(citation.author_name or ""),  # in quotes a name is the whole of it, initials included
+        }
+        plain = {clause: " ".join(re.sub(r'["\[\]()*]', " ", text or "").split()) for clause, text in given.items()}
+        term = " AND ".join(clause.format(text) for clause, text in plain.items() if text)
         pmids = _titled(services, citation) if citation.title else _search(services, term)
         if isinstance(pmids, list) and 0 < len(pmids) <= MAX_COMPARED:
             said[index] = MatcherAnswer("ambiguous", tuple(pmids))
-
-
-def _value(text: str) -> str:
-    return " ".join(re.sub(r'["\[\]()*]', " ", text).split())
 
 
 class _Records:
@@ -371,11 +367,6 @@ class _Records:
                 self.articles[item.pmid] = item.record.article()
             else:
                 self.unread[item.input] = item.message or item.status
-
-
-def _only_other_titles(citation: Citation, answer: MatcherAnswer, records: _Records) -> bool:
-    compared = [differences(citation, records.articles[pmid]) for pmid in answer.pmids if pmid in records.articles]
-    return bool(compared) and all(_has_other_title(warnings) for warnings in compared)
 
 
 def _has_other_title(warnings: Sequence[MatchWarning]) -> bool:

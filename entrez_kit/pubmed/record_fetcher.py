@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit import tracing
 from entrez_kit.batches import Pulse, in_batches, in_parts
@@ -261,29 +261,17 @@ class Retrieval(Outcomes[Fetched]):
 
     def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
         wanted = set(pmids)
-        return {item.input: item for item in self._efetch(ids=pmids, fresh=fresh) if item.input in wanted}
+        return {item.input: item for item in self._efetch(pmids, fresh=fresh) if item.input in wanted}
 
-    def _efetch(
-        self,
-        *,
-        ids: Sequence[str] | None = None,
-        query_key: str | None = None,
-        webenv: str | None = None,
-        retstart: int | None = None,
-        retmax: int | None = None,
-        fresh: bool = False,
-    ) -> list[Fetched]:
+    def _efetch(self, ids: Sequence[str] | None = None, **options: Any) -> list[Fetched]:
+        """Ask for records by their ids, or by the page of a result set that ``options`` of EFetch name."""
         reply = self.services.eutils.efetch(
             db="pubmed",
             ids=ids,
-            query_key=query_key,
-            webenv=webenv,
-            retstart=retstart,
-            retmax=retmax,
             rettype="medline" if self.medline else None,
             retmode="text" if self.medline else "xml",
             read=lambda content: self._read(content, ids),
-            fresh=fresh,
+            **options,
         )
         self.method = reply.method
         if reply.url not in self.urls:

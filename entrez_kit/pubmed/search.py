@@ -73,11 +73,6 @@ class DateRange(Request):
             )
         return self
 
-    @property
-    def bounded(self) -> bool:
-        """Whether there is a bound at all."""
-        return bool(self.min_date or self.max_date)
-
 
 class SearchRequest(Request):
     """What to search PubMed for."""
@@ -444,7 +439,7 @@ def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
         message = Wording(f"PubMed shows only the first 9999 of {found.count} results; ", more)
         warnings.append(Warn(code="results_capped", message=message))
     warnings += past_the_last(request.offset, found.count, "results")
-    if request.date_range is not None and not request.date_range.bounded:
+    if request.date_range is not None and not request.date_parameters():
         bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
         warnings.append(Warn(code="no_date_bounds", message=Wording(*bound, ": no date filter applied.")))
     return warnings
@@ -555,7 +550,7 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
     unknown = any(one.code in ("phrase_not_found", "quoted_phrase_not_found") for one in found.complaints)
     if found.count and not unknown:
         return []
-    dated = request.date_range is not None and request.date_range.bounded
+    dated = bool(request.date_parameters())
     filters = [name for name in FILTERS if getattr(request, name) and (name != "date_range" or dated)]
     given = [] if found.count else filters
     try:
