@@ -6,7 +6,7 @@ That tells what a search would have found had NCBI not dropped a part of it, and
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from typing import Annotated, Final, TypedDict
@@ -15,7 +15,7 @@ from pydantic import AfterValidator
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.model import Warn
-from entrez_kit.services.esearch_reply import ESearchReply, Remark
+from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.wording import Argument, ByDoor, Wording
 
 _TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
@@ -226,21 +226,18 @@ class Broadening:
     dangling: tuple[str, ...] = ()
 
     def warnings(self, reply: ESearchReply) -> list[Warn]:
-        """Return NCBI's complaints, one of each kind."""
-        return [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in self.remarks(reply)]
+        """Return NCBI's complaints, one of each kind; the first says what they come to.
 
-    def remarks(self, reply: ESearchReply) -> list[Remark]:
-        """Return NCBI's complaints; the first says what they come to. NCBI says nothing of operators it passes over."""
-        remarks = reply.remarks
+        NCBI says nothing of operators it passes over.
+        """
+        said = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
         if self.dangling:
             text = f"NCBI passed over {' and '.join(self.dangling)} in the query: there is nothing to join on one side."
-            remarks.append(Remark("dangling_operator", text))
-        if not (self.broadened and remarks):
-            return remarks
-        first = remarks[0]
-        strict = "" if self.strict_total is None else f", which as written finds {self.strict_total:,}"
-        verdict = f"The results ({reply.count:,}) are broader than the query{strict}."
-        return [replace(first, message=f"{first.message} {verdict}"), *remarks[1:]]
+            said.append(Warn(code="dangling_operator", message=text))
+        if self.broadened and said:
+            strict = "" if self.strict_total is None else f", which as written finds {self.strict_total:,}"
+            said[0].message += f" The results ({reply.count:,}) are broader than the query{strict}."
+        return said
 
 
 def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None]) -> Broadening:

@@ -46,18 +46,25 @@ def parse_genes(content: bytes) -> list[Gene]:
     notice(GENES, content)
     if root.tag == "Entrezgene":
         return [_gene(root)]
-    problems = [
-        text for error in root if str(error.tag).lower() == "error" and (text := "".join(error.itertext()).strip())
-    ]
+    problems = _problems(root)
     genes = [_gene(element) for element in root.iterfind("Entrezgene")]
     if problems and not all(_ABSENT.search(problem) for problem in problems):
-        raise UpstreamError(
-            f"NCBI answered with an error in place of the gene: {problems[0]}",
-            details={"reason": "backend_error", "endpoint": "efetch"},
-        )
+        raise _error_in_place("efetch", "the gene", problems)
     if root.tag != "Entrezgene-Set" and not problems:
         raise malformed("efetch", f"<{root.tag}> where <Entrezgene-Set> was due")
     return genes
+
+
+def _problems(root: Any) -> list[str]:
+    errors = root.iter("ERROR", "Error", "error")
+    return [text for error in errors if (text := "".join(error.itertext()).strip())]
+
+
+def _error_in_place(endpoint: str, due: str, problems: list[str]) -> UpstreamError:
+    return UpstreamError(
+        f"NCBI answered with an error in place of {due}: {problems[0]}",
+        details={"reason": "backend_error", "endpoint": endpoint},
+    )
 
 
 def _gene(element: Any) -> Gene:
@@ -80,6 +87,8 @@ def _gene(element: Any) -> Gene:
     shown = (text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
     location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, shown), None)
     status, replaced_by = _status(element, number)
+    # A locus tag that is not the symbol comes first, as in NCBI's own summary.
+    others = [tag, *((one.text or "").strip() for one in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]
     taxa = tags_of(element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"))
     return Gene(
         id=f"NCBIGene:{number}",
@@ -89,7 +98,7 @@ def _gene(element: Any) -> Gene:
         summary=text_of(element, "Entrezgene_summary"),
         map_location=location,
         chromosome=_chromosome(element, location),
-        aliases=_aliases(gene_ref, symbol, tag),
+        aliases=[alias for alias in dict.fromkeys(others) if alias and alias != symbol],
         organism=organism,
         taxon_id=next((int(id_) for db, id_ in taxa if db == "taxon" and id_.isascii() and id_.isdigit()), None),
         gene_type=_attribute(element, "Entrezgene_type"),
@@ -136,13 +145,6 @@ def _designations(element: Any) -> list[str]:
         if (text := (item.text or "").strip())
     ]
     return list(dict.fromkeys(found))
-
-
-def _aliases(gene_ref: Any, symbol: str, tag: str | None) -> list[str]:
-    """Return the other symbols; a locus tag that is not the symbol comes first, as in NCBI's own summary."""
-    found = [tag] if tag else []
-    found += [text for item in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E") if (text := (item.text or "").strip())]
-    return [alias for alias in dict.fromkeys(found) if alias != symbol]
 
 
 def _chromosome(element: Any, location: str | None) -> str | None:
@@ -192,13 +194,9 @@ def parse_summaries(root: Any) -> dict[str, Gene]:
     notice(SUMMARIES, root)
     documents = root.findall("DocumentSummarySet/DocumentSummary")
     found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_summarized, documents) if gene is not None}
-    if not found and not any(text_of(document, "error") for document in documents):
-        problem = next((text for error in root.iter("ERROR", "error") if (text := (error.text or "").strip())), None)
-        if problem is not None:
-            raise UpstreamError(
-                f"NCBI answered with an error in place of summaries: {problem}",
-                details={"reason": "backend_error", "endpoint": "esummary"},
-            )
+    problems = _problems(root)
+    if problems and not found and not any(text_of(document, "error") for document in documents):
+        raise _error_in_place("esummary", "summaries", problems)
     return found
 
 

@@ -142,7 +142,7 @@ def test_a_count_that_does_not_come_leaves_the_verdict() -> None:
     verdict = broadening("(crispr AND qqq) OR sickle", reply, lambda term: None)
 
     assert (verdict.broadened, verdict.strict_total) == (True, None)
-    assert verdict.remarks(reply)[0].message.endswith("The results (5) are broader than the query.")
+    assert verdict.warnings(reply)[0].message.endswith("The results (5) are broader than the query.")
 
 
 @pytest.mark.parametrize(
