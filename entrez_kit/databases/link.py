@@ -1,6 +1,7 @@
 """Follow links from any database to any other: one linkset per source record, in the order of the sources."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
@@ -165,15 +166,34 @@ class LinkSets(InParts[str, LinkSet]):
         return links, failed
 
     def _ask(self, batch: list[str]) -> dict[str, list["RawLink"]]:
+        """Return the links of each source in one reply, whatever the order of its link sets."""
+        from entrez_kit.services.elink_reply import links_by_source
+
+        request = self._request
+
+        def read(content: bytes) -> dict[str, list["RawLink"]]:
+            found, errors = links_by_source(content, lambda link: link.db_to in ("", request.target) and link.id != "0")
+            if found and found.keys().isdisjoint(batch) and not errors:
+                raise malformed("elink", "links of other records than were asked for")
+            return found  # a source that is not in it is asked for once more
+
+        asked = partial(
+            self._services.eutils.elink,
+            dbfrom=request.source,
+            db=request.target,
+            ids=batch,
+            linkname=request.link_name,
+            read=read,
+        )
         if self._scored:
             try:
-                return _linked(self._services, self._request, batch, "neighbor_score")
+                return asked(cmd="neighbor_score", deadline_ms=SCORES_DEADLINE_MS).value
             except (UpstreamError, RateLimited) as exc:
                 if self._scored:  # else another batch in flight has said so
                     self._scored = False
                     message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
                     self.warnings.append(Warn(code="scores_unavailable", message=message))
-        return _linked(self._services, self._request, batch, "neighbor")
+        return asked(cmd="neighbor").value
 
 
 def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
@@ -197,29 +217,6 @@ def result_of(request: LinkRequest, items: LinkSets) -> LinkResult:
     """Collect the links of a request."""
     linksets = list(items)
     return LinkResult(source=request.source, target=request.target, linksets=linksets, warnings=items.warnings)
-
-
-def _linked(services: Services, request: LinkRequest, batch: list[str], command: str) -> dict[str, list["RawLink"]]:
-    """Return the links of each source in one reply, whatever the order of its link sets."""
-    reply = services.eutils.elink(
-        dbfrom=request.source,
-        db=request.target,
-        ids=batch,
-        cmd=command,
-        linkname=request.link_name,
-        deadline_ms=SCORES_DEADLINE_MS if command == "neighbor_score" else None,
-        read=lambda content: _links_of(content, request, batch),
-    )
-    return reply.value
-
-
-def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[str, list["RawLink"]]:
-    from entrez_kit.services.elink_reply import links_by_source
-
-    found, errors = links_by_source(content, lambda link: link.db_to in ("", request.target) and link.id != "0")
-    if found and found.keys().isdisjoint(batch) and not errors:
-        raise malformed("elink", "links of other records than were asked for")
-    return found  # a source that is not in it is asked for once more
 
 
 def _no_such_links(services: Services, request: LinkRequest) -> list[Warn]:

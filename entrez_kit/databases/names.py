@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from typing import Annotated, Final
 
 from pydantic import AfterValidator
@@ -61,24 +62,14 @@ def _digits(text: str) -> str | None:
     return match[1].lstrip("0") or None if match else None
 
 
-def _prefixed(prefixes: str) -> Callable[[str], str | None]:
-    pattern = re.compile(rf"(?:{prefixes})\s*([0-9]+)", re.IGNORECASE)
-
-    def read(text: str) -> str | None:
-        match = pattern.fullmatch(text)
-        return _digits(match[1]) if match else None
-
-    return read
+def _prefixed(prefixes: str, text: str) -> str | None:
+    match = re.fullmatch(rf"(?:{prefixes})\s*([0-9]+)", text, re.IGNORECASE)
+    return _digits(match[1]) if match else None
 
 
-def _article(kind: str) -> Callable[[str], str | None]:
-    def read(text: str) -> str | None:
-        identifier = read_identifier(text)
-        if identifier is None or identifier.kind != kind:
-            return None
-        return identifier.value.removeprefix("PMC")
-
-    return read
+def _article(kind: str, text: str) -> str | None:
+    identifier = read_identifier(text)
+    return identifier.value.removeprefix("PMC") if identifier is not None and identifier.kind == kind else None
 
 
 def entrez_uid(ui: str) -> str | None:
@@ -93,11 +84,11 @@ def entrez_uid(ui: str) -> str | None:
 
 
 _SPELLINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
-    "pubmed": _article("pmid"),
-    "pmc": _article("pmcid"),
-    "gene": _prefixed("NCBIGene:|GeneID:|gene:"),
-    "taxonomy": _prefixed("txid|taxid:|NCBITaxon:"),
-    "snp": _prefixed("rs"),
+    "pubmed": partial(_article, "pmid"),
+    "pmc": partial(_article, "pmcid"),
+    "gene": partial(_prefixed, "NCBIGene:|GeneID:|gene:"),
+    "taxonomy": partial(_prefixed, "txid|taxid:|NCBITaxon:"),
+    "snp": partial(_prefixed, "rs"),
     "mesh": entrez_uid,
 }
 """Databases whose ids are digits and nothing else, and how these are written elsewhere."""
