@@ -49,12 +49,8 @@ def record_page(record: Record, console: Console, *, full: bool = False) -> Rend
         parts += [_boxed(lines, "bold red" if standing_status(record) in _RED else "bold yellow"), Text("")]
     elif is_corrected(record):
         parts += [Text("CORRECTED: a correction to this article has been published.", style="bold yellow"), Text("")]
-    parts.append(Text(title_of(record), style="bold"))
-    if record.get("vernacular_title"):
-        parts.append(Text(line(record["vernacular_title"]), style="italic"))
-    parts += _authors(record, full)
-    if source := source_of(record):
-        parts.append(Text(source, style="green"))
+    titles = (Text(title_of(record), style="bold"), Text(line(record.get("vernacular_title")), style="italic"))
+    parts += filter(None, (*titles, *_authors(record, full), Text(source_of(record), style="green")))
     parts.append(_kinds(record))
     parts += _abstract(record)
     parts += _corrections(record)
@@ -75,15 +71,11 @@ def pages(records: Sequence[Record], console: Console, *, full: bool = False) ->
 
 def _boxed(lines: Sequence[str], style: str) -> Panel:
     word, colon, rest = lines[0].partition(":")
-    text = Text()
-    text.append(word, style=f"{style} reverse")
-    text.append(f"{colon}{rest}", style=style)
-    for extra in lines[1:]:
-        text.append(f"\n{extra}")
+    text = Text.assemble((word, f"{style} reverse"), (f"{colon}{rest}", style), *(f"\n{extra}" for extra in lines[1:]))
     return Panel(text, box=box.HEAVY, border_style=style, expand=True)
 
 
-def _authors(record: Record, full: bool) -> list[RenderableType]:
+def _authors(record: Record, full: bool) -> list[Text]:
     authors = record.get("authors") or []
     if not authors:
         return []
@@ -102,10 +94,8 @@ def _authors(record: Record, full: bool) -> list[RenderableType]:
         text.append(f", and {len(authors) - len(shown)} more (-v shows all)", style="dim")
     elif record.get("authors_complete") is False:
         text.append(", et al. (PubMed's list is incomplete)", style="dim")
-    parts: list[RenderableType] = [text]
-    parts += [Text(f"[{number}] {place}", style="dim") for place, number in places.items()]
-    if full and record.get("investigators"):
-        names = ", ".join(person(author) for author in record["investigators"])
+    parts = [text, *(Text(f"[{number}] {place}", style="dim") for place, number in places.items())]
+    if full and (names := people(record.get("investigators"))):
         parts.append(Text.assemble(("Investigators: ", "bold"), names))
     return parts
 
@@ -131,11 +121,8 @@ def _abstract(record: Record) -> list[RenderableType]:
     if record.get("abstract_language"):
         parts += [Text(""), Text(f"Abstract in {language(record['abstract_language'])}:", style="dim")]
     for section in record.get("abstract_sections") or ():
-        text = Text()
-        if section.get("label"):
-            text.append(f"{line(section['label'])}: ", style="bold")
-        text.append(line(section.get("text")))
-        parts += [Text(""), text]
+        label = f"{line(section['label'])}: " if section.get("label") else ""
+        parts += [Text(""), Text.assemble((label, "bold"), line(section.get("text")))]
     if not record.get("abstract_sections") and record.get("abstract_text"):
         parts += [Text(""), Text(line(record["abstract_text"]))]
     if not parts:
