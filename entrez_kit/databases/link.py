@@ -193,7 +193,7 @@ class LinkSets(InParts[str, LinkSet]):
                     self._scored = False
                     message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
                     self.warnings.append(Warn(code="scores_unavailable", message=message))
-        return asked(cmd="neighbor").value
+        return asked(cmd="neighbor", deadline_ms=None).value
 
 
 def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
