@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import Request, Result
+from entrez_kit.model import Collected, Request, Result
 
 
 def _not_blank(value: str) -> str:
@@ -63,19 +63,14 @@ class SyncHereRequest(SyncRequest):
     replace_term: bool = Field(default=False, description="Start the key anew with another term.")
 
 
-class Reported(Result):
-    """A result that says beside its document what is missing, and how its records stand."""
+class Reported(Collected):
+    """A result that also says beside its document how its records stand."""
 
-    _problem: EntrezKitError | None = PrivateAttr(default=None)
     _remarks: list[str] = PrivateAttr(default_factory=list)
 
     def remarks(self) -> list[str]:
         """Say how the records stand that are not plain works."""
         return self._remarks
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report what is missing, or did not work."""
-        return self._problem
 
 
 class SyncResult(Reported):
@@ -92,7 +87,7 @@ class SyncResult(Reported):
     def falls_short(self, problem: EntrezKitError) -> None:
         """Note what went wrong after the records were stored; missing records weigh more."""
         self.warnings.append(problem.message)
-        self._problem = self._problem or problem
+        self._shortfall = self._shortfall or problem
 
 
 class SyncPlan(Result):

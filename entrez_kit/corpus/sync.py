@@ -463,7 +463,7 @@ class Sync(Accounted[Upserted, SyncResult]):
             warnings=job.warnings,
         )
         if not self._complete or self._newly_lacking:
-            result._problem = self._shortfall()
+            result._shortfall = self._shortfall()
         return result
 
     def _shortfall(self) -> EntrezKitError:

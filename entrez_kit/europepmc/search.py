@@ -1,6 +1,7 @@
 """Search Europe PMC: what PubMed holds, and preprints, patents and more besides; page by page, or as far as wanted."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
@@ -8,6 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
+from entrez_kit.entrez_query import check_balance
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.europepmc.models import EuropePMCArticle
 from entrez_kit.model import Collected, Request, Warn, sparse, split_at_commas
@@ -39,6 +41,16 @@ SHORT_NAMES: Final = {
     "BOOKS": "NBK",
 }
 """What people call the sources."""
+
+
+_ESCAPED: Final = re.compile(r"\\.")
+_QUOTED_ID: Final = re.compile(r'\b(EXT_ID|PMCID|PMC_ID)\s*:\s*"\s*([A-Za-z0-9._-]+)\s*"', re.IGNORECASE)
+_PUBMED_TAG: Final = re.compile(
+    r"\[\s*(?:ti|tiab|title|title/abstract|ab|au|author|1au|lastau|ad|affiliation|pt|publication type|mh|mesh|majr"
+    r"|mesh terms|ta|journal|dp|pdat|edat|la|language|sb|filter|pmid|uid|all fields|tw|text word|nm|si|gr)"
+    r"(?:\s*:\s*\w+)?\s*\]",
+    re.IGNORECASE,
+)
 
 
 def _source(value: Any) -> Any:
@@ -116,6 +128,47 @@ class EuropePMCResult(Collected):
     search_url: str
 
 
+def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
+    """Return the query in parentheses with a clause for the sources, so that an OR in it cannot get past them.
+
+    It is mended where Europe PMC would find nothing; the warnings say so.
+
+    Raises:
+        InvalidInput: it has quotes or parentheses that do not pair up, or ends with a backslash.
+    """
+    query = " ".join(query.split())
+    # Europe PMC may read \" and \( as plain characters or as what they are: the query has to hold together either way.
+    check_balance(query, "query")
+    masked = _ESCAPED.sub("..", query)
+    check_balance(masked, "query")
+    if masked.endswith("\\"):
+        raise InvalidInput(
+            Wording(Argument("query"), ": it ends with a backslash that has nothing to escape"),
+            invalid_input=f"query={query}",
+            recovery_hint="Take the backslash away.",
+            details={"reason": "unbalanced_query", "position": len(query)},
+        )
+    warnings = []
+    bare = _QUOTED_ID.sub(r"\1:\2", query)
+    if bare != query:
+        warnings.append(
+            Warn(
+                code="ids_unquoted",
+                message="Europe PMC finds no quoted id where sources are named; the quotes around ids were taken away.",
+            )
+        )
+    if tag := _PUBMED_TAG.search(query):
+        warnings.append(
+            Warn(
+                code="pubmed_syntax",
+                message=f"{tag[0]} is PubMed's way to name a field; Europe PMC takes it for words. "
+                "It writes TITLE:word, AUTH:name, KW:term, PUB_TYPE:review.",
+            )
+        )
+    clauses = " OR ".join(f"SRC:{source}" for source in sources)
+    return f"({bare}) AND ({clauses})" if len(sources) > 1 else f"({bare}) AND {clauses}", warnings
+
+
 class Walk(Outcomes[EuropePMCArticle]):
     """The records of a search, page after page until enough came; holds one page at a time.
 
@@ -130,12 +183,8 @@ class Walk(Outcomes[EuropePMCArticle]):
         super().__init__()
         self._services = services
         self._request = request
-        from entrez_kit.europepmc.query import build_query
-
-        query = build_query(request.query, request.sources)
-        self.effective_query = query.text
         self._wanted = request.max_results or request.page_size
-        self.warnings = query.warnings
+        self.effective_query, self.warnings = build_query(request.query, request.sources)
         # Preprints have no print date.
         by_first_date = request.sort_by == "date" and "PPR" in request.sources
         by_date = "FIRST_PDATE_D desc" if by_first_date else "P_PDATE_D desc"

@@ -124,7 +124,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
         if (standing := documents[int(hit.doc_id.removeprefix("pmid:"))].standing) is not None
     ]
     if lacking and result.results:
-        result._problem = LocalEmbeddingsError(
+        result._shortfall = LocalEmbeddingsError(
             f"{lacking:,} passages have no vector yet and were compared by their words only.",
             recovery_hint=Wording(REINDEX, " to make the vectors that are missing."),
             details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},

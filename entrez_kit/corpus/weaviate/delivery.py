@@ -245,7 +245,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
         tracing.step(done, max(done, total))
     result.waiting = _waiting(store)
     if errors:
-        result._problem = _shortfall(index, errors, result.waiting)
+        result._shortfall = _shortfall(index, errors, result.waiting)
     return result
 
 

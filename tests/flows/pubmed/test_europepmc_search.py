@@ -12,8 +12,7 @@ from services_bench import Bench
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
-from entrez_kit.europepmc.query import build_query
-from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk
+from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk, build_query
 from entrez_kit.operation import execute
 from entrez_kit.sandbox.replies import SandboxReply, document
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
@@ -184,8 +183,8 @@ def test_a_doi_is_found_in_quotes(kit: EntrezKit) -> None:
 
 
 def test_pubmeds_field_tags_are_warned_about() -> None:
-    assert [warning.code for warning in build_query("crispr[ti] AND x", ["MED"]).warnings] == ["pubmed_syntax"]
-    assert build_query("array[1] AND PUB_YEAR:[2020 TO 2024]", ["MED"]).warnings == []
+    assert [warning.code for warning in build_query("crispr[ti] AND x", ["MED"])[1]] == ["pubmed_syntax"]
+    assert build_query("array[1] AND PUB_YEAR:[2020 TO 2024]", ["MED"])[1] == []
 
 
 # Arguments
