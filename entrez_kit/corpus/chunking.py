@@ -7,7 +7,7 @@ same for as long as its place in the record does.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import ceil
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
@@ -233,23 +233,19 @@ def _tail(words: Sequence[str]) -> Sequence[str]:
     return words[start:]
 
 
-class _Sentence:
-    """A sentence; what kind it is is looked up when somebody asks."""
+@lru_cache(maxsize=8)
+def _has_numbers(sentence: str) -> bool:
+    return bool(_SIGN.search(sentence) and _STATISTIC.search(sentence))
 
-    def __init__(self, text: str) -> None:
-        self.text = text
 
-    @cached_property
-    def has_numbers(self) -> bool:
-        return bool(_SIGN.search(self.text) and _STATISTIC.search(self.text))
+@lru_cache(maxsize=8)
+def _compares(sentence: str) -> bool:
+    return bool(_COMPARATOR.search(sentence))
 
-    @cached_property
-    def compares(self) -> bool:
-        return bool(_COMPARATOR.search(self.text))
 
-    def belongs_to(self, before: "_Sentence") -> bool:
-        """Tell whether one of the two holds the numbers and the other what they are compared with."""
-        return (before.has_numbers or self.has_numbers) and before.compares != self.compares
+def _belong_together(one: str, other: str) -> bool:
+    """Tell whether one of two sentences holds the numbers and the other what they are compared with."""
+    return (_has_numbers(one) or _has_numbers(other)) and _compares(one) != _compares(other)
 
 
 class _Unit(NamedTuple):
@@ -263,12 +259,12 @@ def _units(text: str, most: int) -> list[_Unit]:
     """Cut a text into sentences, or two of them where the numbers of one are compared in the other."""
     units: list[_Unit] = []
     spaced = _is_spaced(text)
-    previous = _Sentence("")
-    for sentence in map(_Sentence, _sentences(text)):
-        words = sentence.text.split()
+    previous = ""
+    for sentence in _sentences(text):
+        words = sentence.split()
         cost = _size(words, spaced=spaced)
-        together = units and units[-1].cost + cost <= min(most, TARGET) and sentence.belongs_to(previous)
-        previous = _Sentence("") if together else sentence
+        together = units and units[-1].cost + cost <= min(most, TARGET) and _belong_together(previous, sentence)
+        previous = "" if together else sentence
         if together:
             units[-1] = _Unit(units[-1].words + words, units[-1].cost + cost)
         elif cost <= most:

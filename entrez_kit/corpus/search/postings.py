@@ -21,7 +21,7 @@ MOST_RECORDS: Final = 1 << 16
 """Records of a block, whose numbers have 16 bits."""
 _BEGIN: Final = (0, 2_048, 57_344, 1 << 16)
 """Where the positions of title, abstract and terms begin, and where they end; words beyond are not indexed."""
-_STEP: Final = np.array([1 << 12, 1, 1 << 8])
+_STEP: Final = np.array([1 << 12, 1, 1 << 8], dtype=np.int32)
 """What an occurrence in title, abstract and terms adds to a count."""
 _MOST: Final = np.array([15, 255, 15])
 """Further occurrences in a field are not indexed."""
@@ -164,13 +164,16 @@ def _postings(
     return (first >> 32).astype(np.int32), docs, packed, begins.astype(np.int32), places.astype(np.uint16)
 
 
-def _counted(places: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int64]]:
+def _counted(places: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int32]]:
     """Return where the occurrences of each stem in each record begin, and how many there are in each field."""
     begins = np.flatnonzero(_differs(places >> 16))
     if not len(begins):
-        return begins, np.empty((0, 3), dtype=np.int64)
+        return begins, np.empty((0, 3), dtype=np.int32)
     summed = np.add.reduceat(np.array([1 << 40, 1 << 20, 1])[_field(places)], begins)
-    return begins, np.stack((summed >> 40, summed >> 20 & 0xFFFFF, summed & 0xFFFFF), axis=1)
+    counts = np.empty((len(begins), 3), dtype=np.int32)
+    for field, place in enumerate((40, 20, 0)):
+        counts[:, field] = summed >> place & 0xFFFFF
+    return begins, counts
 
 
 def _field(places: NDArray[np.int64]) -> NDArray[np.int8]:

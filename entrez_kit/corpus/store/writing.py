@@ -184,8 +184,7 @@ def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> N
 
 def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _KnownVersion]:
     rows = connection.execute(
-        "SELECT pmid, content_hash, lr, version, retraction_status, status, title, abstract, pub_types, "
-        "corrections FROM documents "
+        f"SELECT pmid, {', '.join(_KnownVersion._fields)} FROM documents "
         "WHERE pmid IN (SELECT value FROM json_each(?))",
         (json.dumps(list(pmids)),),
     )
