@@ -167,15 +167,19 @@ def _summary(fields: Fields) -> BriefSummary:
     return summary
 
 
-def _source(fields: Fields, published: str) -> str:
-    """Write the source as PubMed prints it: J Inv Res. 2024 Mar;12(2):737-8."""
-    journal = plain_text(str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or ""))
-    volume, issue, pages = (str(fields.get(name) or "") for name in ("volume", "issue", "pages"))
+def source_line(journal: str, published: str, volume: str, issue: str, pages: str) -> str:
+    """Write where a work appeared as PubMed prints it: J Inv Res. 2024 Mar;12(2):737-8."""
     place = volume + (f"({issue})" if issue else "")
-    if place and not pages and (located := _PII.search(str(fields.get("elocationid") or ""))):
-        pages = article_number([("pii", located[1], True)]) or ""
     tail = published + (f";{place}" if place else "") + (f":{pages}" if pages else "")
     return ". ".join(part for part in (journal.rstrip("."), tail) if part)
+
+
+def _source(fields: Fields, published: str) -> str:
+    journal = plain_text(str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or ""))
+    volume, issue, pages = (str(fields.get(name) or "") for name in ("volume", "issue", "pages"))
+    if (volume or issue) and not pages and (located := _PII.search(str(fields.get("elocationid") or ""))):
+        pages = article_number([("pii", located[1], True)]) or ""
+    return source_line(journal, published, volume, issue, pages)
 
 
 def _pmcid(text: str) -> str | None:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from entrez_kit.errors import EntityNotFound
 from entrez_kit.identifiers import bare_doi, bare_pmcid
 from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.summaries import source_line
 from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
@@ -19,10 +20,6 @@ PAGE: Final = 1_000
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 EUROPE_PMC: Final = "https://europepmc.org/article/"
 DOI: Final = "https://doi.org/"
-_LISTS: Final[Mapping[str, tuple[str, str]]] = {
-    "pubmed_citedin": ("citationList", "citation"),
-    "pubmed_references": ("referenceList", "reference"),
-}
 
 
 def link_of(article: RelatedArticle) -> str | None:
@@ -63,13 +60,11 @@ def read_references(element: Any, source: str) -> Iterator[RelatedArticle]:
         element: the whole record.
         source: its PMID; a reference to itself is left out.
     """
-    seen: set[str] = set()
-    found = [*_references(element)] or [*_older_references(element)]
-    for article in found:
-        if article.pmid == source or (article.pmid is not None and article.pmid in seen):
-            continue
-        seen.add(article.pmid or "")
-        yield article
+    seen: set[str | None] = {source}
+    for article in [*_references(element)] or _older_references(element):
+        if article.pmid not in seen:
+            seen |= {article.pmid} - {None}
+            yield article
 
 
 def _references(element: Any) -> Iterator[RelatedArticle]:
@@ -177,7 +172,8 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
     Raises:
         UpstreamError: the reply is no such page.
     """
-    outer, inner = _LISTS[relation]
+    inner = "citation" if relation == "pubmed_citedin" else "reference"
+    outer = f"{inner}List"
     try:
         document = json.loads(content)
         total = int(document["hitCount"])
@@ -198,11 +194,13 @@ def _record(record: Mapping[str, Any]) -> RelatedArticle:
 
     source, number = text("source"), text("id")
     pmid = _pmid(number) if source == "MED" else None
+    journal = text("journalAbbreviation", "publicationTitle")
+    appeared = (part or "" for part in (journal, text("pubYear"), text("volume"), text("issue"), text("pageInfo")))
     return RelatedArticle(
         pmid=pmid,
         title=text("title"),
         authors=(text("authorString") or "").rstrip(".") or None,
-        source=_place(text) or None,
+        source=source_line(*appeared) or None,
         pub_date=text("pubYear"),
         doi=bare_doi(text("doi") or "") or None,
         pmcid=bare_pmcid(number or "") if source == "PMC" else None,
@@ -210,12 +208,3 @@ def _record(record: Mapping[str, Any]) -> RelatedArticle:
         epmc_id=number if not pmid else None,
         citation=text("unstructuredInformation"),
     )
-
-
-def _place(text: Any) -> str:
-    """Write journal, year and place as PubMed prints them: J Inv Res. 2024;12(2):737-8."""
-    volume = (text("volume") or "") + (f"({issue})" if (issue := text("issue")) else "")
-    tail = (text("pubYear") or "") + (f";{volume}" if volume else "")
-    tail += f":{pages}" if (pages := text("pageInfo")) else ""
-    journal = (text("journalAbbreviation", "publicationTitle") or "").rstrip(".")
-    return ". ".join(part for part in (journal, tail) if part)
