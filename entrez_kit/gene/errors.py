@@ -18,7 +18,7 @@ from entrez_kit.errors import (
     UpstreamError,
 )
 from entrez_kit.model import Request
-from entrez_kit.operation import ArgumentError, invalid_arguments
+from entrez_kit.operation import invalid_arguments
 from entrez_kit.wording import Argument, NextCall, Wording
 
 FORM: Final = "Expected format: NCBIGene:<numeric_id>."
@@ -74,31 +74,27 @@ def not_found(number: str) -> EntityNotFound:
     )
 
 
-def argument_error(tool: str) -> ArgumentError:
-    """Return what turns wrong arguments of a tool into its errors: a bad id is unresolved, the rest ambiguous."""
-
-    def turn(exc: ValidationError, request: type[Request]) -> EntrezKitError:
-        plain = invalid_arguments(exc, request)
-        for error in exc.errors(include_url=False, include_context=False):
-            if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
-                missing = error["type"] == "missing"
-                bad_id = unresolved(None if missing else error["input"], tool)
-                if missing:
-                    bad_id.message = Wording(Argument("entrez_id"), " is missing: the id of a gene, as NCBIGene CURIE.")
-                if len(plain.details["errors"]) > 1:
-                    bad_id.details["errors"] = plain.details["errors"]
-                return bad_id
-        first = plain.details["errors"][0]
-        field = to_snake(first["field"])
-        named = Argument(field) if field else "the arguments"
-        return AmbiguousQuery(
-            plain.message,
-            invalid_input=f"{field}={first['input']}" if field else None,
-            recovery_hint=_HINTS.get(field) or Wording("Correct ", named, " and call ", NextCall(tool), " again."),
-            details=plain.details,
-        )
-
-    return turn
+def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> EntrezKitError:
+    """Turn wrong arguments of a tool into its errors: a bad id is unresolved, the rest ambiguous."""
+    plain = invalid_arguments(exc, request)
+    for error in exc.errors(include_url=False, include_context=False):
+        if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
+            missing = error["type"] == "missing"
+            bad_id = unresolved(None if missing else error["input"], tool)
+            if missing:
+                bad_id.message = Wording(Argument("entrez_id"), " is missing: the id of a gene, as NCBIGene CURIE.")
+            if len(plain.details["errors"]) > 1:
+                bad_id.details["errors"] = plain.details["errors"]
+            return bad_id
+    first = plain.details["errors"][0]
+    field = to_snake(first["field"])
+    named = Argument(field) if field else "the arguments"
+    return AmbiguousQuery(
+        plain.message,
+        invalid_input=f"{field}={first['input']}" if field else None,
+        recovery_hint=_HINTS.get(field) or Wording("Correct ", named, " and call ", NextCall(tool), " again."),
+        details=plain.details,
+    )
 
 
 _TOTAL: Final = "total_count says how many articles there are."

@@ -1,5 +1,6 @@
 """Look up genes by their ids: their records, and the articles NCBI links to them."""
 
+from functools import partial
 from typing import ClassVar, Final
 
 from pydantic import Field
@@ -99,7 +100,7 @@ GET_GENE = Operation(
     toolset="gene",
     title="Look up a gene",
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
-    argument_error=argument_error("get_gene"),
+    argument_error=partial(argument_error, "get_gene"),
     prose=True,
 )
 
@@ -216,6 +217,6 @@ GET_PUBMED_LINKS = Operation(
     toolset="gene",
     title="Find articles about a gene",
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
-    argument_error=argument_error("get_pubmed_links"),
+    argument_error=partial(argument_error, "get_pubmed_links"),
     mcp_caps={"limit": MAX_MCP_LIMIT},
 )

@@ -345,5 +345,5 @@ SEARCH_GENES = Operation(
     toolset="gene",
     title="Search genes",
     errors=(AmbiguousQuery, UpstreamError, RateLimited),
-    argument_error=argument_error("search_genes"),
+    argument_error=partial(argument_error, "search_genes"),
 )
