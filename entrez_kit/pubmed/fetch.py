@@ -44,10 +44,9 @@ class FetchRequest(Request):
         if self.pmids and (self.query_key or self.web_env):
             message = Wording("they exclude ", *HISTORY, ": give one or the other")
             raise wrong("pmids", message, ", ".join(self.pmids[:3]))
-        if self.query_key and not self.web_env:
-            raise wrong("web_env", Wording("it is missing, and ", Argument("query_key"), " is of no use without it"))
-        if self.web_env and not self.query_key:
-            raise wrong("query_key", Wording("it is missing, and ", Argument("web_env"), " is of no use without it"))
+        for given, name in (("query_key", "web_env"), ("web_env", "query_key")):
+            if getattr(self, given) and not getattr(self, name):
+                raise wrong(name, Wording("it is missing, and ", Argument(given), " is of no use without it"))
         if not self.pmids and not self.query_key:
             raise wrong(
                 "pmids", Wording("they are missing: give ", Argument("pmids"), ", or ", *HISTORY, " from a search")

@@ -404,11 +404,16 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
 def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
     """Collect the PMIDs of a search."""
     found = list(hits)
-    parameters = parameters_of(request)
+    asked = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
+    for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters"):
+        asked[name] = asked[name] or None
+    if dates := request.date_parameters():  # the bounds that are in force
+        first, last, kind = dates["mindate"], dates["maxdate"], dates["datetype"]
+        asked["date_range"] = {"min_date": first, "max_date": last, "date_type": kind}
     if request.retrieve_all:
-        parameters.max_results = max(hits.total_found, 1)
+        asked["max_results"] = max(hits.total_found, 1)
     return SearchResult(
-        search_parameters=parameters,
+        search_parameters=SearchParameters(**asked),
         effective_esearch_term=request.effective_term(),
         total_found=hits.total_found,
         retrieved_pmid_count=len(found),
@@ -420,16 +425,6 @@ def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
         certificate=hits.certificate,
         **hits.said,
     )
-
-
-def parameters_of(request: SearchRequest) -> SearchParameters:
-    """Echo the request, with the date bounds that are in force."""
-    sent = request.date_parameters()
-    dates = {"min_date": sent["mindate"], "max_date": sent["maxdate"], "date_type": sent["datetype"]} if sent else None
-    echoed = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
-    for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters"):
-        echoed[name] = echoed[name] or None
-    return SearchParameters(**echoed, date_range=dates)
 
 
 def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
