@@ -181,7 +181,7 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
         if not isinstance(records, list):
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise malformed(f"{inner}s", f"no {outer} ({type(exc).__name__})") from None
+        raise malformed(f"Europe PMC {inner}s", f"no {outer} ({type(exc).__name__})") from None
     notice(LINKED, content)
     return total, [record for record in records if isinstance(record, Mapping)]
 

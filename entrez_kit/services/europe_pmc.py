@@ -187,9 +187,9 @@ def _read_page(content: bytes, *, first: bool) -> dict[str, Any]:
     results = listed.get("result") if isinstance(listed, dict) else None
     count = whole_number(str(document.get("hitCount")))
     if count is None or (first and count and not results):
-        raise malformed("search", "a page without results" if count else "no number of hits")
+        raise malformed("Europe PMC search", "a page without results" if count else "no number of hits")
     if results and not any(isinstance(record, dict) and record.get("id") for record in results):
-        raise malformed("search", "results without ids")
+        raise malformed("Europe PMC search", "results without ids")
     return document
 
 
