@@ -174,21 +174,17 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
             ).value
         except EntityNotFound as exc:
             raise malformed("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
+    warnings = []
+    if gene.replaced_by:
+        message = f"{request.entrez_id} was merged into {gene.replaced_by}: ask for the articles of that one."
+        warnings.append(Warn(code="gene_replaced", message=message))
     return PubMedLinks(
         entrez_id=f"NCBIGene:{number}",
         replaced_by=gene.replaced_by,
         pmids=pmids[request.offset : request.offset + request.limit],
         total_count=len(pmids),
-        warnings=_warnings(request, len(pmids), gene.replaced_by),
+        warnings=warnings + past_the_last(request.offset, len(pmids), "articles"),
     )
-
-
-def _warnings(request: PubMedLinksRequest, total: int, successor: str | None) -> list[Warn]:
-    warnings = []
-    if successor:
-        message = f"{request.entrez_id} was merged into {successor}: ask for the articles of that one."
-        warnings.append(Warn(code="gene_replaced", message=message))
-    return warnings + past_the_last(request.offset, total, "articles")
 
 
 def parse_links(content: bytes, number: str) -> list[str]:

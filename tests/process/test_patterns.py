@@ -108,7 +108,7 @@ def handed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any] | N
 MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("citations.files.read_bibtex", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
     ("citations.style.casing", "finditer re.escape(name)"): r"Homo sapiens",
-    ("databases.names", r"compile f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
+    ("databases.names", r"fullmatch f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
     ("services.pmc_cloud", "findall pattern"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
     (
         "invisible",
