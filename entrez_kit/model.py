@@ -179,7 +179,10 @@ class Result(BaseModel):
 
 
 class Collected(Result):
-    """Base of results that outcomes are collected into: these know what is missing, and the document goes with it."""
+    """Base of results that outcomes are collected into: these know what is missing, and the error goes beside it all.
+
+    It is no part of the document: one that is read back from its JSON has none.
+    """
 
     _shortfall: EntrezKitError | None = PrivateAttr(default=None)
 
