@@ -14,6 +14,7 @@ from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
+from entrez_kit.errors import NotConfigured
 from entrez_kit.markup import on_the_line
 
 
@@ -114,10 +115,17 @@ class _Stemmer:
         self._known: dict[str, str] = {}
         self._lock = threading.Lock()
         self._texts = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._texts.execute(
-            "CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='porter ascii')"
-        )
-        self._texts.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(texts, instance)")
+        try:
+            self._texts.execute(
+                "CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='porter ascii')"
+            )
+            self._texts.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(texts, instance)")
+        except sqlite3.Error as exc:
+            raise NotConfigured(
+                f"The SQLite of this Python ({sqlite3.sqlite_version}) cannot search texts: {exc}.",
+                recovery_hint="Use a Python whose SQLite has FTS5, as those of python.org and of most systems have.",
+                details={"reason": "no_fts5"},
+            ) from None
         # It works on bytes: of a letter that ends with the same byte twice, before "ing", it keeps one.
         self._texts.text_factory = lambda stem: stem.decode("utf-8", "replace")
 

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from entrez_kit.corpus.search import terms
 from entrez_kit.corpus.search.terms import plain, stems_of, words_of
+from entrez_kit.errors import NotConfigured
 
 ENDINGS = """
     ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti
@@ -57,6 +59,21 @@ def test_each_word_of_any_script_has_a_stem(text: str, ending: str) -> None:
 
     assert len(stems_of(words)) == len(words)
     assert stems_of(["running"]) == ["run"]
+
+
+def test_a_sqlite_that_cannot_search_texts_is_called_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no damage to the corpus."""
+    opened = sqlite3.connect(":memory:")
+    opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_CREATE_VTABLE else 0)
+    terms._stemmer.cache_clear()
+    monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: opened)
+    try:
+        with pytest.raises(NotConfigured, match="SQLite") as caught:
+            stems_of(["running"])
+    finally:
+        opened.close()
+
+    assert caught.value.reason == "no_fts5"
 
 
 def test_stems_share_their_beginning_with_the_word() -> None:
