@@ -186,6 +186,10 @@ class Collected(Result):
 
     _shortfall: EntrezKitError | None = PrivateAttr(default=None)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare what the documents say: the error beside one is never that of another."""
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
     def shortfall(self) -> EntrezKitError | None:
         """Report what is missing."""
         return self._shortfall

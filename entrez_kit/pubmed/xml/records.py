@@ -7,12 +7,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from lxml import etree
+
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import Fields, article_fields
 from entrez_kit.pubmed.xml.book import book_fields, book_kind
 from entrez_kit.pubmed.xml.element_json import element_to_json
 from entrez_kit.pubmed.xml.mixed_content import SpaceLost, text_of
-from entrez_kit.pubmed.xml.stream import DELETIONS, Found, Source, invalid_response, iter_elements, parse_alone
+from entrez_kit.pubmed.xml.stream import (
+    DELETIONS,
+    MAX_MESSAGE,
+    Found,
+    Source,
+    invalid_response,
+    iter_elements,
+    parse_alone,
+)
 from entrez_kit.services.known_shapes import XmlShape, notice
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
@@ -77,8 +87,20 @@ class Record:
 
     @property
     def element(self) -> Any:
-        """The whole record as an lxml element, cited works included; to be read only."""
-        return self._element if self._lasting else parse_alone(self.raw)
+        """The whole record as an lxml element, cited works included; to be read only.
+
+        Raises:
+            UpstreamError: no tree can be made of it, because among its cited works a name has a prefix that is not
+                declared: of those nothing is read before.
+        """
+        if self._lasting:
+            return self._element
+        try:
+            return parse_alone(self.raw)
+        except etree.XMLSyntaxError as exc:
+            raise invalid_response(
+                f"The PubMed record {self.pmid} is not well-formed: {exc.msg[:MAX_MESSAGE]}"
+            ) from None
 
     def article(self) -> Article:
         """Return the record in full, which is quickest before the next record is read, or of one that was packed.
@@ -102,7 +124,11 @@ class Record:
         return CitationData.model_validate(cited)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the whole element as JSON, order and mixed content kept (see ``element_to_json``)."""
+        """Return the whole element as JSON, order and mixed content kept (see ``element_to_json``).
+
+        Raises:
+            UpstreamError: no tree can be made of it (see ``element``), or one that is too deep.
+        """
         return element_to_json(self.element)
 
     def pack(self, *, raw: bool = True) -> None:

@@ -1,5 +1,7 @@
 """Document summaries: N ids in, N outcomes out."""
 
+import pickle
+
 import pytest
 from database_bench import Canned, KitFor, call, run, summaries_json
 
@@ -37,6 +39,15 @@ def test_every_id_has_an_outcome_in_its_place(sandbox: Sandbox, kit_for: KitFor)
     assert isinstance(shortfall, EntityNotFound)
     assert shortfall.details["partial"] is True
     assert [item["id"] for item in shortfall.details["missing"]] == ["999", "TP53"]
+
+
+def test_answers_that_lack_the_same_are_equal_and_stay_so_on_their_way(sandbox: Sandbox, kit_for: KitFor) -> None:
+    first, second = (call(kit_for(sandbox), SUMMARY, db="gene", ids=["7157", "999"]) for _ in range(2))
+
+    assert first == second
+    assert pickle.loads(pickle.dumps(first)) == first
+    assert pickle.loads(pickle.dumps(first)).shortfall().details == first.shortfall().details
+    assert first != call(kit_for(sandbox), SUMMARY, db="gene", ids=["7157"])
 
 
 def test_accessions_are_found_under_the_names_they_were_asked_by(sandbox: Sandbox, kit_for: KitFor) -> None:

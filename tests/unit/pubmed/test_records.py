@@ -479,3 +479,16 @@ def test_an_article_read_back_from_its_json_is_the_same() -> None:
     article = record.article()
 
     assert Article.model_validate_json(article.model_dump_json()) == article
+
+
+def test_a_record_that_no_tree_can_be_made_of_is_a_defect_of_the_reply() -> None:
+    undeclared = "<Reference><Citation>On <mml:mi>x</mml:mi></Citation></Reference>"
+    content = _set(_record(1, data=f"<ReferenceList>{undeclared}</ReferenceList>"))
+
+    for record in iter_records(content):
+        assert record.article().pmid == "1"
+        with pytest.raises(UpstreamError, match="record 1 is not well-formed") as raised:
+            record.as_json()
+        assert raised.value.reason == "invalid_response"
+    with pytest.raises(UpstreamError):
+        record.article()
