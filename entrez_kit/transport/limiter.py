@@ -53,7 +53,7 @@ LONGEST_QUEUE_SLOTS: Final = 300
 LONGEST_QUEUE_MS: Final = 120_000
 # The lock is held for as long as a request needs to be handed to the network, which is no time; whoever holds it this
 # long is stopped or its file system has no working locks.
-LOCK_PATIENCE_SECONDS: Final = 2.0
+LOCK_PATIENCE_SECONDS: Final = 5.0
 LOCK_POLL_SECONDS: Final = 0.001
 # How long a process limits itself alone before it tries a file again that could not be used.
 RETRY_FILE_MS: Final = 30_000
