@@ -13,7 +13,7 @@ from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.sources import SourceName, Sources, SourceStanding, Work, verdict_of
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.errors import EntityNotFound, EntrezKitError
 from entrez_kit.model import Collected, Request, Result, Warn, lacking, sparse
 from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.models import Article
@@ -236,5 +236,4 @@ AUDIT = Operation(
     toolset="citations",
     title="Audit a corpus",
     portions=("works",),
-    errors=(EntityNotFound, UpstreamError, RateLimited),
 )

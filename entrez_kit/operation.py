@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_ar
 from pydantic import BaseModel, ValidationError
 
 from entrez_kit import tracing
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError, brief
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, brief
 from entrez_kit.model import WRONG, Collected, Request, Result, problem_of
 from entrez_kit.wording import KEPT, Argument, ByDoor, Wording
 
@@ -172,7 +172,7 @@ class Operation(Generic[Req, Res]):
         command: words that call it in the terminal.
         toolset: pubmed, gene, corpus, entrez or citations.
         title: a few words for people.
-        errors: what it raises besides INVALID_INPUT and INTERNAL_ERROR.
+        errors: what it raises besides INVALID_INPUT and INTERNAL_ERROR; most raise what the E-utilities do.
         aliases: other tool names accepted on call.
         mcp_caps: upper bounds that hold only for MCP calls, where they protect a context window; a bound on a list
             field is a bound on its length.
@@ -201,7 +201,7 @@ class Operation(Generic[Req, Res]):
     request: type[Req] = None  # type: ignore[assignment]  # read off the functions, as the next two are
     result: type[Res] = None  # type: ignore[assignment]
     method: str = ""
-    errors: tuple[type[EntrezKitError], ...] = ()
+    errors: tuple[type[EntrezKitError], ...] = (EntityNotFound, UpstreamError, RateLimited)
     aliases: tuple[str, ...] = ()
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     mcp_function: "Callable[[Services, Req], Res] | None" = None

@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.model import Collected, Request, Warn, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
@@ -213,7 +213,6 @@ FETCH = Operation(
     command=("db", "fetch"),
     toolset="entrez",
     title="Fetch records of any database",
-    errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"ids": MAX_MCP_IDS},
 )
 

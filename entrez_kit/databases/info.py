@@ -271,5 +271,4 @@ INFO = Operation(
     toolset="entrez",
     title="Describe Entrez databases",
     portions=("counts", "databases"),
-    errors=(EntityNotFound, UpstreamError, RateLimited),
 )

@@ -10,7 +10,7 @@ from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Collected, Request, Result, Warn, sparse
 from entrez_kit.operation import InParts, Operation
 from entrez_kit.services import Services
@@ -247,7 +247,6 @@ LINK = Operation(
     command=("db", "link"),
     toolset="entrez",
     title="Follow links between databases",
-    errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"ids": MAX_MCP_IDS},
     portions=("linksets",),
 )

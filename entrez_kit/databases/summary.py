@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import InParts, Item, Operation, shortfall_of
 from entrez_kit.services import Services
@@ -239,6 +239,5 @@ SUMMARY = Operation(
     command=("db", "summary"),
     toolset="entrez",
     title="Summarise records of any database",
-    errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"ids": MAX_MCP_IDS},
 )

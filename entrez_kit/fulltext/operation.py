@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.fulltext.models import (
     CutArticle,
     FulltextArticle,
@@ -373,7 +373,6 @@ FETCH_FULLTEXT = Operation(
     command=("fulltext",),
     toolset="pubmed",
     title="Fetch full text",
-    errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
     portions=("articles",),
     cut_by="max_characters",

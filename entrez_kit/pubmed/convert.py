@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.model import Collected, Request, Result, Warn, sparse
 from entrez_kit.operation import InParts, Operation, shortfall_of
@@ -292,6 +292,5 @@ CONVERT = Operation(
     command=("convert",),
     toolset="pubmed",
     title="Convert article identifiers",
-    errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"ids": MAX_MCP_IDS},
 )

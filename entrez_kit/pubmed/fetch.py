@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.errors import EntrezKitError
 from entrez_kit.model import Collected, Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
@@ -258,7 +258,6 @@ FETCH_CONTENTS = Operation(
     command=("fetch",),
     toolset="pubmed",
     title="Fetch PubMed records",
-    errors=(EntityNotFound, UpstreamError, RateLimited),
     aliases=("fetchArticleDetails",),
     mcp_caps={"pmids": MAX_MCP_PMIDS},
     portions=("articles", "content"),

@@ -520,7 +520,6 @@ LOOKUP_CITATION = Operation(
     command=("match",),
     toolset="pubmed",
     title="Find references by journal and page",
-    errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"citations": MAX_MCP_CITATIONS},
     portions=("results",),
 )

@@ -270,7 +270,8 @@ class Toolbox:
         operation = self.operation(facts) if facts is not None else None
         if (error := outcome.error) is not None:
             self.say(error, scopes)
-            if facts is not None and _has_unknown_name(error):
+            problems = error.details.get("errors", ())
+            if facts is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
                 error.recovery_hint += f" {self.shown(facts)} takes {', '.join(accepted(facts.inputs))}."
             envelope = error.envelope() if operation is None else operation.error_document(error)
             if outcome.result is not None and operation is not None:
@@ -325,11 +326,6 @@ def _compact(document: Mapping[str, Any]) -> str:
     """Return a document as compact JSON; half a character cannot be sent to anybody."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _has_unknown_name(error: EntrezKitError) -> bool:
-    """Tell whether an argument was refused because there is none of that name."""
-    return any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in error.details.get("errors", ()))
 
 
 def _meta(trace: tracing.Trace, seconds: float) -> dict[str, Any]:
