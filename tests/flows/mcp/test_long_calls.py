@@ -154,7 +154,7 @@ class FakeContext:
 
 
 async def test_identical_calls_at_the_same_time_go_out_once(services_for: ServicesFor) -> None:
-    with Sandbox(latency_ms=300, enforce_limits=False) as sandbox:
+    with Sandbox(latency_ms=1500, enforce_limits=False) as sandbox:
         services = services_for(sandbox, no_cache=True)
         documents = []
 
