@@ -223,7 +223,7 @@ def _matched(services: Services, citations: Sequence[Citation]) -> dict[int, Mat
                 raise malformed("ecitmatch", "the control line has no answer")
             if not content.endswith((b"\n", b"\r")):
                 raise malformed("ecitmatch", "the last line breaks off")
-            return answers
+            return {index: answer for index, answer in answers.items() if f"ek{index}" in batch}
 
         return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read).value
 

@@ -267,6 +267,14 @@ def test_a_row_that_is_dropped_twice_is_an_error_and_not_unknown() -> None:
     assert isinstance(result.shortfall(), UpstreamError)
 
 
+def test_rows_that_nobody_asked_for_count_for_nothing() -> None:
+    """A key that NCBI or a proxy garbled, of no reference or of another request, is nobody's answer."""
+    matcher = Matcher(lambda line: "99000001\nJ|2020|1|1||ek7|99000003\nJ|2020|1|1||ek1|99000003", lambda line: None)
+    result = matcher.run(FULL, {"year": "2020", "volume": "1"})
+
+    assert [(one.status, one.pmid) for one in result.results] == [("matched", "99000001"), ("not_found", None)]
+
+
 def test_a_row_without_a_journal_does_not_take_those_behind_it_with_it() -> None:
     """NCBI's answer breaks off at a line without a journal that fits nothing."""
     cut = False
