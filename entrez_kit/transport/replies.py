@@ -262,7 +262,7 @@ def _xml_errors(body: bytes, status: int) -> list[str]:
 
     parser = _parser()
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
-    with suppress(expat.ExpatError, _ForbiddenXml, ValueError):  # a cut document may still say why
+    with suppress(expat.ExpatError, _ForbiddenXml, ValueError, LookupError):  # a cut document may still say why
         parser.Parse(body, True)
     found = [text.strip() for text in texts if text.strip()]
     summarised = root_name(body) == "eSummaryResult" and re.search(rb"<(DocSum|DocumentSummary)\b[^>]*>\s*<", body)
@@ -385,7 +385,7 @@ def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) 
         parser.Parse(body[at:], True)
     except _ForbiddenXml as exc:
         return str(exc), 0
-    except ValueError:  # an encoding that this Python does not know
+    except (ValueError, LookupError):  # an encoding that this Python does not know
         return "XML in an unknown encoding", 0
     except expat.ExpatError as exc:
         reason = expat.ErrorString(exc.code)

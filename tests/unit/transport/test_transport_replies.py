@@ -153,6 +153,8 @@ def test_no_recorded_document_counts_when_it_is_cut(real_data: Path, at: float) 
         b"<!-- maintenance --><html></html>",
         b"<response><status>down</status></response>",
         b"<eFetchResult></eFetchResult>",
+        b'<?xml version="1.0" encoding="x-none"?><PubmedArticleSet></PubmedArticleSet>',
+        b'<?xml version="1.0" encoding="x-none"?><PubmedArticleSet><ERROR>no</ERROR></PubmedArticleSet>',
         b"Service Unavailable",
         b'{"header":{"type":"efetch"}}',
     ],
