@@ -54,8 +54,6 @@ _ID_KEYS: Final = (
 """Where an object has its ids, the most telling first."""
 _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
 """What the items of CSL-JSON have; their ``id`` is a name of the user's own, and often a number."""
-_NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Known | None = None) -> list[str]:
@@ -203,7 +201,7 @@ def split_ids(text: str) -> list[str]:
 def _lines(source: BinaryIO, name: str) -> Iterator[str]:
     """Yield lines as text, whatever line ends and byte order mark they have."""
     first = source.readline()
-    if first.startswith(_UTF16):  # what PowerShell writes with ">"
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell writes with ">"
         try:
             yield from (first + source.read()).decode("utf-16").splitlines()
         except UnicodeDecodeError:
@@ -319,7 +317,7 @@ def _ids_of_object(document: dict[str, Any], name: str, known: Known, place: str
         # There, and only there, is what an earlier run did not find.
         yield from _ids_of([outcome["input"] for outcome in outcomes], name, known, place)
         return
-    key = next((key for key in _ID_KEYS if document.get(key) not in _NOTHING), None)
+    key = next((key for key in _ID_KEYS if document.get(key) not in (None, "", [], {})), None)
     if key not in ("pmid", "PMID", "pmids") and isinstance(document.get("key"), str):
         # A reference without a record has only the name its owner gave it, which may look like a PMID.
         yield f"reference {document['key']}"

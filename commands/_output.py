@@ -185,9 +185,6 @@ def cannot_write(name: str, exc: OSError) -> StoreError:
 # Every way a program may end before its time: a reader that left, an interrupt, a signal, streams that are closed
 
 
-_ENDING_SIGNALS: Final = ("SIGTERM", "SIGHUP")
-
-
 class ReaderGone(BaseException):
     """Whoever read our standard output has left (``| head``); not an error, and never to be caught as one."""
 
@@ -273,7 +270,7 @@ def signals_end_the_program() -> Iterator[None]:
         raise Ended(number)
 
     before = {}
-    for name in _ENDING_SIGNALS:
+    for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # A signal the caller chose to ignore (nohup) stays ignored.
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:

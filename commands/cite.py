@@ -13,7 +13,7 @@ from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats.fields import Column, Record, as_data, columns_at
+from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
@@ -98,7 +98,7 @@ def _view(styles: list[str]) -> View[CitationsResult]:
     return View(
         table=show_with("citations.citations_page"),
         records=_records,
-        columns=_columns(styles),
+        columns=columns_at("pmid", "title", *(f"citations.{style}" for style in styles)),
         page=_item,
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],
@@ -119,11 +119,6 @@ def _lines(item: Cited) -> Iterator[str]:
     """Yield a citation in every style, a line each; a file for reference managers has lines of its own."""
     for text in item.citation.citations.values() if item.citation is not None else ():
         yield text.rstrip("\n") + "\n"
-
-
-def _columns(styles: list[str]) -> dict[str, Column]:
-    """Return a column for the PMID, the title and each style."""
-    return columns_at("pmid", "title", *(f"citations.{style}" for style in styles))
 
 
 def _item(record: Record) -> str:

@@ -168,15 +168,11 @@ def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -
         table=table,
         writers={"text": lambda sink: Texts(sink, lambda item: [item.content])},
     )
-    if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not _was_chosen(ctx):
+    was_chosen = any(state(ctx).flags.get(name) for name in ("format", "json", "output"))
+    if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not was_chosen:
         note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
     asked["ids"] = _read(ctx, asked["db"], asked["ids"], input)
     run(ctx, FETCH, asked, view, label="Fetching", least=ONE_REQUEST)
-
-
-def _was_chosen(ctx: typer.Context) -> bool:
-    flags = state(ctx).flags
-    return bool(flags.get("format") or flags.get("json") or flags.get("output"))
 
 
 @app.command("link")

@@ -77,7 +77,13 @@ def command(
         warn(ctx, warning.message)
 
     arguments = {"claims": [claim.model_dump() for claim in found.claims]}
-    result = whole(run(ctx, VERIFY_CLAIMS, arguments, _view(), label="Verifying"))
+    view: View[VerifyResult] = View(
+        table=show_with("check.claims_table"),
+        columns=columns_at(*COLUMNS),
+        page=show_with("check.claim_page"),
+        between="\n",
+    )
+    result = whole(run(ctx, VERIFY_CLAIMS, arguments, view, label="Verifying"))
     if unchecked := result.counts["unchecked"]:
         warn(ctx, f"{counted(unchecked, 'claim')} could not be looked up; run the command again.")
     if result.findings:
@@ -91,12 +97,3 @@ def _looks(text: str) -> str:
         return "jsonl" if first == "{" and "\n{" in text.strip() else "json"
     head = text.partition("\n")[0].casefold()
     return next((kind for kind, mark in (("tsv", "\t"), ("csv", ",")) if mark in head and "claim" in head), "md")
-
-
-def _view() -> View[VerifyResult]:
-    return View(
-        table=show_with("check.claims_table"),
-        columns=columns_at(*COLUMNS),
-        page=show_with("check.claim_page"),
-        between="\n",
-    )

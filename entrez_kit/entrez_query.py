@@ -20,7 +20,6 @@ from entrez_kit.wording import Argument, ByDoor, Wording
 
 _TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
 _WORD: Final = re.compile(r"\w+")
-_OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 
 
 class Whole(Enum):
@@ -124,7 +123,7 @@ def _tokens(term: str) -> Iterator[str | Operand]:
 
     for match in _TOKEN.finditer(term):
         token = match[0]
-        if token in _OPERATORS or token in "()":
+        if token in ("AND", "OR", "NOT") or token in "()":
             yield from ended()
             yield token
         elif token.startswith("[") and len(token) > 1:

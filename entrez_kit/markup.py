@@ -69,7 +69,6 @@ _TAIL: Final = 32
 _MAX_DEPTH: Final = 8
 """Scripts nested deeper are read with the one around them, so that the time stays linear in the length of a text."""
 _PIECE: Final = re.compile(f"[{SUPERSCRIPT}-{END}]|[^{SUPERSCRIPT}-{END}]+")
-_ORDINALS: Final = ("st", "nd", "rd", "th")
 _JOINTS: Final = tuple(f",;/{_DASHES}")
 
 
@@ -169,7 +168,7 @@ class _Frame:
         elif self._waiting_kind == SUBSCRIPT:
             written = subscript(core)
             apart = before[-1:] in _LOWERED and before[-1].isnumeric() and core[0].isdigit()
-        elif core in _ORDINALS and before[-1:].isdecimal():
+        elif core in ("st", "nd", "rd", "th") and before[-1:].isdecimal():
             written, apart = core, False
         else:
             written = superscript(core)

@@ -14,8 +14,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_JOURNALS = ("-wal", "-shm", "-journal")
-
 
 def platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
     """Return this platform's folder for a kind of file, or None where there is no home folder."""
@@ -173,7 +171,7 @@ def make_private_database(path: Path) -> None:
 
 def database_files(path: Path) -> Iterator[Path]:
     """Return the names of an SQLite file and of what SQLite keeps beside it."""
-    for suffix in ("", *_JOURNALS):
+    for suffix in ("", "-wal", "-shm", "-journal"):
         yield path.with_name(path.name + suffix)
 
 

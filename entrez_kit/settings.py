@@ -240,12 +240,11 @@ def _setting_of(item: Field[Any]) -> Setting:
         name=item.name,
         kind=kind,
         variable=written.variable or f"{written.prefix}{item.name}".upper(),
-        in_project_file=written.in_project_file and kind not in _PRIVATE,
+        in_project_file=written.in_project_file and kind not in ("secret", "email", "url", "path"),
     )
 
 
 _KINDS: Final[Mapping[type, Kind]] = {bool: "flag", int: "number", Path: "path", SecretStr: "secret", str: "text"}
-_PRIVATE: Final = frozenset(("secret", "email", "url", "path"))
 SETTINGS: Final = tuple(_setting_of(item) for item in fields(Settings) if "setting" in item.metadata)
 BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
 

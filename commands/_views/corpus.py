@@ -19,7 +19,6 @@ from entrez_kit.corpus.store.reading import (
     CorpusList,
     CorpusStats,
     Difference,
-    StoredDoc,
 )
 from entrez_kit.extras import install_line
 
@@ -121,7 +120,8 @@ def hits_page(
     for rank, (pmid, hit) in enumerate(zip(pmids, result.results, strict=True), start=1):
         document = documents[pmid]
         cells: list[RenderableType] = [Text(str(rank), style="dim"), Text(f"{hit.score:.3f}")]
-        title, year, journal = _titled(document), str(document.year or ""), line(document.journal)
+        title = titled({"title": document.title, "standing": as_data(document.standing)})
+        year, journal = str(document.year or ""), line(document.journal)
         if wide:
             if hybrid:
                 cells.append(Text("" if hit.sim is None else f"{hit.sim:.2f}"))
@@ -161,10 +161,6 @@ def snippet(passage: str, query: str, limit: int = SNIPPET) -> str:
         place += 1
         text = f"{text} {sentences[place]}"
     return text if len(text) <= limit else f"{text[: limit - 1].rsplit(' ', 1)[0]}…"
-
-
-def _titled(document: StoredDoc) -> Text:
-    return titled({"title": document.title, "standing": as_data(document.standing)})
 
 
 def document_page(document: RagDocument, console: Console) -> RenderableType:

@@ -12,7 +12,6 @@ from .tables import WIDE, Listing, article_cells, article_columns, fixed, linked
 from .text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
-_PREPRINT: Final = "PREPRINT"
 
 
 def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
@@ -46,7 +45,7 @@ def _title(record: Record) -> Text:
     text = titled(record)
     kinds = [str(kind).lower() for kind in record.get("publication_types", ())]
     if record.get("source") == "PPR" or "preprint" in kinds:
-        return Text.assemble((_PREPRINT, "bold magenta"), " ", text)
+        return Text.assemble(("PREPRINT", "bold magenta"), " ", text)
     return text
 
 

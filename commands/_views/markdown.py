@@ -41,7 +41,8 @@ def page(record: Record) -> str:
     if source := source_of(record):
         parts.append(escaped(source))
     parts += _abstract(record)
-    return "\n\n".join([*parts, *_lists(record), _links(record)]) + "\n"
+    links = " · ".join(f"[{escaped(name)}](<{address}>)" for name, address in links_of(record))
+    return "\n\n".join([*parts, *_lists(record), links]) + "\n"
 
 
 def banner_page(record: Record) -> list[str]:
@@ -110,10 +111,6 @@ def grant(item: Record) -> str:
 def bank(entry: Record) -> str:
     """Return an entry of a registry as "ClinicalTrials.gov NCT00000001"."""
     return line(" ".join([str(entry.get("name")), *entry.get("accession_numbers", ())]))
-
-
-def _links(record: Record) -> str:
-    return " · ".join(f"[{escaped(name)}](<{address}>)" for name, address in links_of(record))
 
 
 def item(record: Record) -> str:

@@ -72,8 +72,10 @@ def _articles(result: RelationshipsResult, console: Console) -> Listing:
             cells.append(Text("" if article.score is None else f"{article.score:.2f}"))
         if rolled:
             cells += [Text(str(article.source_count or "")), Text(str(article.depth or ""))]
-        cells += [_pmid(article, console), Text(line(article.pub_date)[:4])]
-        title, authors = _title(article), shortened(article.authors or "", 3 if wide else 2)
+        work = article_link(article.pmid, console) if article.pmid else Text(line(article.epmc_id), style="dim")
+        cells += [work, Text(line(article.pub_date)[:4])]
+        title = titled(as_data(article), line(article.title or article.citation or article.doi) or "(no title)")
+        authors = shortened(article.authors or "", 3 if wide else 2)
         if wide:
             cells += [title, Text(authors), *([Text(_reached(article), style="dim")] if rolled else [])]
         else:
@@ -81,17 +83,6 @@ def _articles(result: RelationshipsResult, console: Console) -> Listing:
             cells.append(Text("\n").join([title, *below]))
         table.add_row(*cells)
     return table
-
-
-def _pmid(article: RelatedArticle, console: Console) -> Text:
-    if article.pmid is None:
-        return Text(line(article.epmc_id), style="dim")
-    return article_link(article.pmid, console)
-
-
-def _title(article: RelatedArticle) -> Text:
-    """Return the title, or the words a reference list has for the work, with how it stands."""
-    return titled(as_data(article), line(article.title or article.citation or article.doi) or "(no title)")
 
 
 def _reached(article: RelatedArticle) -> str:

@@ -18,7 +18,6 @@ AHEAD_OF_PRINT: Final = "advance online publication"
 JOINER: Final = "; "
 """Between keywords; a comma is part of many MeSH terms ("Databases, Protein")."""
 
-_NEWSPAPER: Final = "newspaper article"
 _REPORTS: Final = frozenset(("technical report", "government publication"))
 _ORDINAL: Final = re.compile(r"([0-9]+)(?:st|nd|rd|th)?\.?(?:\s+ed(?:ition|n)?\.?)?", re.IGNORECASE)
 _WORDS: Final = {
@@ -89,7 +88,7 @@ def csl_type(article: Article) -> str:
         return "report" if is_report else "book"
     if "preprint" in kinds:
         return "article"
-    return "article-newspaper" if _NEWSPAPER in kinds else "article-journal"
+    return "article-newspaper" if "newspaper article" in kinds else "article-journal"
 
 
 def _add_journal(item: Item, article: Article, journal: JournalInfo) -> None:

@@ -34,7 +34,6 @@ _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2212\u00ad\ufe63\u
 _MINUS: Final = frozenset("-\u2010\u2011\u2013\u2212\ufe63\uff0d")
 _SIGNS: Final = {"≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "×": "x", "∼": "~", "≈": "~"}
 _KEPT: Final = frozenset("<>=±%‰/+~°^")
-_COMPARE: Final = frozenset(("<", ">", "<=", ">=", "=", "±", "^", "~"))
 _THIN: Final = "\u2007\u2009\u00a0\u202f"
 _RAISED: Final = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
 _LOWERED: Final = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
@@ -284,7 +283,7 @@ def _difference(theirs: Sequence[Token], text: str, claim: Folded, start: int, e
     mine = claim.tokens[start:end]
     words = [token.text for token in (*mine, *theirs)]
     kind: DifferenceKind = "words"
-    if any(token.is_number or token.text in _COMPARE for token in (*mine, *theirs)):
+    if any(token.is_number or token.text in ("<", ">", "<=", ">=", "=", "±", "^", "~") for token in (*mine, *theirs)):
         kind = "number"
     elif not NEGATIONS.isdisjoint(words):
         kind = "negation"

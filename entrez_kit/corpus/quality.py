@@ -38,7 +38,6 @@ _OF_PEOPLE: Final = frozenset(
     }
 )
 _GUIDANCE: Final = frozenset({"consensus development conference", "guideline", "practice guideline"})
-_VETERINARY: Final = ", veterinary"
 _CASES: Final = frozenset({"case reports"})
 
 TIER_1: Final = frozenset(
@@ -90,7 +89,7 @@ def lasting_parts(
         design = 1 if types & (_OF_PEOPLE | _GUIDANCE) else 0
     if "humans" in headings:
         human = 2
-    elif "animals" in headings or any(kind.endswith(_VETERINARY) for kind in types):
+    elif "animals" in headings or any(kind.endswith(", veterinary") for kind in types):
         human = 1
     else:  # records that are not indexed yet have no headings; some publication types exist for people only
         human = 2 if types & (_RANDOMISED | _OF_PEOPLE | _CASES) else 0

@@ -96,7 +96,8 @@ def diagnose(
         HopCheck(url, route, resolver, connector, patience).run(way)
         return way.checks
 
-    services = _services(settings, all_services or deep)
+    names = [name for name in NAMES if why_not(settings, name) is None] if all_services or deep else ["eutils"]
+    services = [(NAMES[name], base_of(settings, name)) for name in names]
     with ThreadPoolExecutor(max_workers=len(services), thread_name_prefix="entrez-kit doctor") as pool:
         ways = list(pool.map(lambda service: check_way(*service), services))
     first, *others = ways
@@ -121,11 +122,6 @@ def _compare(report: DoctorReport, settings: Settings, save: Path | None, progre
         report.saved = str(save)
     report.comparisons = [one.comparison for one in compared]
     report.healthy = report.healthy and not report.compared("failed")
-
-
-def _services(settings: Settings, all_services: bool) -> list[tuple[str, str]]:
-    asked = [name for name in NAMES if why_not(settings, name) is None] if all_services else ["eutils"]
-    return [(NAMES[name], base_of(settings, name)) for name in asked]
 
 
 def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) -> list[Check]:

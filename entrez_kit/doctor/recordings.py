@@ -76,7 +76,9 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                     body = _NETWORK_ADDRESS.sub(
                         HIDDEN.encode(), redactor.text(body.decode("latin-1")).encode("latin-1")
                     )
-                name = f"{place}/{_slug(one, number)}.{_SUFFIXES.get(body.lstrip()[:1], 'txt')}"
+                slug = re.sub(r"[^a-z0-9]+", "-", one.comparison.label.lower()).strip("-")
+                stem = f"entrez-kit__{slug}-{number}" if number else f"entrez-kit__{slug}"
+                name = f"{place}/{stem}.{_SUFFIXES.get(body.lstrip()[:1], 'txt')}"
                 (folder / place).mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(body)
                 one.comparison.file = name
@@ -116,8 +118,3 @@ def _kept(one: Compared) -> Iterator[tuple[str, Exchange]]:
 
 FOLDERS: Final = {"esearch": "esearch", "list": "pmc_oa", "record": "pmc_oa_records", "search": "europepmc"}
 """Of requests that only lead to the one that a probe is about."""
-
-
-def _slug(one: Compared, number: int) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", one.comparison.label.lower()).strip("-")
-    return f"entrez-kit__{name}" + (f"-{number}" if number else "")

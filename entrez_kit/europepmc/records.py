@@ -78,7 +78,6 @@ _KINDS: Final = {
     "dataset described in": "AssociatedPublication",
 }
 """Europe PMC's words for a link between records, as NLM's RefType has them; others are joined ("Erratum in")."""
-_PREPRINT_KINDS: Final = frozenset(("PreprintOf", "PreprintIn"))
 _NAME: Final = re.compile(
     r"(?P<last>\S.*?) (?P<initials>(?:[^\W\d_a-zà-öø-ÿ]\.?-?){1,6}|[a-z]{1,2})"
     r"(?: (?P<suffix>Jr|Sr|1st|2nd|3rd|[4-9]th|II|III|IV))?"
@@ -492,7 +491,7 @@ def _links(raw: Raw, fields: Fields) -> None:
         citation = _first(item.get("reference")) or ""
         pmid = other if source == "MED" else None
         corrections.append({"kind": kind, "citation": citation, "note": _first(item.get("note")), "pmid": pmid or None})
-        if source and other and (source != "MED" or kind in _PREPRINT_KINDS):
+        if source and other and (source != "MED" or kind in ("PreprintOf", "PreprintIn")):
             related.append({"kind": kind, "source": source, "epmc_id": other, "citation": citation or None})
     fields["corrections"] = corrections
     fields["related_records"] = related

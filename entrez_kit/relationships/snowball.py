@@ -98,7 +98,12 @@ def roll(services: Services, relation: Relation, request: RelationshipsRequest) 
         not_followed.append(len(level) - done)
     ranked = network.ranked()
     return Around(
-        articles=[_shown(node) for node in ranked],
+        articles=[
+            node.article.model_copy(
+                update={"depth": node.depth, "source_count": len(node.via), "via": list(node.via)[:MAX_VIA]}
+            )
+            for node in ranked
+        ],
         total=len(ranked),
         provenance=walk.provenances.pop() if len(walk.provenances) == 1 else "mixed",
         url=start.url,
@@ -106,11 +111,6 @@ def roll(services: Services, relation: Relation, request: RelationshipsRequest) 
         warnings=[*start.warnings, *walk.warnings()],
         snowball=Snowball(requests=walk.requests, budget=request.budget, followed=followed, not_followed=not_followed),
     )
-
-
-def _shown(node: Member) -> RelatedArticle:
-    via = list(node.via)
-    return node.article.model_copy(update={"depth": node.depth, "source_count": len(via), "via": via[:MAX_VIA]})
 
 
 @dataclass(slots=True)

@@ -104,13 +104,9 @@ def _synonym(name: str, value: Any, properties: Mapping[str, Any], given: set[st
         if other not in given and any(name in names and other in names for names in SYNONYMS)
     ]
     if {"pmids", "pmcids", "dois"} >= set(found) and len(found) > 1:
-        found = [_kind_of(value)]
+        first = str(value[0] if isinstance(value, list) and value else value)
+        found = ["pmcids" if "PMC" in first.upper() else "dois" if "/" in first else "pmids"]
     return found[0] if len(found) == 1 else None
-
-
-def _kind_of(ids: Any) -> str:
-    first = str(ids[0] if isinstance(ids, list) and ids else ids)
-    return "pmcids" if "PMC" in first.upper() else "dois" if "/" in first else "pmids"
 
 
 def _fit(value: Any, part: Mapping[str, Any]) -> Any:

@@ -286,7 +286,8 @@ class Toolbox:
                 remarks.append(cut["message"])
             if lacks := meta.get("incomplete"):  # not every host shows what is in ``_meta``
                 remarks.append(f"{lacks['message']} {lacks['recovery_hint']}")
-        clean = _compact(document)
+        compact = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
+        clean = compact.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
         text = clean
         if operation is not None and operation.prose and outcome.result is not None:
             from entrez_kit.server.markdown import markdown_of
@@ -320,12 +321,6 @@ def _lacks(operation: AnyOperation, error: EntrezKitError) -> dict[str, Any]:
     """Return what an incomplete document lacks, and what to do about it."""
     code = operation.error_document(error)["error"]["code"]
     return {"code": code, "message": error.message, "recovery_hint": error.recovery_hint}
-
-
-def _compact(document: Mapping[str, Any]) -> str:
-    """Return a document as compact JSON; half a character cannot be sent to anybody."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _meta(trace: tracing.Trace, seconds: float) -> dict[str, Any]:

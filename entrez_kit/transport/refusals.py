@@ -219,12 +219,9 @@ def _history(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | N
 
 def _blank(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
     query = re.sub(r"\[[^\[\]]*+\]|\b(AND|OR|NOT)\b", " ", call.param("term") or "")
-    if call.endpoint not in _TERM_ENDPOINTS or any(map(str.isalnum, query)):
+    if call.endpoint not in ("esearch", "espell", "egquery") or any(map(str.isalnum, query)):
         return None
     return _invalid("The query is empty.", call, "term", "blank_query", "Give at least one search term.")
-
-
-_TERM_ENDPOINTS: Final = ("esearch", "espell", "egquery")
 
 
 def _database(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:

@@ -18,7 +18,6 @@ from entrez_kit.citations.files.references import (
     year_in,
 )
 
-_HOLDERS: Final = ("items", "references")
 _NUMBERS: Final = {
     "volume": "volume",
     "issue": "issue",
@@ -52,7 +51,7 @@ class CslFile(ReferenceFile):
     def _found(self, name: str) -> list[dict[str, Any]]:
         document = self._document
         if isinstance(document, dict):
-            held = next((document[key] for key in _HOLDERS if isinstance(document.get(key), list)), None)
+            held = next((document[key] for key in ("items", "references") if isinstance(document.get(key), list)), None)
             document = held if held is not None else [document]
         if not isinstance(document, list):
             raise unreadable(name, "this is no list of references in CSL-JSON")

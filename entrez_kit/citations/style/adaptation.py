@@ -17,7 +17,6 @@ NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"
 _TITLES: Final = frozenset(("title", "container-title", "collection-title", "part-title", "volume-title"))
 
-_SEASONS: Final = ("spring", "summer", "autumn", "winter")
 
 Change = Callable[[Any], None]
 
@@ -156,7 +155,7 @@ def mla(root: Any) -> None:
 
     An article that has no issue yet has a day (5.79), which the style gives to none in a journal.
     """
-    for number, season in enumerate(_SEASONS, start=1):
+    for number, season in enumerate(("spring", "summer", "autumn", "winter"), start=1):
         _say(root, f"season-{number:02}", season)
     _only_where(every(every(root, "macro", name="label-issue")[0], "label", variable="issue")[0], is_numeric="issue")
     monthly = every(every(root, "macro", name="container1-publication-date")[0], "else-if", type="article-journal")[0]

@@ -36,7 +36,6 @@ _UNUSED: Final = frozenset(("abstract", "keyword", "note", "source", "language",
 _SUPPLEMENT: Final = re.compile(r"(?<![a-z])suppl(?:ement)?(?![a-z])", re.IGNORECASE)
 _PART: Final = re.compile(r"\bpt\b\.?\s*(?=\w+$)|\bpt\.?(?=[0-9]+$)", re.IGNORECASE)
 _PAGES: Final = re.compile(r"[A-Za-z]{0,3}[0-9]")
-_BOOKS: Final = ("book", "report")
 _SUFFIXES: Final = {"II": "2nd", "III": "3rd", "IV": "4th", "V": "5th", "VI": "6th"}
 _ELISION: Final = re.compile(r"(?<!\w)'(?:n'|[0-9]0s|(?:em|tis|twas|til|t)\b|s-)(?=\W|\w|$)", re.IGNORECASE)
 """Apostrophes that stand where a quotation could open: rock 'n' roll, the '90s, 't Hooft."""
@@ -155,7 +154,7 @@ def _titles(ready: Item, item: Item, wants: Wants) -> None:
         text = ready.get(name)
         if not text:
             continue
-        of_book = ready["type"] in _BOOKS if name == "title" else ready["type"] == "chapter"
+        of_book = ready["type"] in ("book", "report") if name == "title" else ready["type"] == "chapter"
         if language == "en" and (name == "title" or of_book):
             text = _cased(text, wants.books or wants.titles if of_book else wants.titles, names)
         ready[name] = quoted(text)

@@ -26,7 +26,6 @@ AT_ONCE: Final = 8_192
 """Vectors taken in by one pass."""
 FEW: Final = 500
 """So many queued vectors a search reads by itself in some hundredths of a second."""
-_TABLES: Final = ("vectors", "vector_queue", "vector_blocks", "vector_graphs")
 
 
 class Vectors(NamedTuple):
@@ -49,7 +48,7 @@ class VectorBlock(NamedTuple):
 
 def forget(connection: sqlite3.Connection, model: str) -> None:
     """Drop the vectors of a model."""
-    for table in _TABLES:
+    for table in ("vectors", "vector_queue", "vector_blocks", "vector_graphs"):
         connection.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
 
 

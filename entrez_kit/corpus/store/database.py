@@ -193,12 +193,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 # What went wrong -----------------------------------------------------------------------------------------------------
 
-_REFUSALS: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
-
 
 def _refused_by_system(path: Path, exc: OSError) -> StoreError:
     why = exc.strerror or type(exc).__name__
-    if exc.errno in _REFUSALS:
+    if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         reason, hint = "read_only", "Make the folder writable for you, or name another one with ENTREZ_KIT_DATA_DIR."
     elif exc.errno in (errno.ENOSPC, errno.EDQUOT):
         reason, hint = "disk_full", _FULL

@@ -21,7 +21,6 @@ _BACK_TITLES: Final[Mapping[str, str]] = {
 }
 """What parts of the back matter are called that have no title of their own."""
 
-_NO_TEXT: Final = (*HEADINGS, "supplementary-material")
 _REPLIES: Final = ("sub-article", "response")
 
 
@@ -49,7 +48,7 @@ def body_sections(article: Any) -> list[Section]:
 
 def has_text(article: Any) -> bool:
     """Tell whether a body has a text: headings and what accompanies an article are none."""
-    return any(blocks_of(body, without=_NO_TEXT) for body in children(article, "body"))
+    return any(blocks_of(body, without=(*HEADINGS, "supplementary-material")) for body in children(article, "body"))
 
 
 def other_sections(article: Any) -> list[Section]:

@@ -20,8 +20,6 @@ from entrez_kit.pubmed.standing import standing_of_jats
 from entrez_kit.pubmed.xml.dates import month_number
 from entrez_kit.pubmed.xml.mixed_content import SCRIPTS
 
-_REPLIES: Final = ("sub-article", "response", "body", "back", "floats-group")
-
 _DATES: Final = (
     *("epub", "epreprint", "ppub", "epub-ppub", "pub", "published", "final", "preprint", "collection"),
     *("issue-pub", "", "epub-original", "nihms-submitted", "pmc-release"),
@@ -32,10 +30,7 @@ _NO_PUBLICATION: Final = frozenset(
 )
 
 _KEY_ABSTRACTS: Final = ("", "abstract", "section", "sections", "structured", "web-summary", "main")
-_PICTURE_ABSTRACTS: Final = ("graphical", "video", "audio")
-_PLAIN_TITLES: Final = frozenset(("abstract", "summary", "abstract:", "summary:"))
 _OTHER_CONTRIBUTORS: Final = re.compile("edit|review|translat|referee|assignee|compiler|illustrat", re.IGNORECASE)
-_WRAPPINGS: Final = ("institution-wrap", "addr-line", "address")
 _IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "email", "ext-link", "break")
 """What belongs to the text around it in an affiliation; anything else is a part by itself."""
 _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
@@ -136,7 +131,7 @@ def abstract_of(meta: Any) -> str | None:
     for node in children(meta, "abstract"):
         kind = attribute(node, "abstract-type").lower()
         text = _abstract_text(node, named=kind not in _KEY_ABSTRACTS)
-        target = pictures if kind in _PICTURE_ABSTRACTS else own if kind in _KEY_ABSTRACTS else others
+        target = pictures if kind in ("graphical", "video", "audio") else own if kind in _KEY_ABSTRACTS else others
         target += [text] if text else []
     texts = [*own, *others, *pictures] or [
         text for node in children(meta, "trans-abstract") if (text := _abstract_text(node, named=False))
@@ -166,7 +161,7 @@ def _abstract_text(abstract: Any, *, named: bool) -> str:
     parts: list[str] = []
     for part in parts_of(abstract, without=HEADINGS):
         parts += part if isinstance(part, list) else _abstract_section(part)
-    if parts and head and head.lower() not in _PLAIN_TITLES:
+    if parts and head and head.lower() not in ("abstract", "summary", "abstract:", "summary:"):
         parts.insert(0, head)
     return "\n".join(part for part in parts if part)
 
@@ -212,7 +207,7 @@ def _people(meta: Any) -> tuple[list[FulltextAuthor], list[str]]:
 
 
 def _places(meta: Any) -> Iterator[Any]:
-    yield from descendants(meta, "aff", outside=_REPLIES)
+    yield from descendants(meta, "aff", outside=("sub-article", "response", "body", "back", "floats-group"))
 
 
 def _author(person: Any, *, is_alternative: bool = False) -> FulltextAuthor | None:
@@ -241,7 +236,7 @@ def affiliation_text(place: Any) -> str:
         name = local(node)
         is_mark = name in ("label", "institution-id") or (name == "sup" and not line.strip())
         if name and not is_mark:
-            nested = name in _WRAPPINGS and not (node.text or "").strip()
+            nested = name in ("institution-wrap", "addr-line", "address") and not (node.text or "").strip()
             text = affiliation_text(node) if nested else inline_text(node)
             is_part = name not in _IN_PLACES
             if name in SCRIPTS:

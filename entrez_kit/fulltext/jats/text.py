@@ -42,8 +42,6 @@ _INLINE: Final = frozenset(
 _PLAIN: Final = frozenset(("bold", "italic", "underline", "sc", "ext-link", "monospace"))
 """Of these, those that are read like the text around them, whatever they hold."""
 
-_TEX_MARKS: Final = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
-_NOTE_LINKS: Final = frozenset(("fn", "table-fn", "author-notes", "corresp", "aff"))
 _CITED: Final = "bibr"
 _REACH: Final = 16
 """Pieces of a line that are looked at for what stands before."""
@@ -465,7 +463,7 @@ class Flow:
 def _is_mark(link: Any) -> bool:
     """Tell whether a link goes to a note, an affiliation or a reference."""
     kind = attribute(link, "ref-type")
-    return kind in _NOTE_LINKS or kind == _CITED
+    return kind in ("fn", "table-fn", "author-notes", "corresp", "aff") or kind == _CITED
 
 
 def _tex_text(element: Any) -> str:
@@ -473,7 +471,7 @@ def _tex_text(element: Any) -> str:
     written = "".join(element.itertext())
     _, begins, inner = written.partition(r"\begin{document}")
     inner = (inner.partition(r"\end{document}")[0] if begins else written).strip()
-    for opening, closing in _TEX_MARKS:
+    for opening, closing in (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$")):
         if inner.startswith(opening) and inner.endswith(closing) and len(inner) >= len(opening + closing):
             inner = inner[len(opening) : -len(closing)]
             break
@@ -511,7 +509,6 @@ _TIGHT: Final = frozenset(
 )
 """Markup inside a word of a citation; between other elements words stay apart."""
 _FORMULAS: Final = frozenset(("inline-formula", "disp-formula"))
-_ENDS: Final = (".", "?", "!", ";", ":", ",")
 
 
 def citation_text(element: Any, *, label: bool = True) -> str:
@@ -643,7 +640,7 @@ def _sentences(parts: Iterable[str]) -> str:
     for part in (one_line(part) for part in parts):
         if not part:
             continue
-        if line and not line.endswith(_ENDS):
+        if line and not line.endswith((".", "?", "!", ";", ":", ",")):
             line += "."
         line += f" {part}" if line else part
     last = line[line.rfind(" ") + 1 :]

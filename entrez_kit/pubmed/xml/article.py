@@ -41,7 +41,6 @@ _JOURNAL_PARTS: Final = {
     "Title": "title",
     "ISOAbbreviation": "iso_abbreviation",
 }
-_DATE_PARTS: Final = frozenset(("Year", "Month", "Day", "Season", "MedlineDate"))
 _GRANT: Final = {"GrantID": "grant_id", "Agency": "agency", "Acronym": "acronym", "Country": "country"}
 _CORRECTION: Final = {"RefSource": "citation", "PMID": "pmid", "Note": "note"}
 _UNLABELLED: Final = "UNLABELLED"
@@ -360,7 +359,7 @@ def _journal(element: Any, fields: Fields) -> None:
         name = name_of(tag)
         if name:
             journal[name] = text_of(child)
-        elif tag in _DATE_PARTS:
+        elif tag in ("Year", "Month", "Day", "Season", "MedlineDate"):
             date[tag] = child.text
         elif tag == "ISSN":
             journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = text_of(child)

@@ -21,7 +21,6 @@ _INVISIBLE: Final = {0x2061: None, 0x2062: None, 0x2063: None, 0x2064: None}
 """Function application, times, separator and plus that are not shown."""
 _COMPOUND: Final = re.compile(r"(?<=.)[-+=<>±−·×∗*/∑∏∫≤≥]|\s")
 """What makes a numerator or denominator need brackets on one line."""
-_WRAPPINGS: Final = ("mrow", "mstyle", "mpadded")
 _RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 MAX_DEPTH: Final = 50
 
@@ -132,7 +131,7 @@ class _MathLine:
     def _base(self, element: Any) -> None:
         """Add what scripts belong to, a fraction in brackets: (a / b)²."""
         inner = element
-        while local(inner) in _WRAPPINGS and len(inner) == 1:
+        while local(inner) in ("mrow", "mstyle", "mpadded") and len(inner) == 1:
             inner = inner[0]
         if local(inner) == "mfrac":
             self._token(_wrapped(self._inner(inner), "(", ")"))

@@ -55,7 +55,6 @@ _MESH: Final = b"<MeshHeadingList>"
 _MESH_END: Final = b"</MeshHeadingList>"
 _REFERENCES: Final = b"<ReferenceList>"
 _REFERENCES_END: Final = b"</ReferenceList>"
-_ARTICLE: Final = b"PubmedArticle"
 _LESS_THAN: Final = ord("<")
 _HARMLESS: Final = re.compile(rb"<(?:!--[^<]*?-->|!\[CDATA\[[^<]*?\]\]>|\?[^<]*?\?>)")
 _END_TAGS: Final = {name.encode(): f"</{name}>".encode() for name in RECORDS | DELETIONS}
@@ -226,7 +225,7 @@ class _Plain:
         for name, start, end in spans:
             fields: dict[str, Any] = {}
             known.append(fields)
-            if name == _ARTICLE:
+            if name == b"PubmedArticle":
                 if mesh_list := _find_list(data, _MESH, _MESH_END, start, end):
                     kept.append(data[start : mesh_list[0]])
                     fields["mesh_terms"] = mesh.look_up(data[slice(*mesh_list)])
