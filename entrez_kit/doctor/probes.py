@@ -211,12 +211,9 @@ def _ids_of_500(examples: Examples) -> list[str]:
     return [str(examples.first_of_500 + number) for number in range(500)]
 
 
-def _one_of_kind(*kinds: str) -> Holds:
-    def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-        told = [record.kind for record in _records(content)]
-        yield from _due(len(told) == 1 and told[0] in kinds, f"{' and '.join(told) or 'nothing'} where a book was due")
-
-    return holds
+def _one_book(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    told = [record.kind for record in _records(content)]
+    yield from _due(told in (["book"], ["chapter"]), f"{' and '.join(told) or 'nothing'} where a book was due")
 
 
 def _in_doubt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -387,7 +384,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         MEDLINE,
     ),
     _EFETCH("EFetch, 500 ids by POST", _records_of(lambda s, x: _ids_of_500(x), post=True), _up_to_500),
-    _EFETCH("EFetch, book", _records_of(lambda s, x: [x.book]), _one_of_kind("book", "chapter")),
+    _EFETCH("EFetch, book", _records_of(lambda s, x: [x.book]), _one_book),
     _EFETCH(
         "EFetch, unknown id",
         _records_of(lambda s, x: [UNKNOWN_PMID]),

@@ -11,7 +11,6 @@ from entrez_kit._version import __version__
 from entrez_kit.doctor.comparison import Compared, Exchange
 from entrez_kit.errors import InvalidInput, StoreError
 from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call
 from entrez_kit.transport.policy import base_of
 from entrez_kit.transport.redaction import HIDDEN, Redactor
 
@@ -82,7 +81,9 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                 (folder / place).mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(body)
                 one.comparison.file = name
-                request = redactor.text(_asked(exchange.call, settings))
+                call = exchange.call
+                address = call.url.removeprefix(base_of(settings, call.service))  # the host may be the user's mirror
+                request = redactor.text(f"{call.method} {call.service}:{address or '/'}?{call.query}")
                 shown = request if len(request) <= 300 else f"{request[:299]}…"
                 digest = hashlib.sha256(body).hexdigest()
                 verdict = one.comparison.verdict
@@ -95,12 +96,6 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
         raise StoreError(
             f"{folder} cannot be written: {exc.strerror or type(exc).__name__}", recovery_hint="Name another folder."
         ) from None
-
-
-def _asked(call: Call, settings: Settings) -> str:
-    """Return a request without the host it went to, which may be a mirror of the user's."""
-    place = call.url.removeprefix(base_of(settings, call.service))
-    return f"{call.method} {call.service}:{place or '/'}?{call.query}"
 
 
 def _kept(one: Compared) -> Iterator[tuple[str, Exchange]]:

@@ -262,7 +262,10 @@ def _fill(listing: _Listing, query: GeneQuery) -> None:
         if tier.kind is None:
             unknown = len(tiers) > 1 and (not reply.count or _all_unknown(reply, query.words))
         else:
-            unknown = _unknown(reply)
+            # of a symbol it does not know, NCBI may have searched for the other conditions alone
+            unknown = any(
+                item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in reply.complaints
+            )
             guessed_wrong |= unknown if guess else reply.count > 0 and not unknown
         if not unknown:
             listing.append(tier.kind, term, reply)
@@ -282,13 +285,6 @@ def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
     genes = "1 gene" if number == 1 else f"{number:,} genes"
     message = Wording("Without ", Argument("organism", marked=True), f" the query finds {genes}.")
     return [Warn(code="filters_emptied", message=message)]
-
-
-def _unknown(reply: ESearchReply) -> bool:
-    """Tell whether NCBI does not know the symbol; it may then have searched for the other conditions alone."""
-    return any(
-        complaint.code in _NOT_FOUND and "[organism]" not in complaint.text.lower() for complaint in reply.complaints
-    )
 
 
 def _all_unknown(reply: ESearchReply, words: str) -> bool:

@@ -216,7 +216,9 @@ def _typed(exc: Exception, settings: Settings) -> VectorIndexError:
     import httpx
     from weaviate import exceptions as theirs
 
-    server, said = server_of(settings), _said(exc, settings)
+    message: Any = getattr(exc, "message", None)
+    said = without_key(message if isinstance(message, str) and message else str(exc), settings)
+    server = server_of(settings)
     status = exc.status_code if isinstance(exc, theirs.UnexpectedStatusCodeError) else None
     if status in (401, 403) or re.search(r"\b(unauthenticated|unauthorized|permission.?denied)\b", said, re.IGNORECASE):
         return LocalIndexError(
@@ -269,11 +271,6 @@ def without_key(text: str, settings: Settings) -> str:
         text = text.replace(settings.weaviate_api_key.get_secret_value(), "***")
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_DETAIL else f"{text[:LONGEST_DETAIL]}…"
-
-
-def _said(exc: Exception, settings: Settings) -> str:
-    message: Any = getattr(exc, "message", None)
-    return without_key(message if isinstance(message, str) and message else str(exc), settings)
 
 
 def _unusable(settings: Settings, why: str) -> NotConfigured:
