@@ -171,7 +171,9 @@ def _judge(probe: Probe, made: Comparison, raised: EntrezKitError | None, exchan
         made.differences.append(_as_difference(probe, raised))
     if not any(difference.kind == "other_root" for difference in made.differences):
         made.differences += _drifted(probe, exchanges)
-    made.differences += _moved(exchanges)
+    for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
+        if place is not None:
+            made.differences.append(ShapeDifference("moved", endpoint, f"{endpoint} has moved for good to {place}"))
     made.verdict = "differs" if made.differences else "agrees"
 
 
@@ -190,12 +192,6 @@ def _drifted(probe: Probe, exchanges: list[Exchange]) -> Iterator[ShapeDifferenc
     for body in answers if probe.every else answers[-1:]:
         if probe.shape is not None and not _is_page(body):
             yield from (probe.shape(body) if callable(probe.shape) else probe.shape).differences(body)
-
-
-def _moved(exchanges: list[Exchange]) -> Iterator[ShapeDifference]:
-    for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
-        if place is not None:
-            yield ShapeDifference("moved", endpoint, f"{endpoint} has moved for good to {place}")
 
 
 def _hop(error: EntrezKitError, last: Incoming | None) -> str | None:
