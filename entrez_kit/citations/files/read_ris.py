@@ -44,7 +44,7 @@ class _TaggedLine:
 
 
 @dataclass(slots=True)
-class _Field:
+class _TaggedField:
     """A field: its value with the lines that go on under its own, and the numbers of all these."""
 
     tag: str
@@ -58,7 +58,7 @@ class _Record:
 
     start: int
     kind: str
-    fields: list[_Field] = field(default_factory=list)
+    fields: list[_TaggedField] = field(default_factory=list)
     end: int = 0
 
     def values(self, *tags: str) -> list[str]:
@@ -103,7 +103,7 @@ class RisFile(ReferenceFile):
                 yield record
                 record = None
             elif line.tag:
-                record.fields.append(_Field(line.tag, line.value, [number]))
+                record.fields.append(_TaggedField(line.tag, line.value, [number]))
             else:
                 record.fields[-1].value += f" {line.text}"
                 record.fields[-1].lines.append(number)

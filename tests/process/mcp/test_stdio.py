@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -23,6 +24,7 @@ from serving import (
 from entrez_kit._version import __version__
 from entrez_kit.sandbox.server import Sandbox
 
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a pipe", "version": "1"}}
 QUICK = 6.0
 """Seconds within which a program ends that does not wait for its input or for an answer, on a busy machine, too."""
 
@@ -177,6 +179,26 @@ def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> 
 
 
 # Ends
+
+
+def test_what_a_pipe_asks_last_is_answered() -> None:
+    asked: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        {
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "pubmed_search_articles", "arguments": {"query_term": "x"}},
+        },
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in asked)
+    with Sandbox(records=20, latency_ms=150, enforce_limits=False) as slow:
+        answered = subprocess.run(
+            program("serve"), input=lines, env=environment_for(slow), capture_output=True, text=True, timeout=60
+        )
+
+    assert [json.loads(line)["id"] for line in answered.stdout.splitlines()] == [1, 2]
+    assert answered.returncode == 0
 
 
 def test_the_end_of_input_ends_the_program(host_for: HostFor) -> None:
