@@ -12,6 +12,7 @@ from entrez_kit.errors import EntrezKitError
 
 RETRY_AFTER_CAP_SECONDS: Final = 30.0
 RETRY_AFTER_JITTER_SECONDS: Final = 0.25
+_CHANCE: Final = random.SystemRandom()  # whoever seeds `random` goes on getting the same numbers
 
 T = TypeVar("T")
 
@@ -51,9 +52,9 @@ class Backoff:
     def seconds(self, failures: int, asked: float | None) -> float:
         """Return how long to wait after this many failures; what the service asked for goes first."""
         if asked is not None:
-            return min(asked, RETRY_AFTER_CAP_SECONDS) + random.uniform(0, RETRY_AFTER_JITTER_SECONDS)
+            return min(asked, RETRY_AFTER_CAP_SECONDS) + _CHANCE.uniform(0, RETRY_AFTER_JITTER_SECONDS)
         doubled: float = min(self.first * 2 ** (failures - 1), self.cap)
-        return doubled * random.uniform(1 - self.spread, 1 + self.spread)
+        return doubled * _CHANCE.uniform(1 - self.spread, 1 + self.spread)
 
 
 def run(
