@@ -8,13 +8,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.check.operation import (
-    CHECK,
-    STATUSES,
-    UNCERTAIN,
-    CheckResult,
-    InTextFinding,
-)
+from entrez_kit.citations.check.findings import CODES
+from entrez_kit.citations.check.operation import CHECK, CheckResult, InTextFinding
 from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.reference_files import PLAIN_TEXT
 from entrez_kit.citations.files.references import Reference, ReferenceFile
@@ -33,7 +28,7 @@ from ._state import STDIN
 from ._views.markdown import escaped, status_page
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 
-COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
+COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
 IN_TEXT: Final = "in_text"
 """What --fail-on calls findings in the text."""
@@ -77,7 +72,9 @@ def command(
     fail_on: Annotated[
         str | None,
         typer.Option(
-            "--fail-on", metavar="STATUSES", help="End with status 4 for these alone: retracted,not_found,in_text."
+            "--fail-on",
+            metavar="CODES",
+            help="End with status 4 only for findings with these codes: retracted,not_found,in_text.",
         ),
     ] = None,
     fix: Annotated[
@@ -98,7 +95,7 @@ def command(
     _refuse_references(ctx, file)
     if not fix:
         refuse_without(ctx, "force", "--fix")
-    failures = [*(status for status in STATUSES if status != "verified"), IN_TEXT]
+    failures: list[str] = [*CODES, IN_TEXT]
     wanted = named_in(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
     source = _source(ctx, file, in_text=in_text)
     target = None
@@ -249,16 +246,21 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
 def _view(file: Path) -> View[CheckResult]:
     return View(
         table=show_with("check.check_table"),
-        columns=columns_at(*COLUMNS) | {"findings": findings},
+        columns=columns_at(*COLUMNS) | {"codes": _codes, "findings": findings},
         page=_page,
         writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},
         title=f"The references of {file.name}",
     )
 
 
+def _codes(record: Record) -> list[str]:
+    """Return the codes of all findings, each once, the gravest first."""
+    return sorted({finding["code"] for finding in record["findings"]}, key=CODES.index)
+
+
 def _report(result: CheckResult) -> Iterator[str]:
     """Yield a report: how many there are of each status, what is wrong in the text, and each reference, worst first."""
-    from ._views.check import ORDER, in_text_line
+    from ._views.check import in_text_line, worst_first
 
     counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
     yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
@@ -267,7 +269,7 @@ def _report(result: CheckResult) -> Iterator[str]:
     if result.warnings:
         yield "## Warnings\n\n" + "".join(f"- {escaped(one.message)}\n" for one in result.warnings)
     yield "## One by one\n"
-    for reference in sorted(result.references, key=lambda one: ORDER.index(one.status)):
+    for reference in worst_first(result.references):
         yield _page(as_data(reference))
 
 
@@ -282,7 +284,7 @@ def _page(record: Record) -> str:
     lines = [escaped(finding) for finding in findings(record)]
     if record.get("pmid"):
         lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
-    return status_page(record["status"], told, lines, grave=record["status"] in _BANNERS)
+    return status_page(record["status"], told, lines, grave=not _BANNERS.isdisjoint(_codes(record)))
 
 
 def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
@@ -306,7 +308,7 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
         note(ctx, f"{counted(result.corrected, 'reference')} would be corrected; no file was written.")
     else:
         note(ctx, "There is nothing that can be corrected; no file was written.")
-    left = [one for one in result.references if one.status in UNCERTAIN]
+    left = [one for one in result.references if not one.is_certain]
     if left:
         named = [f"{one.key} ({STATUS_WORDS.get(one.status, one.status)})" for one in left[:SHOWN]]
         more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""

@@ -327,7 +327,9 @@ def audit_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     asked["sources"] = named_sources(asked["sources"]) if asked["sources"] else None
     view: View[AuditResult] = View(
         table=show_with("check.audit_table"),
-        columns=columns_at("pmid", "doi", "title", "status", "disagreement")
+        columns=columns_at("pmid", "doi", "title", "status")
+        | {name: partial(values_at, path=f"findings.{name[:-1]}") for name in ("codes", "messages")}
+        | columns_at("disagreement")
         | {"cites": partial(values_at, path="cites.pmid")}
         | columns_at("unread"),
     )

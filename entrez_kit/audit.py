@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
 from entrez_kit.batches import in_batches
-from entrez_kit.citations.check.sources import SourceName, Sources, SourceStanding, Work, verdict_of
+from entrez_kit.citations.check.sources import TITLES, SourceName, Sources, SourceStanding, Work, verdict_of
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EntityNotFound, EntrezKitError
@@ -49,6 +49,18 @@ class CitedWork(Result):
     standing: Standing
 
 
+class AuditFinding(Result):
+    """One problem of a work.
+
+    ``code`` is how the work stands (retracted, expression_of_concern, corrected ...), ``unknown``, ``disagreement`` of
+    the sources, ``source_failed``, ``cites_retracted`` with the PMID of the cited work, or ``references_unknown``.
+    """
+
+    code: str
+    pmid: str | None = sparse()
+    message: str
+
+
 class AuditedWork(Result):
     """A work of the corpus.
 
@@ -61,6 +73,7 @@ class AuditedWork(Result):
     doi: str | None = sparse()
     title: str | None = sparse()
     status: str
+    findings: list[AuditFinding]
     standing: Standing | None = sparse()
     disagreement: str | None = sparse()
     sources: list[SourceStanding] = sparse([])
@@ -70,7 +83,7 @@ class AuditedWork(Result):
     @property
     def is_clear(self) -> bool:
         """Whether there is nothing to say about it."""
-        return self.status == "none" and not self.cites and self.unread is None and self.disagreement is None
+        return not self.findings
 
 
 class AuditResult(Collected):
@@ -85,6 +98,24 @@ class AuditResult(Collected):
     citing: int
     counts: dict[str, int]
     warnings: list[Warn] = sparse([])
+
+
+def _findings(work: AuditedWork) -> Iterator[AuditFinding]:
+    """Yield every problem of a work, its standing first."""
+    if work.standing is not None:
+        yield AuditFinding(code=work.status, message=work.standing.note)
+    elif work.status != "none":
+        yield AuditFinding(code=work.status, message="no source says how the work stands")
+    for cited in work.cites:
+        message = f"{cited.standing.label}: cites PMID {cited.pmid} {cited.title or ''}".strip()
+        yield AuditFinding(code="cites_retracted", pmid=cited.pmid, message=message)
+    if work.disagreement:
+        yield AuditFinding(code="disagreement", message=work.disagreement)
+    for one in work.sources:
+        if one.says == "failed":
+            yield AuditFinding(code="source_failed", message=f"{TITLES[one.source]}: {one.detail or 'no answer'}")
+    if work.unread:
+        yield AuditFinding(code="references_unknown", message=work.unread)
 
 
 def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:
@@ -175,17 +206,20 @@ class Audit(Accounted[AuditedWork, AuditResult]):
         cites, unread = references.of(pmids) if references is not None else ({}, {})
         for article, row in zip(articles, sources.ask(works), strict=True):
             verdict = verdict_of(row)
-            yield AuditedWork(
+            work = AuditedWork(
                 pmid=article.pmid,
                 doi=article.doi,
                 title=article.title,
                 status=verdict.says,
+                findings=[],
                 standing=verdict.standing,
                 disagreement=verdict.disagreement,
                 sources=[one for one in row if one.says != "not_asked"],
                 cites=cites.get(article.pmid, []),
                 unread=unread.get(article.pmid),
             )
+            work.findings = list(_findings(work))
+            yield work
 
     def shortfall(self) -> EntrezKitError | None:
         """Report works that not everything is known about."""

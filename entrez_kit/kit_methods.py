@@ -940,9 +940,9 @@ class Methods(OperationRunner):
         record?
 
         Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as
-        text, or references. Each is verified, mismatch (field by field), another_work, retracted, concern, superseded,
-        duplicate, not_found (with the nearest work), ambiguous, unreadable or unchecked. Example: text "Doe J. A title.
-        J Inv. 2019".
+        text, or references. Each is verified or has findings: retracted, concern, another_work, not_found (with the
+        nearest work), ambiguous, mismatch (for each field), superseded, duplicate, unreadable, unchecked. status is the
+        gravest. Example: text "Doe J. A title. J Inv. 2019".
 
         Args:
             text: A pasted list, or a text with one under its heading. Give text or references.
@@ -956,7 +956,7 @@ class Methods(OperationRunner):
             target: Where the corrected file goes, if anything changes.
 
         Returns:
-            One outcome per reference, in their order; ``counts`` has every status, ``fixed`` the corrected file.
+            One outcome per reference, in their order; ``fixed`` is the corrected file.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.

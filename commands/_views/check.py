@@ -1,6 +1,6 @@
 """What a terminal shows of what was checked: references, claims in what they cite, the works of a corpus."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, RenderableType
@@ -14,7 +14,7 @@ from .tables import WIDE, Listing, article_link, fixed, number, with_warnings, w
 from .text import STATUS_WORDS, findings, line
 
 if TYPE_CHECKING:
-    from entrez_kit.audit import AuditedWork, AuditResult
+    from entrez_kit.audit import AuditResult
     from entrez_kit.citations.check.operation import CheckedReference, CheckResult, InTextFinding
     from entrez_kit.claims.models import VerifyResult
 
@@ -51,11 +51,11 @@ def _summary(counts: Mapping[str, int], total: int, wanted: str) -> Text:
 # References
 
 
-ORDER: Final[tuple[str, ...]] = (
-    *("retracted", "concern", "another_work", "not_found", "ambiguous", "mismatch", "superseded", "duplicate"),
-    *("unreadable", "unchecked", "verified"),
-)
-"""What somebody should look at first comes first."""
+def worst_first(references: "Iterable[CheckedReference]") -> "list[CheckedReference]":
+    """Return references in the order in which a reader should look at them."""
+    from entrez_kit.citations.check.findings import STATUSES
+
+    return sorted(references, key=lambda one: (one.status == "verified", STATUSES.index(one.status)))
 
 
 def in_text_line(finding: "InTextFinding") -> str:
@@ -75,7 +75,7 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
     wide = console.width >= WIDE
     about = [wrapped("Reference", 1), fixed("PMID"), wrapped("Findings", 4)] if wide else ["Reference", "Findings"]
     table = Listing(fixed("Status"), *about, expand=wide)
-    for reference in sorted(result.references, key=lambda one: ORDER.index(one.status)):
+    for reference in worst_first(result.references):
         word = "concern" if reference.status == "concern" else STATUS_WORDS.get(reference.status, reference.status)
         status = Text(word, style=STYLES[reference.status])
         pmid = article_link(reference.pmid, console) if reference.pmid else Text()
@@ -162,7 +162,7 @@ def audit_table(result: "AuditResult", console: Console) -> RenderableType:
             Text(_words(work.status), style=style),
             Text(work.pmid, style="cyan"),
             Text(line(work.title or "")),
-            Text("\n").join(_audit_findings(work)),
+            Text("\n").join(Text(line(one.message)) for one in work.findings if one.code != work.status),
         )
     text = Text(f"{result.clear:,} of {result.total:,} with nothing to say", style="bold")
     for status, count in result.counts.items():
@@ -176,10 +176,3 @@ def audit_table(result: "AuditResult", console: Console) -> RenderableType:
 
 def _words(status: str) -> str:
     return {**WORDS, "none": "stands"}.get(status, status)
-
-
-def _audit_findings(work: "AuditedWork") -> list[Text]:
-    told = [f"{_words(one.standing.status)}: cites PMID {one.pmid} {one.title or ''}".strip() for one in work.cites]
-    told += [text for text in (work.disagreement, work.unread) if text]
-    told += [f"{one.source}: {one.detail or 'no answer'}" for one in work.sources if one.says == "failed"]
-    return [Text(line(text)) for text in told]

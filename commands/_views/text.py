@@ -304,19 +304,12 @@ STATUS_WORDS: Final = {
 
 
 def findings(record: Record) -> list[str]:
-    """Return what is wrong with a reference, a sentence each."""
-    said = [str(record[name]) for name in ("notice", "detail", "disagreement") if record.get(name)]
-    said += [_difference(difference) for difference in record.get("differences") or ()]
-    if record.get("status") == "another_work":
-        said.append(f"found: {record['citation']}")
-    if nearest := record.get("nearest"):
-        said.append(f"nearest ({nearest['likeness']:.0%} alike): {nearest['citation']}")
-    if record.get("status") == "duplicate":
-        said.append(f"cited before, in row {record['duplicate_of']}")
+    """Return what to say about a reference, a sentence each: its findings, then remarks that are not problems."""
+    said = [str(finding["message"]) for finding in record.get("findings") or ()]
+    remarks = [str(record[name]) for name in ("notice", "detail", "disagreement") if record.get(name)]
+    said += [remark for remark in remarks if not any(remark in text or text in remark for text in said)]
+    codes = {finding["code"] for finding in record.get("findings") or ()}
+    if "another_work" in codes:
+        fields = ", ".join(one["field"] for one in record.get("differences") or ())
+        said += [f"different there: {fields}"] if fields else []
     return said
-
-
-def _difference(difference: Record) -> str:
-    if difference.get("detail"):
-        return f"{difference['field']}: {difference['detail']}"
-    return f"{difference['field']}: {difference['given']} → {difference['record']}"

@@ -59,6 +59,13 @@ def test_every_format_has_every_finding(cli: Cli) -> None:
     rows = cli("corpus", "audit", "moon", "-f", "csv").out.splitlines()
 
     assert pmids
+    works = json.loads(cli("corpus", "audit", "moon").out)["works"]
+    assert all(work["findings"] for work in works)
+    for work, row in zip(works, rows[1:], strict=True):
+        assert all(finding["code"] in row for finding in work["findings"])
+    assert [work["pmid"] for work in works if work.get("cites")] == [
+        work["pmid"] for work in works if any(one["code"] == "cites_retracted" for one in work["findings"])
+    ]
     assert [json.loads(line)["pmid"] for line in lines] == pmids
     assert [row.partition(",")[0] for row in rows[1:]] == pmids
 

@@ -17,8 +17,16 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
 from entrez_kit.batches import in_batches
-from entrez_kit.citations.check.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
+from entrez_kit.citations.check.comparing import (
+    IDENTIFIERS,
+    FieldDifference,
+    FieldName,
+    differences,
+    same_work,
+    title_agrees,
+)
 from entrez_kit.citations.check.crossref_records import article_of
+from entrez_kit.citations.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest
 from entrez_kit.citations.check.guessing import Guess, guessed
 from entrez_kit.citations.check.sources import (
     RETRACTED,
@@ -43,7 +51,7 @@ from entrez_kit.pubmed.likeness import folded
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, brief_place, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
-from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, place_of, retraction_status
+from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver, place_of, retraction_status
 from entrez_kit.services import Services
 
 MAX_REFERENCES: Final = 20_000
@@ -58,24 +66,6 @@ LEAST_LIKENESS: Final = 0.5
 LEAST_WORDS: Final = 3
 """Titles of fewer words are searched with the first author, or not at all: they would find anything."""
 
-CheckStatus = Literal[
-    "verified",
-    "mismatch",
-    "another_work",
-    "retracted",
-    "concern",
-    "superseded",
-    "duplicate",
-    "not_found",
-    "ambiguous",
-    "unreadable",
-    "unchecked",
-]
-STATUSES: Final[tuple[CheckStatus, ...]] = get_args(CheckStatus)
-UNCERTAIN: Final[frozenset[CheckStatus]] = frozenset(
-    ("another_work", "not_found", "ambiguous", "unreadable", "unchecked")
-)
-"""Where no record is certain, nothing is corrected."""
 REPLACED: Final = frozenset(("superseded", "republished", "preprint_published"))
 """Standings of a work that has a newer version."""
 MAX_SHOWN: Final = 120
@@ -169,8 +159,9 @@ class NearestWork(Result):
 
 
 class CheckedReference(Result):
-    """What became of one reference.
+    """The result for one reference.
 
+    ``findings`` has every problem of it; ``status`` is the code of the gravest, ``verified`` if there are none.
     ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, which is PubMed's unless ``record_source``
     says otherwise. ``differences`` may be there whatever the status but verified. Of ``another_work``, which has
     ``same_work`` false, the record is what was found instead. ``standing_status`` is what all ``sources`` come to:
@@ -182,6 +173,7 @@ class CheckedReference(Result):
     line: int | None = sparse()
     number: str | None = sparse()
     status: CheckStatus
+    findings: list[Finding]
     found_by: FoundBy | None = sparse()
     pmid: str | None = sparse()
     doi: str | None = sparse()
@@ -202,6 +194,16 @@ class CheckedReference(Result):
     candidate_pmids: list[str] = sparse([])
     detail: str | None = sparse()
 
+    def add(self, code: FindingCode, message: str, **fields: Any) -> None:
+        """Add a finding, and set ``status`` to the code of the gravest finding."""
+        self.findings.append(Finding(code=code, message=message, **fields))
+        self.status = gravest(self.findings)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the record is the one that is meant, so that the reference can be corrected by it."""
+        return bool(self.pmid or self.doi) and self.same_work is None
+
 
 class Change(Result):
     """What a corrected file says otherwise than before; ``old`` is empty where something was added."""
@@ -214,7 +216,10 @@ class Change(Result):
 
 
 class CheckResult(Result):
-    """One outcome per reference, in their order; ``counts`` has every status, ``fixed`` the corrected file.
+    """One outcome per reference, in their order; ``fixed`` is the corrected file.
+
+    ``counts`` has for each code the number of references with such a finding, so a reference with two problems counts
+    twice; ``verified`` is the number of references without findings.
 
     Where only problems were asked for, ``references`` has these alone; ``total`` and ``counts`` are of all.
 
@@ -345,6 +350,7 @@ class Checks(Accounted[CheckedReference, CheckResult]):
         self._request = request
         self._checked: list[CheckedReference] = []
         self._counts: Counter[CheckStatus] = Counter()
+        self._unanswered = 0
         self._rows: dict[str, int] = {}
         self._corrections: dict[int, FieldUpdate] = {}
 
@@ -362,28 +368,29 @@ class Checks(Accounted[CheckedReference, CheckResult]):
                 correction = _correction(one.reference, outcome, article) if self._request.corrects else None
                 if correction is not None:
                     self._corrections[number] = correction
-                failure = failure or one.failure
-                self._counts[outcome.status] += 1
-                if self._request.only == "all" or outcome.status != "verified":
+                if one.failure is not None and article is None:
+                    failure = failure or one.failure
+                    self._unanswered += 1
+                self._counts.update({outcome.status, *(finding.code for finding in outcome.findings)})
+                if self._request.only == "all" or outcome.findings:
                     self._checked.append(outcome)
                     yield outcome
         tracing.step(len(references), len(references))
-        if failure is not None and self._counts["unchecked"] == len(references):
+        if failure is not None and self._unanswered == len(references):
             raise failure
         self.warnings += _cited_twice(self._checked)
 
     def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
-        """Name the earlier row that cites the same work; a reference with nothing else to say of it is a duplicate."""
+        """Add the finding ``duplicate`` to a reference whose work an earlier row cites, too."""
         work = outcome.pmid or outcome.doi
         if work and outcome.same_work is not False and (first := self._rows.setdefault(work, number)) != number:
             outcome.duplicate_of = first + 1
-            if outcome.status == "verified":
-                outcome.status = "duplicate"
+            outcome.add("duplicate", f"cited before, in row {first + 1}")
 
     def result(self) -> CheckResult:
         result = CheckResult(
             references=self._checked,
-            total=self._counts.total(),
+            total=len(self._request.listed),
             counts={status: self._counts[status] for status in STATUSES},
             in_text=self._request.calls,
             warnings=self.warnings,
@@ -399,8 +406,8 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
     """Check references: does each exist, say what its record says, and still stand by every source that keeps record?
 
     Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as text,
-    or references. Each is verified, mismatch (field by field), another_work, retracted, concern, superseded, duplicate,
-    not_found (with the nearest work), ambiguous, unreadable or unchecked. Example: text "Doe J. A title. J Inv. 2019".
+    or references. Each is verified or has findings: retracted, concern, another_work, not_found (with the nearest work),
+    ambiguous, mismatch (for each field), superseded, duplicate, unreadable, unchecked. status is the gravest. Example: text "Doe J. A title. J Inv. 2019".
 
     Args:
         services: the clients.
@@ -606,51 +613,73 @@ def folded_words(text: str) -> list[str]:
 
 def _outcome(one: _Candidates) -> tuple[CheckedReference, Article | None]:
     reference = one.reference
-    base: dict[str, Any] = {"key": reference.key, "line": reference.line, "number": reference.number}
+    checked = CheckedReference(
+        key=reference.key,
+        line=reference.line,
+        number=reference.number,
+        status="verified",
+        findings=[],
+        standing_status="unknown",
+    )
     ranked = _ranked(one)
     if one.failure is not None and not (ranked and ranked[0].same):
-        return CheckedReference(**base, status="unchecked", detail=f"not checked: {one.failure.message}"), None
+        checked.detail = f"not checked: {one.failure.message}"
+        checked.add("unchecked", checked.detail)
+        return checked, None
     if not ranked:
-        return CheckedReference(**base, **_without_record(one)), None
+        _add_missing_record(checked, one)
+        return checked, None
     best = ranked[0]
     equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
     if len(equal) > 1 and best.found_by != "identifier":
-        detail = "several records fit equally well; add a PMID or DOI"
-        return CheckedReference(**base, status="ambiguous", candidate_pmids=equal[:MAX_CANDIDATES], detail=detail), None
+        checked.candidate_pmids = equal[:MAX_CANDIDATES]
+        checked.detail = "several records fit equally well; add a PMID or DOI"
+        checked.add("ambiguous", checked.detail)
+        return checked, None
     article = best.article
-    status: CheckStatus = "mismatch" if best.faults else "verified"
-    if best.same and article.retraction_status in ("retracted", "expression_of_concern"):
-        status = "retracted" if article.retraction_status == "retracted" else "concern"
+    checked.found_by, checked.same_work = best.found_by, None if best.same else False
+    checked.pmid, checked.doi, checked.pmcid = article.pmid or None, article.doi, article.pmcid
+    checked.record_source = None if article.pmid else "crossref"
+    checked.title = article.title or None
+    checked.differences = best.differences
+    _set_standing(checked, article.standing)
     details = [f"PubMed has no record of {', '.join(one.absent)}"] if one.absent else []
     if best.left:
         place = f"; it says: {brief_place(article)}" if any(map(str.isdigit, "".join(best.left))) else ""
         details.insert(0, f"the record does not have: {' '.join(best.left)}{place}")
-    if not best.same:
-        status = "another_work"
+    if best.same:
+        _add_differences(checked, best, details[0] if best.left else "", one.absent, reference)
+    else:
         details.insert(0, ANOTHER_WORK[best.found_by])
-    if one.absent and status == "verified":
-        # PubMed may not know a DOI of a record it has; a PMID or PMCID that leads nowhere is wrong.
-        gone = [value for value in one.absent if value in (reference.pmid, reference.pmcid)]
-        if gone or (article.doi and article.doi.lower() != (reference.doi or "").lower()):
-            status = "mismatch"
-    checked = CheckedReference(
-        **base,
-        status=status,
-        found_by=best.found_by,
-        pmid=article.pmid or None,
-        doi=article.doi,
-        record_source=None if article.pmid else "crossref",
-        pmcid=article.pmcid,
-        title=article.title or None,
-        citation=None if status == "verified" else brief_citation(article),
-        same_work=None if best.same else False,
-        retraction_status=article.retraction_status,
-        standing=article.standing,
-        notice=article.standing.note if article.standing else None,
-        differences=best.differences,
-        detail="; ".join(details) or None,
-    )
+        checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}")
+    checked.citation = brief_citation(article) if checked.findings else None
+    checked.detail = "; ".join(details) or None
     return checked, article
+
+
+def _add_differences(
+    checked: CheckedReference, match: _Match, left: str, absent: Sequence[str], reference: Reference
+) -> None:
+    """Add a finding ``mismatch`` for each field that differs, and for each identifier that leads nowhere."""
+    for one in match.differences:
+        message = f"{one.field}: {one.detail or f'{one.given} → {one.record}'}"
+        checked.add("mismatch", message, field=one.field, given=one.given, recorded=one.record)
+    if left:
+        checked.add("mismatch", left, given=" ".join(match.left))
+    for name in IDENTIFIERS:
+        given, recorded = getattr(reference, name), getattr(match.article, name)
+        if given not in absent or any(one.field == name for one in match.differences):
+            continue
+        # PubMed may not know a DOI of a record it has; a PMID or PMCID that leads nowhere is wrong.
+        if name != "doi":
+            message = f"{name}: PubMed has no record of {given}"
+            checked.add("mismatch", message, field=name, given=given, recorded=recorded)
+
+
+def _set_standing(checked: CheckedReference, standing: Standing | None) -> None:
+    checked.standing = standing
+    checked.retraction_status = retraction_status(standing)
+    checked.notice = standing.note if standing else None
 
 
 def _ask_standings(sources: Sources, outcomes: Sequence[tuple[CheckedReference, Article | None]]) -> None:
@@ -665,30 +694,39 @@ def _ask_standings(sources: Sources, outcomes: Sequence[tuple[CheckedReference, 
 
 
 def _judge(outcome: CheckedReference, said: list[SourceStanding]) -> None:
-    """Put what the sources say of a work into what was said of the reference."""
+    """Add what the sources say of a work to the result of its reference."""
     verdict = verdict_of(said)
-    standing = verdict.standing
+    standing = graver(verdict.standing, outcome.standing)  # of the record, which PubMed may not have been asked about
+    _set_standing(outcome, standing)
+    outcome.standing_status = standing.status if standing is not None else verdict.says
+    outcome.disagreement, outcome.sources = verdict.disagreement, said
     details = [outcome.detail] if outcome.detail else []
-    if verdict.says in RETRACTED:
-        outcome.status = "retracted"
-    elif verdict.says == "expression_of_concern":
-        outcome.status = "concern"
-    elif verdict.says in REPLACED and outcome.status == "verified":
-        outcome.status = "superseded"
     failed = [one for one in said if one.says == "failed"]
+    if standing is not None and (code := _code_of(standing.status)) is not None:
+        message = standing.note
+        newer = "; ".join(dict.fromkeys(filter(None, map(_newer, _notices_of(standing)))))
+        if code == "superseded" and newer:
+            details.append(f"the newer version: {newer}")
+            message += f"; the newer version: {newer}"
+        outcome.add(code, "; ".join(filter(None, (message, verdict.disagreement))))
     if failed:
         named = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in failed)
         details.append(f"not known to stand by all sources: {named}")
-        if outcome.status == "verified":
-            outcome.status = "unchecked"
-    if verdict.says in REPLACED and standing is not None:
-        newer = [text for notice in standing.notices if (text := _newer(notice)) and notice.status == verdict.says]
-        details += [f"the newer version: {'; '.join(dict.fromkeys(newer))}"] if newer else []
-    outcome.standing, outcome.standing_status, outcome.disagreement = standing, verdict.says, verdict.disagreement
-    outcome.retraction_status = retraction_status(standing)
-    outcome.notice = standing.note if standing else None
-    outcome.sources = said
+        outcome.add("unchecked", details[-1])
     outcome.detail = "; ".join(details) or None
+
+
+def _code_of(says: StandingStatus) -> FindingCode | None:
+    """Return the code of the finding that a standing makes; None if it is not a problem of who cites the work."""
+    if says in RETRACTED:
+        return "retracted"
+    if says == "expression_of_concern":
+        return "concern"
+    return "superseded" if says in REPLACED else None
+
+
+def _notices_of(standing: Standing) -> list[StandingNotice]:
+    return [notice for notice in standing.notices if notice.status == standing.status]
 
 
 def _newer(notice: StandingNotice) -> str:
@@ -708,13 +746,14 @@ def _ranked(one: _Candidates) -> list[_Match]:
     return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
 
 
-def _without_record(one: _Candidates) -> dict[str, Any]:
+def _add_missing_record(checked: CheckedReference, one: _Candidates) -> None:
+    """Add the finding that explains why a reference has no record."""
     reference, text = one.reference, one.reference.text
     shown = (text or "")[:MAX_SHOWN]
-    said: dict[str, Any] = {"status": "not_found"}
+    code: FindingCode = "not_found"
     detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
     if one.others:
-        said = {"status": "ambiguous", "candidate_pmids": one.others[:MAX_CANDIDATES]}
+        code, checked.candidate_pmids = "ambiguous", one.others[:MAX_CANDIDATES]
         detail = "several records fit; add volume, page, author or a PMID"
     elif one.absent:
         detail = f"PubMed has no record of {', '.join(one.absent)}"
@@ -723,21 +762,23 @@ def _without_record(one: _Candidates) -> dict[str, Any]:
         elif text and one.title_term is not None:
             detail += f", nor of what it says: {shown}"
     elif text is not None and len(text) > MAX_TEXT:
-        said = {"status": "unreadable"}
+        code = "unreadable"
         detail = f"this is too long to be a reference. It begins: {shown}"
     elif text is not None and one.title_term is None:
-        said = {"status": "unreadable"}
+        code = "unreadable"
         detail = f"nothing was looked up: neither an identifier nor a title can be made out. It says: {shown}"
     elif text is not None:
         detail += f": {shown}"
     elif not (reference.title or (reference.journal and reference.year)):
-        said = {"status": "unreadable"}
+        code = "unreadable"
         detail = "nothing was looked up: it has neither an identifier nor a title"
-    if said["status"] == "not_found" and one.nearest is not None:
+    message = checked.detail = detail
+    if code == "not_found" and one.nearest is not None:
         likeness, near = one.nearest
         citation = brief_citation(near)
-        said["nearest"] = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
-    return {**said, "detail": detail}
+        checked.nearest = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
+        message = f"{detail}; nearest ({likeness:.0%} alike): {citation}"
+    checked.add(code, message)
 
 
 # Corrections
@@ -749,7 +790,7 @@ def _correction(reference: Reference, outcome: CheckedReference, article: Articl
     What was not found, and what has the title, the authors or the identifier of another work, is left as it is: its
     author must look at it.
     """
-    if article is None or outcome.status in UNCERTAIN:
+    if article is None or not outcome.is_certain:
         return None
     item = csl_item(article)
     values = {"authors": item.get("author", []), "pages": item.get("page") or item.get("number")}

@@ -25,7 +25,8 @@ from word_files import (
     zotero,
 )
 
-from entrez_kit.citations.check.operation import STATUSES
+from commands._views.text import STATUS_WORDS
+from entrez_kit.citations.check.findings import CODES, STATUSES
 from entrez_kit.citations.check.sources import SOURCES, Said
 from entrez_kit.citations.files.reference_files import KINDS
 from entrez_kit.manuscripts.reading import READ
@@ -36,13 +37,14 @@ NOWHERE: Final = "http://127.0.0.1:9/crossref"
 
 
 class Row(NamedTuple):
-    """A file, how it is checked, and the status of its last reference."""
+    """A file, how it is checked, and the status of its last reference, with the codes of its other findings."""
 
     content: str
     status: str
     name: str = "list.txt"
     options: Sequence[str] = ("--sources", "pubmed")
     crossref: str = ""
+    others: Sequence[str] = ()
 
 
 MOON: Final = "title={{Moonlight exposure doubles overnight memory in shift workers}}"
@@ -50,7 +52,18 @@ STATUS_ROWS: Final = {
     "verified": Row(TRUE, "verified"),
     "mismatch": Row(TRUE.replace("22-31", "22-32"), "mismatch"),
     "retracted, with a wrong field": Row(
-        f"@article{{a, pmid={{99000050}}, {MOON}, year={{2011}}}}", "retracted", "refs.bib"
+        f"@article{{a, pmid={{99000050}}, {MOON}, year={{2011}}}}",
+        "retracted",
+        "refs.bib",
+        others=("mismatch",),
+    ),
+    "retracted, cited twice": Row(f"1. {RETRACTED}\n2. {RETRACTED}\n", "retracted", others=("duplicate",)),
+    "mismatch, cited twice, with a source that failed": Row(
+        f"1. {TRUE}\n2. {TRUE.replace('22-31', '22-32')}\n",
+        "mismatch",
+        options=("--sources", "pubmed,crossref"),
+        crossref=NOWHERE,
+        others=("duplicate", "unchecked"),
     ),
     "another_work": Row(
         "@article{a, doi={10.5555/ekit.2019.0050}, title={Statins and the sleep of lighthouse keepers}}",
@@ -93,13 +106,25 @@ def test_each_status_comes_from_the_command(
 
     *before, last = checked(done)
     assert last["status"] == row.status, last
-    assert {one["status"] for one in before} <= {"verified"}
-    assert json.loads(done.out)["counts"][row.status] == 1
-    assert done.status == (0 if row.status == "verified" else 4)
-    # By --fail-on this status alone decides.
-    for wanted in (status for status in STATUSES if status != "verified"):
+    codes = {row.status, *row.others} - {"verified"}
+    assert {one["code"] for one in last["findings"]} == codes
+    assert all(one["message"] for one in last["findings"])
+    counts = json.loads(done.out)["counts"]
+    of_others = {one["code"] for other in before for one in other["findings"]}
+    assert {code for code in CODES if counts[code]} == codes | of_others
+    assert done.status == (4 if codes else 0)
+    # By --fail-on the codes of all findings decide, not the gravest alone.
+    for wanted in CODES:
         only = cli("check", file(row.name, row.content), *row.options, "--json", "--fail-on", wanted)
-        assert only.status == (4 if wanted == row.status else 0), wanted
+        assert only.status == (4 if wanted in codes | of_others else 0), wanted
+    for format in ("csv", "tsv"):
+        shown = cli("check", file(row.name, row.content), *row.options, "-f", format).out
+        assert all(code in shown for code in codes), format
+    for format in ("table", "md"):
+        shown = " ".join(cli("check", file(row.name, row.content), *row.options, "-f", format).out.lower().split())
+        fields = [one["field"] for one in last["findings"] if "field" in one]
+        assert all(word in shown for word in (STATUS_WORDS.get(row.status, row.status).split()[-1], *fields)), format
+        assert "duplicate" not in codes or "row 1" in shown
 
 
 def test_what_is_not_found_shows_what_it_says(cli: Cli, file: Callable[..., str]) -> None:
