@@ -15,8 +15,7 @@ import typer
 
 from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
 from entrez_kit.model import Request, Result
-from entrez_kit.operation import DEMO, Accounted, Execution, Operation, Outcomes, Single, caught
-from entrez_kit.settings import DEMO_WARNING
+from entrez_kit.operation import Accounted, Execution, Operation, Outcomes, Single, caught
 
 from ._formats import View, show_with, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
@@ -242,8 +241,8 @@ def run(
             execution = caught(call)
         elapsed = 1000 * (time.monotonic() - started)
         if writer.whole and execution.result is not None:
-            # The document is the same at every door.
-            _print(writer, _for_readers(ctx, execution.result) if made.format == "table" else execution.result)
+            tell_warnings(ctx, execution.result)
+            _print(writer, execution.result)
         if found_nothing(execution):
             sink.discard()
     said = execution.result.result if isinstance(execution.result, Single) else execution.result
@@ -296,25 +295,9 @@ def _write(
     return outcomes
 
 
-def _for_readers(ctx: typer.Context, result: Res) -> Res:
-    """Return a result whose warnings name flags, without the one that every command of the demo says on stderr."""
-    warnings = getattr(result, "warnings", None)
-    if not warnings:
-        return result
-    door = state(ctx).door
-    said = [
-        door.say(warning)
-        if isinstance(warning, str)
-        else warning.model_copy(update={"message": door.say(warning.message)})
-        for warning in warnings
-        if warning != DEMO_WARNING and getattr(warning, "code", "") != DEMO
-    ]
-    return result.model_copy(update={"warnings": said})
-
-
 def tell_warnings(ctx: typer.Context, said: Any) -> None:
-    """Print the warnings of a result, or of outcomes so far, on stderr, each once: the format has no place for them."""
-    for warning in said.warnings:
+    """Print the warnings of a result, or of the outcomes so far, on stderr, each once and in every format."""
+    for warning in getattr(said, "warnings", ()):
         warn(ctx, warning if isinstance(warning, str) else warning.message)
 
 

@@ -6,7 +6,7 @@ That tells what a search would have found had NCBI not dropped a part of it, and
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
 from typing import Annotated, Final, TypedDict
@@ -15,11 +15,13 @@ from pydantic import AfterValidator
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.model import Warn
-from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
 from entrez_kit.wording import Argument, ByDoor, Wording
 
 _TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
 _WORD: Final = re.compile(r"\w+")
+CHECKED: Final = 50
+"""How many dropped parts are compared with the query one at a time."""
 
 
 class Whole(Enum):
@@ -218,34 +220,56 @@ def _key(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Broadening:
-    """Whether a search matched more than the query as written would have, and how much that would be, where known."""
+    """Whether a search matched more records than the query as written would match.
+
+    Args:
+        broadened: whether it did.
+        strict_total: how many records the query as written matches, if known.
+        required: the phrases and fields that NCBI dropped although the query requires them.
+        dangling: operators with an operand missing; NCBI ignores these without a warning.
+    """
 
     broadened: bool = False
     strict_total: int | None = None
+    required: tuple[str, ...] = ()
     dangling: tuple[str, ...] = ()
 
     def warnings(self, reply: ESearchReply) -> list[Warn]:
-        """Return NCBI's complaints, one of each kind; the first says what they come to.
-
-        NCBI says nothing of operators it passes over.
-        """
-        said = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
+        """Return the warnings about a search: first that it is broader than the query, then NCBI's own, by kind."""
+        found = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
         if self.dangling:
-            text = f"NCBI passed over {' and '.join(self.dangling)} in the query: there is nothing to join on one side."
-            said.append(Warn(code="dangling_operator", message=text))
-        if self.broadened and said:
-            strict = "" if self.strict_total is None else f", which as written finds {self.strict_total:,}"
-            said[0].message += f" The results ({reply.count:,}) are broader than the query{strict}."
-        return said
+            text = f"NCBI ignored {' and '.join(self.dangling)} in the query: an operand is missing on one side."
+            found.append(Warn(code="dangling_operator", message=text))
+        if self.broadened:
+            named = ", ".join(map(repr, self.required[:NAMED])) + (" ..." if len(self.required) > NAMED else "")
+            text = f"The results ({reply.count:,}) are broader than the query: NCBI dropped {named}."
+            if self.strict_total is not None:
+                text += f" The query as written finds {self.strict_total:,}."
+            found.insert(0, Warn(code="query_broadened", message=text, terms=list(self.required)))
+        return found
+
+
+def required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
+    """Return the phrases and fields that NCBI dropped and that the query requires.
+
+    A dropped alternative changes no result, so it is left out: of ``(a OR unknown) AND missing`` only ``missing`` is
+    returned. If no single part explains the difference, all are returned.
+    """
+    complaints = [one for one in reply.complaints if one.code in DROPPED and one.fate != "kept"]
+    required = [
+        one for one in complaints[:CHECKED] if strictness(term, replace(reply, complaints=[one])).differs
+    ] or complaints
+    return tuple(dict.fromkeys(one.text for one in required))
 
 
 def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None]) -> Broadening:
     """Compare a search with the query as it was written.
 
     Args:
-        term: the query as it was sent.
-        reply: what NCBI answered.
-        count: counts the records of another query, at most once; what it raises or None means that nobody knows.
+        term: the query that was sent.
+        reply: NCBI's reply.
+        count: counts the records of another query. It is called at most once. If it returns None or raises an
+            EntrezKitError, the total stays unknown.
     """
     strict = strictness(term, reply)
     dangling = tuple(dict.fromkeys(dangling_operators(term)))
@@ -255,9 +279,11 @@ def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None
     if strict.term is not None:
         with suppress(EntrezKitError):
             total = count(strict.term)
+    broadened = reply.count > 0 and (total is None or total < reply.count)
     return Broadening(
-        broadened=reply.count > 0 and (total is None or total < reply.count),
+        broadened=broadened,
         strict_total=total if total != reply.count else None,
+        required=required_parts(term, reply) if broadened else (),
         dangling=dangling,
     )
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from entrez_kit.pubmed.standing import WORDS
 
 from .._formats.fields import Record, as_data
 from .markdown import escaped, status_page
-from .tables import WIDE, Listing, article_link, fixed, number, with_warnings, wrapped
+from .tables import WIDE, Listing, article_link, fixed, number, wrapped
 from .text import STATUS_WORDS, findings, line
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _findings(reference))
     in_text = [Text(in_text_line(one), style="bold yellow") for one in result.in_text]
-    return with_warnings(result, table, Text(""), _summary(result.counts, result.total, "verified"), *in_text)
+    return Group(table, Text(""), _summary(result.counts, result.total, "verified"), *in_text)
 
 
 def _findings(reference: "CheckedReference") -> Text:
@@ -112,7 +112,7 @@ def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
             Text(line(claim.claim)),
             Text("\n").join(told),
         )
-    return with_warnings(result, table, Text(""), _summary(result.counts, result.total, "found"))
+    return Group(table, Text(""), _summary(result.counts, result.total, "found"))
 
 
 def claim_findings(record: Record) -> Iterator[str]:
@@ -171,7 +171,7 @@ def audit_table(result: "AuditResult", console: Console) -> RenderableType:
     if result.citing:
         text.append(f", {result.citing:,} citing retracted or doubted works", style="bold red")
     shown: list[RenderableType] = [table, Text("")] if result.works else []
-    return with_warnings(result, *shown, text)
+    return Group(*shown, text)
 
 
 def _words(status: str) -> str:

@@ -24,7 +24,7 @@ from entrez_kit.extras import install_line
 
 from .._formats.fields import as_data
 from .._report import counted
-from .tables import WIDE, Listing, article_link, facts, fixed, number, titled, warning_line, wrapped
+from .tables import WIDE, Listing, article_link, facts, fixed, number, titled, wrapped
 from .text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: b
     ]
     if result.max_edat_seen:
         parts.append(Text(f"Latest entry into PubMed: {_moment(result.max_edat_seen)}", style="dim"))
-    parts += [warning_line(warning) for warning in result.warnings]
     if result.inserted:
         parts.append(Text(f"Search it: entrez-kit corpus search QUERY --corpus {_typed(query_key)}", style="dim"))
     return Group(*parts)
@@ -83,9 +82,9 @@ def plan_page(made: SyncPlan, console: Console) -> RenderableType:
             ("Time", f"about {_duration(made.seconds)}"),
         ]
     )
-    parts: list[RenderableType] = [table, *(warning_line(warning) for warning in made.warnings)]
+    parts: list[RenderableType] = [table]
     if made.replaces_term:
-        parts.append(warning_line("The key starts anew with another term."))
+        parts.append(Text("This key would start again with another term.", style="yellow"))
     parts.append(Text("Nothing was fetched; leave out --dry-run to do it.", style="dim"))
     return Group(*parts)
 

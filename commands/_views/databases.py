@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from .tables import Listing, facts, failed_words, number, with_warnings
+from .tables import Listing, facts, failed_words, number
 from .text import line
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def search_table(result: "EntrezSearchResult", console: Console) -> RenderableTy
         parts.append(Text("Nothing found." if not result.total_found else "None shown.", style="bold"))
     if result.query_translation:
         parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
-    return with_warnings(result, *parts)
+    return Group(*parts)
 
 
 def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
@@ -119,7 +119,7 @@ def link_table(result: "LinkResult", console: Console) -> RenderableType:
         for place, (name, ids) in enumerate(by_name.items()):
             shown = " ".join(ids[:50]) + (f" … {len(ids) - 50:,} more (--json shows all)" if len(ids) > 50 else "")
             table.row(linkset.source_id if not place else "", name, f"{len(ids):,}: {shown}")
-    return with_warnings(result, table)
+    return table
 
 
 def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
@@ -133,7 +133,7 @@ def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
         said = [f"{count:,} {name}" for name, count in rest if count]
         parts += [table, Text("; ".join(said), style="dim"), Text("")] if said else [table, Text("")]
     parts.append(Text(f"{result.records_counted:,} of {result.total_found:,} results read", style="bold"))
-    return with_warnings(result, *parts)
+    return Group(*parts)
 
 
 def spell_table(result: "SpellResult", console: Console) -> RenderableType:
@@ -184,7 +184,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
         style = "" if record.status == "found" else "yellow"
         table.row(record.requested_id, record.pmid, record.pmcid, record.doi, remark, style=style)
     total = Text(f"{result.total_converted:,} of {result.total_submitted:,} found", style="bold")
-    return with_warnings(result, table, total)
+    return Group(table, total)
 
 
 def match_table(result: "MatchResult", console: Console) -> RenderableType:

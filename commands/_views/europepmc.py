@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from entrez_kit.europepmc.search import EuropePMCResult
 
 from .._formats.fields import Record, as_data
-from .tables import WIDE, Listing, article_cells, article_columns, fixed, linked, number, titled, with_warnings
+from .tables import WIDE, Listing, article_cells, article_columns, fixed, linked, number, titled
 from .text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
@@ -24,7 +24,7 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     parts.append(Text(f"Europe PMC searched for: {line(result.effective_query)}", style="dim"))
     if result.next_cursor:
         parts.append(Text(f"Next page: --cursor {line(result.next_cursor)}", style="dim"))
-    return with_warnings(result, *parts)
+    return Group(*parts)
 
 
 def _records(result: EuropePMCResult, console: Console) -> Listing:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from entrez_kit.fulltext.models import (
@@ -25,7 +25,7 @@ from .._formats.writer import PAGE_BREAK, Texts, Writer
 from .._output import Sink
 from .._report import counted
 from .markdown import banner_page, escaped
-from .tables import Listing, fixed, linked, number, titled, with_warnings
+from .tables import Listing, fixed, linked, number, titled
 from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
     if result.unavailable:
         parts += [_missing(result.unavailable), Text("")]
     asked = counted(result.total_returned + len(result.unavailable), "article")
-    return with_warnings(result, *parts, Text(f"Full text of {result.total_returned:,} of {asked}", style="bold"))
+    return Group(*parts, Text(f"Full text of {result.total_returned:,} of {asked}", style="bold"))
 
 
 def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:

@@ -10,7 +10,7 @@ from entrez_kit.gene.lookup import GeneBatch
 from entrez_kit.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown
-from .tables import Listing, article_link, facts, failed_words, fixed, linked, number, with_warnings
+from .tables import Listing, article_link, facts, failed_words, fixed, linked, number
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -28,7 +28,7 @@ def search_table(page: GenePage, console: Console) -> RenderableType:
     parts.append(_count_line(page))
     if page.pagination.cursor:
         parts.append(Text(f"Next page: --cursor {page.pagination.cursor}", style="dim"))
-    return with_warnings(page, *parts)
+    return Group(*parts)
 
 
 def _candidates(page: GenePage, console: Console) -> Table:
@@ -136,11 +136,11 @@ def _gene_row(table: Table, gene: Gene, console: Console) -> None:
 def links_table(links: PubMedLinks, console: Console) -> RenderableType:
     """Return PMIDs, one per line, and how many there are in all."""
     if not links.total_count:
-        return with_warnings(links, Text(f"{links.entrez_id} exists and has no linked article.", style="bold"))
+        return Group(Text(f"{links.entrez_id} exists and has no linked article.", style="bold"))
     clickable = links_shown(console)
     rows = [
         article_link(pmid, console) if clickable else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
     shown = f"{len(links.pmids):,} of {links.total_count:,} articles about {links.entrez_id}"
-    return with_warnings(links, *rows, Text(shown, style="bold"))
+    return Group(*rows, Text(shown, style="bold"))

@@ -9,7 +9,7 @@ from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import as_data
 from .citations import MAX_WIDTH, entry, heading
-from .tables import WIDE, Listing, article_link, fixed, number, titled, with_warnings, wrapped
+from .tables import WIDE, Listing, article_link, fixed, number, titled, wrapped
 from .text import line, shortened
 
 WORDS: Final = {
@@ -44,7 +44,7 @@ def related_table(result: RelationshipsResult, console: Console) -> RenderableTy
         ]
         spent = f"Links followed on: {', '.join(steps)}, with {ball.requests:,} of {ball.budget:,} requests"
         parts.append(Text(spent, style="dim" if not any(ball.not_followed) else "yellow"))
-    return with_warnings(result, *parts)
+    return Group(*parts)
 
 
 def _citations(result: RelationshipsResult, console: Console) -> RenderableType:

@@ -9,8 +9,6 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Column, Table
 from rich.text import Text
 
-from entrez_kit.services.esearch_reply import DROPPED
-
 from .._console import links_shown
 from .._formats.fields import Column as Cell
 from .._formats.fields import Record, as_data
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 
 WIDE: Final = 110
 """From this width on, authors, journal and date have columns of their own."""
-TOLD_FIRST: Final = DROPPED | {"pubmed_syntax"}
-"""Warnings that results are for another query than the one that was typed."""
 _LABEL_STYLES: Final = {
     "RETRACTED": "bold white on red",
     "WITHDRAWN": "bold white on red",
@@ -150,19 +146,7 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
                 style="dim" if not proof.missing else "bold yellow",
             )
         )
-    return with_warnings(result, *parts)
-
-
-def with_warnings(result: Any, *parts: RenderableType) -> Group:
-    """Return what is shown of a result and its warnings: that it is for another query stands above, all else below."""
-    above = [warning_line(one.message) for one in result.warnings if one.code in TOLD_FIRST]
-    below = [warning_line(one.message) for one in result.warnings if one.code not in TOLD_FIRST]
-    return Group(*above, *([Text("")] if above else []), *parts, *below)
-
-
-def warning_line(message: str) -> Text:
-    """Return a warning as it stands beside a table."""
-    return Text.assemble(("Warning: ", "bold yellow"), (line(message), "yellow"))
+    return Group(*parts)
 
 
 def _hits(result: "SearchResult", console: Console) -> Listing:
@@ -211,7 +195,7 @@ def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
             table.add_row(*_record_cells(known, wide, console))
         else:
             table.add_row(Text(line(outcome.input)), failed_words(outcome), *([""] * (2 if wide else 0)))
-    return with_warnings(result, table)
+    return table
 
 
 def failed_words(outcome: Any) -> Text:

@@ -142,7 +142,31 @@ def test_a_count_that_does_not_come_leaves_the_verdict() -> None:
     verdict = broadening("(crispr AND qqq) OR sickle", reply, lambda term: None)
 
     assert (verdict.broadened, verdict.strict_total) == (True, None)
-    assert verdict.warnings(reply)[0].message.endswith("The results (5) are broader than the query.")
+    first = verdict.warnings(reply)[0]
+    assert (first.code, first.terms) == ("query_broadened", ["qqq"])
+
+
+@pytest.mark.parametrize(
+    ("term", "dropped", "required"),
+    [
+        ("(crispr OR qqq) AND zzz", ["qqq", "zzz"], ("zzz",)),
+        ("qqq AND zzz", ["qqq", "zzz"], ("qqq", "zzz")),
+        ("(sleep OR qqq) AND crispr AND zzz[tiab]", ["qqq", "zzz[tiab]"], ("zzz[tiab]",)),
+        # Neither phrase alone changes the results: dropping both does.
+        ("crispr AND (qqq OR zzz)", ["qqq", "zzz"], ("qqq", "zzz")),
+        ("crispr NOT qqq AND zzz", ["qqq", "zzz"], ("zzz",)),
+    ],
+)
+def test_a_broadened_search_names_the_dropped_part_that_the_query_requires(
+    term: str, dropped: list[str], required: tuple[str, ...]
+) -> None:
+    reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", text) for text in dropped])
+
+    verdict = broadening(term, reply, lambda term: 0)
+    first = verdict.warnings(reply)[0]
+
+    assert verdict.required == required
+    assert (first.code, tuple(first.terms)) == ("query_broadened", required)
 
 
 @pytest.mark.parametrize(

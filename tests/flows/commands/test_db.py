@@ -270,14 +270,15 @@ def test_an_outage_ends_with_5_and_prints_no_data(
     assert envelope(done)["code"] == "UPSTREAM_ERROR"
 
 
-def test_warnings_are_in_the_document_or_on_stderr(cli: Cli) -> None:
+def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
     piped = cli("db", "search", "mesh", "diabetes[foo]", "-f", "ids")
     document = cli("db", "search", "mesh", "diabetes[foo]", "--json")
     unknown = cli("db", "link", "7157", "--from", "gene", "--to", "mesh", "-f", "csv")
 
     assert "There is no search field 'foo'" in piped.err
-    assert json.loads(document.out)["warnings"][0]["code"] == "field_not_found"
-    assert document.err == ""
+    codes = [warning["code"] for warning in json.loads(document.out)["warnings"]]
+    assert codes == ["query_broadened", "field_not_found"]
+    assert document.err.count("Warning: ") == 2
     assert "no links from gene to mesh" in unknown.err
 
 
@@ -331,12 +332,11 @@ def test_help_shows_examples_and_every_flag(cli: Cli, module: Module) -> None:
     assert module("db").app.info.help
 
 
-def test_what_was_dropped_is_told_above_the_uids_and_what_is_left_out_is_noted(cli: Cli) -> None:
-    out = cli("db", "search", "nuccore", "human[orgn] AND qqqzz[foo]", "-f", "table").out
+def test_dropped_parts_are_warnings_and_omitted_results_are_a_note(cli: Cli) -> None:
+    err = cli("db", "search", "nuccore", "human[orgn] AND qqqzz[foo]", "-f", "table").err
     more = cli("db", "search", "mesh", "diabetes", "-n", "2", "-f", "ids")
 
-    assert "Warning: " in out
-    assert out.index("Warning: ") == 0
+    assert err.startswith("Warning: ")
     assert "Note: 4 more: add --offset 2" in more.err
 
 

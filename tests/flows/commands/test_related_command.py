@@ -162,7 +162,7 @@ def test_tables_fit_the_terminal(
 
     assert done.status == 0, done.err
     assert max(map(len, done.out.splitlines())) <= int(columns)
-    squeezed = " ".join(done.out.split())
+    squeezed = " ".join(f"{done.out} {done.err}".split())
     for text in shown:
         assert text in squeezed
 

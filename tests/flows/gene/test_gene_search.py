@@ -226,7 +226,7 @@ def test_entrez_syntax_is_one_search_passed_on_as_it_is(genes: Genes) -> None:
 def test_an_unknown_field_is_a_warning(genes: Genes) -> None:
     page = genes.search("BRCA1[nosuchfield]")
 
-    assert [warning.code for warning in page.warnings] == ["field_not_found"]
+    assert [warning.code for warning in page.warnings] == ["query_broadened", "field_not_found"]
     assert "nosuchfield" in page.warnings[0].message
 
 
@@ -326,7 +326,7 @@ def test_a_dropped_word_among_others_is_a_warning() -> None:
     page = _run(services, "tumor supressorr")
 
     assert [item.symbol for item in page.items] == ["TP53"]
-    assert [warning.code for warning in page.warnings] == ["phrase_not_found"]
+    assert [warning.code for warning in page.warnings] == ["query_broadened", "phrase_not_found"]
 
 
 def test_a_gene_without_a_summary_is_named_and_the_rest_of_the_page_kept() -> None:
