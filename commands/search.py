@@ -9,14 +9,27 @@ import typer
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import DocumentPaths, as_data, columns_at
 from ._options import argument, asks, option
-from ._pipeline import View, accepts, note, plan, refuse_beside, refuse_without, run, show_with, state, tell_warnings
+from ._pipeline import (
+    View,
+    accepts,
+    note,
+    plan,
+    refuse_beside,
+    refuse_without,
+    run,
+    show_with,
+    state,
+    tell_warnings,
+    warn,
+    was_typed,
+)
 from ._report import watching
-from ._state import STDIN, Plan
+from ._state import STDIN, Plan, is_terminal
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
@@ -26,7 +39,9 @@ COLUMNS: Final = columns_at(
     *("pmid", "title", "authors", "source", "pub_date", "epub_date", "doi", "pmcid", "retraction_status")
 ) | {"standing": show_with("text.standing_status")}
 _TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
-"""Formats that are of little use without titles: summaries are asked for unless the user says how many."""
+"""Formats that print titles: every row gets a summary unless the user gives a number."""
+
+_RETRIEVE_ALL: Final = "Use --all to retrieve every result."
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx", "count", *RECORDS)
@@ -41,7 +56,7 @@ _TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
         "fetch_brief_summaries",
         "--summaries",
         default=None,
-        more="Tables, and --fields that name one, ask for as many as they show.",
+        more="Formats that print titles request one for every row.",
     ),
     option("snippet_characters", "--snippets"),
     option("use_history", "--history"),
@@ -79,7 +94,7 @@ def command(
     asked["query_term"] = _query(asked["query_term"])
     snippets = asked["snippet_characters"] > 0
     if asked["fetch_brief_summaries"] is None:
-        shown = MAX_SUMMARIES if asked["retrieve_all"] else max(min(asked["max_results"], MAX_SUMMARIES), 0)
+        shown = sys.maxsize if asked["retrieve_all"] else max(asked["max_results"], 0)
         titled = made.format in _TITLED or asked["snippet_characters"] or _names_a_summary(made)
         asked["fetch_brief_summaries"] = shown if titled else 0
     if made.format in RECORDS:
@@ -157,16 +172,11 @@ def _remarks(
     if made.format != "json" and found.web_env and found.query_key:
         key, place = shlex.quote(found.query_key), shlex.quote(found.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
-    if number > summaries > 0:
-        rest = f"for all, pipe `search -f ids` into `entrez-kit fetch - -f {made.format}`."
-        if made.format in _TITLED:
-            note(ctx, f"Titles stand in the first {summaries} rows; {rest}")
-        elif made.format in ("json", "jsonl") and _names_a_summary(made):
-            note(ctx, f"Only the first {summaries} records hold more than a pmid; {rest}")
+    if number > summaries > 0 and (made.format in _TITLED or _names_a_summary(made)):
+        note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
     shown = arguments["offset"] + number
     if not made.says_total and number and shown < found.total_found and found.certificate is None:
-        more = f"--offset {shown}" if shown < MAX_PUBMED_RESULTS else "--all"
-        note(ctx, f"{found.total_found - shown:,} more: add {more}")
+        _report_omitted(ctx, found.total_found, arguments["offset"], number)
     dropped = [warning for warning in found.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
@@ -176,3 +186,15 @@ def _remarks(
         recovery_hint="Correct the phrase or field that PubMed did not know, or leave out --strict.",
         details={"reason": "strict", "warnings": as_data(dropped)},
     )
+
+
+def _report_omitted(ctx: typer.Context, total: int, offset: int, number: int) -> None:
+    """Report the results that are not printed: a warning if a file, or a pipe without -n, gets only a part."""
+    made, shown = plan(ctx), offset + number
+    more = f"--offset {shown}" if shown < MAX_PUBMED_RESULTS else "--all"
+    if made.target is not None:
+        warn(ctx, f"{made.target.name} has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
+    elif not (is_terminal(sys.stdout) or was_typed(ctx, "max_results")):
+        warn(ctx, f"The output has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
+    else:
+        note(ctx, f"{total - shown:,} more: add {more}")

@@ -140,7 +140,7 @@ class Methods(OperationRunner):
             species: Only studies of these.
             has_abstract: Only records with an abstract.
             free_full_text: Only articles with free full text.
-            fetch_brief_summaries: Titles and authors for the first so many results, 0 to 100.
+            fetch_brief_summaries: How many of the first results get title and authors.
             snippet_characters: So much of each abstract with the summaries, 0 to 2000.
             use_history: Keep the result set at NCBI; gives web_env and query_key for fetching.
             retrieve_all: Retrieve every result, past the 9,999 PubMed shows, with a certificate.
@@ -998,7 +998,7 @@ class Methods(OperationRunner):
             species: Only studies of these.
             has_abstract: Only records with an abstract.
             free_full_text: Only articles with free full text.
-            fetch_brief_summaries: Titles and authors for the first so many results, 0 to 100.
+            fetch_brief_summaries: How many of the first results get title and authors.
             snippet_characters: So much of each abstract with the summaries, 0 to 2000.
 
         Returns:

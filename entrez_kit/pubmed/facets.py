@@ -1,7 +1,7 @@
 """Facets of a search: how many of its results are of which year, journal, type and MeSH heading."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import partial
 from typing import Annotated, Any, ClassVar, Final, Literal, get_args
@@ -117,7 +117,8 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     wanted = list(dict.fromkeys(request.facets))
     all_are_here = found.total_found <= len(found.pmids)
     by_records = [name for name in wanted if all_are_here or name != "year"]
-    counts: dict[str, Counter[tuple[str, str | None]]] = {name: Counter() for name in by_records}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in by_records}
+    identifiers: dict[str, str] = {}
     without: Counter[str] = Counter()
     records = 0
     retrieval = Retrieval.of_ids(services, found.pmids if by_records else [], keep="fields")
@@ -127,9 +128,11 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         records += 1
         article = item.record.article()
         for name in by_records:
-            values = set(_values(name, article))
-            counts[name].update(values)
+            values = dict(_values(name, article))
+            counts[name].update(values.keys())
             without[name] += not values
+            if name == "mesh":
+                identifiers.update({heading: ui for heading, ui in values.items() if ui})
     retrieval.raise_if_nothing_answered()
     warnings = [*found.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
@@ -137,7 +140,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         message = Wording(f"{' and '.join(by_records)}: {part}", Argument("max_records"), " reads more of them.")
         warnings.append(Warn(code="counted_in_part", message=message))
     facets = [
-        _facet(name, counts[name], records, without[name], request.top)
+        _facet(name, counts[name], records, without[name], request.top, identifiers if name == "mesh" else {})
         if name in counts
         else _years_by_search(services, request, found.total_found)
         for name in wanted
@@ -158,7 +161,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
 
 
 def _values(name: FacetName, article: Article) -> Iterator[tuple[str, str | None]]:
-    """Yield the values of an article, and of MeSH headings their identifiers."""
+    """Yield the values of an article; for MeSH headings with their identifiers, which some records lack."""
     journal = article.journal_info
     if name == "type":
         yield from ((kind, None) for kind in article.publication_types)
@@ -171,9 +174,11 @@ def _values(name: FacetName, article: Article) -> Iterator[tuple[str, str | None
         yield str(journal.publication_date.year), None
 
 
-def _facet(name: FacetName, counts: Counter[tuple[str, str | None]], records: int, without: int, top: int) -> Facet:
-    def order(entry: tuple[tuple[str, str | None], int]) -> tuple[Any, ...]:
-        (value, _), count = entry
+def _facet(
+    name: FacetName, counts: Counter[str], records: int, without: int, top: int, identifiers: Mapping[str, str]
+) -> Facet:
+    def order(entry: tuple[str, int]) -> tuple[Any, ...]:
+        value, count = entry
         return (-int(value),) if name == "year" else (-count, value)
 
     ordered = sorted(counts.items(), key=order)
@@ -181,7 +186,7 @@ def _facet(name: FacetName, counts: Counter[tuple[str, str | None]], records: in
         facet=name,
         counted=records,
         counted_by="records",
-        values=[FacetValue(value=value, count=count, ui=ui) for (value, ui), count in ordered[:top]],
+        values=[FacetValue(value=value, count=count, ui=identifiers.get(value)) for value, count in ordered[:top]],
         other_values=len(ordered[top:]) or None,
         without=without or None,
         earlier=(sum(count for _, count in ordered[top:]) or None) if name == "year" else None,

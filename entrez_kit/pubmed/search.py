@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
+from entrez_kit.batches import in_parts
 from entrez_kit.entrez_query import (
     MAX_PUBMED_RESULTS,
     SPECIES,
@@ -30,7 +31,8 @@ from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.transport.in_flight import all_at_once, in_background
 from entrez_kit.wording import ANEW, Argument, ByDoor, Wording, listed
 
-MAX_SUMMARIES: Final = 100
+MAX_MCP_SUMMARIES: Final = 100
+SUMMARIES_PER_REQUEST: Final = 500
 MAX_SNIPPET: Final = 2_000
 MAX_MCP_RESULTS: Final = 1_000
 
@@ -103,7 +105,7 @@ class SearchRequest(Request):
     has_abstract: bool = Field(default=False, description="Only records with an abstract.")
     free_full_text: bool = Field(default=False, description="Only articles with free full text.")
     fetch_brief_summaries: int = Field(
-        default=0, ge=0, le=MAX_SUMMARIES, description="Titles and authors for the first so many results, 0 to 100."
+        default=0, ge=0, description="How many of the first results get title and authors."
     )
     snippet_characters: int = Field(
         default=0, ge=0, le=MAX_SNIPPET, description="So much of each abstract with the summaries, 0 to 2000."
@@ -127,9 +129,9 @@ class SearchRequest(Request):
 
     @property
     def summaries_wanted(self) -> int:
-        """How many results get a summary; abstracts come with summaries, of all results unless said otherwise."""
+        """The number of results that get a summary. Snippets need summaries; by default all results get one."""
         if self.snippet_characters and not self.fetch_brief_summaries:
-            return min(self.max_results, MAX_SUMMARIES)
+            return min(self.max_results, MAX_MCP_SUMMARIES)
         return self.fetch_brief_summaries
 
     def term(self) -> str:
@@ -263,6 +265,7 @@ class SearchHits(Outcomes[ArticleHit]):
         self._services, self._request = services, request
         self._pmids: dict[str, None] = {}
         self._slices: list[Slice] = []
+        self._untitled: list[str] = []
         self.said: dict[str, Any] = {}
         self.total_found = 0
         self.web_env: str | None = None
@@ -282,7 +285,7 @@ class SearchHits(Outcomes[ArticleHit]):
         if request.use_history:
             self.web_env, self.query_key = found.web_env, found.query_key
         pmids = self._retrieved(slices)
-        first = list(islice(pmids, max(request.summaries_wanted, 1)))
+        first = list(islice(pmids, 1))
         verdict = broadening(request.term(), found, partial(count_records, services, request))
         self.warnings += [*verdict.warnings(found), *hidden()]
         if not request.retrieve_all:
@@ -294,14 +297,36 @@ class SearchHits(Outcomes[ArticleHit]):
             "strict_total": verdict.strict_total,
             "esearch_url": url,
         }
-        summaries: dict[str, BriefSummary] = {}
-        if request.summaries_wanted and first:
-            summaries, self.said["esummary_url"], missing = brief_summaries(services, first, request.snippet_characters)
-            self.warnings += missing
-        for pmid in chain(first, pmids):
-            yield ArticleHit(pmid, summaries.get(pmid))
+        pmids = chain(first, pmids)
+        yield from self._summarized(list(islice(pmids, request.summaries_wanted)))
+        yield from map(ArticleHit, pmids)
         if request.retrieve_all:
             self._certify(found)
+
+    def _summarized(self, pmids: list[str]) -> Iterator[ArticleHit]:
+        """Yield hits with their summaries. If a batch fails, its hits have no summary and ``shortfall`` names them.
+
+        Raises:
+            UpstreamError, RateLimited: NCBI returned no summary at all.
+        """
+        services, snippet = self._services, self._request.snippet_characters
+        ask = partial(brief_summaries, services, snippet=snippet)
+        answered = False
+        for part in in_parts(pmids, SUMMARIES_PER_REQUEST, ask, at_once=services.eutils.at_once):
+            summaries: dict[str, BriefSummary] = {}
+            if part.error is None:
+                summaries, url, missing = part.answers[0]
+                answered = True
+                self.said.setdefault("esummary_url", url)
+                self.warnings += missing
+            elif part.refused:
+                self.warnings.append(_summaries_missing(part.ids))
+            elif not answered:
+                raise part.error
+            else:
+                self._untitled += part.ids
+            for pmid in part.ids:
+                yield ArticleHit(pmid, summaries.get(pmid))
 
     def _retrieved(self, slices: "Iterable[Piece]") -> Iterator[str]:
         """Yield the PMIDs, each once, and note where they came from."""
@@ -335,10 +360,13 @@ class SearchHits(Outcomes[ArticleHit]):
         )
 
     def shortfall(self) -> EntrezKitError | None:
-        """Report fewer PMIDs than NCBI counted, or a certificate with something missing."""
+        """Return the error for PMIDs that NCBI counted and did not list, or for titles it did not return."""
         shown = min(self.total_found, MAX_PUBMED_RESULTS) - self._request.offset
         expected = max(0, min(self._request.max_results, shown))
         missing = self.certificate.missing if self.certificate else expected - self.retrieved_pmid_count
+        if missing <= 0 and self._untitled:
+            message = f"NCBI returned no title for {len(self._untitled):,} of {self.retrieved_pmid_count:,} results."
+            return lacking(self._untitled, message)
         return lacking(
             max(0, missing),
             f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
@@ -412,6 +440,7 @@ def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
         asked["date_range"] = {"min_date": first, "max_date": last, "date_type": kind}
     if request.retrieve_all:
         asked["max_results"] = max(hits.total_found, 1)
+        asked["fetch_brief_summaries"] = min(asked["fetch_brief_summaries"], hits.total_found)
     return SearchResult(
         search_parameters=SearchParameters(**asked),
         effective_esearch_term=request.effective_term(),
@@ -457,7 +486,7 @@ def brief_summaries(
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}
     warnings = []
     if missing := [pmid for pmid in pmids if pmid not in by_pmid]:
-        warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {listed(missing)}."))
+        warnings.append(_summaries_missing(missing))
     if abstracts is not None:
         texts = abstracts()
         if unread := [pmid for pmid in pmids if pmid not in texts]:
@@ -466,6 +495,10 @@ def brief_summaries(
         for pmid, summary in by_pmid.items():
             summary.snippet = _beginning(texts.get(pmid) or "", snippet) or None
     return by_pmid, reply.url, warnings
+
+
+def _summaries_missing(pmids: Sequence[str]) -> Warn:
+    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {listed(pmids)}.")
 
 
 def _abstracts(services: Services, pmids: Sequence[str]) -> dict[str, str | None]:
@@ -496,7 +529,7 @@ SEARCH_ARTICLES = Operation(
     title="Search PubMed",
     errors=(UpstreamError, RateLimited),
     aliases=("searchPubMedArticles",),
-    mcp_caps={"max_results": MAX_MCP_RESULTS},
+    mcp_caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
 )
 
 

@@ -23,7 +23,7 @@ StandingStatus = Literal[
     "preprint_published",
     "corrected",
 ]
-RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retraction_notice"]
+RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retraction_notice", "concern_notice"]
 RETRACTED: Final = "retracted"
 
 GRAVITY: Final[tuple[StandingStatus, ...]] = StandingStatus.__args__  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ _COARSE: Final[Mapping[str, RetractionStatus]] = {
     "partially_retracted": "retracted",
     "expression_of_concern": "expression_of_concern",
     "retraction_notice": "retraction_notice",
-    "concern_notice": "retraction_notice",
+    "concern_notice": "concern_notice",
 }
 
 KINDS: Final[Mapping[str, StandingStatus]] = {
@@ -168,10 +168,10 @@ def place_of(notice: StandingNotice) -> str:
 
 
 def retraction_status(standing: Standing | None) -> RetractionStatus:
-    """Return the standing in the four words of ``retraction_status``.
+    """Return the value of ``retraction_status`` for a standing.
 
-    "retracted" is whatever was retracted, wholly or in part, or withdrawn; "retraction_notice" a notice of a retraction
-    or of concern. ``Standing.status`` says which.
+    "retracted" covers works that were retracted, partially retracted or withdrawn; ``Standing.status`` tells them
+    apart.
     """
     return _COARSE.get(standing.status, "none") if standing is not None else "none"
 

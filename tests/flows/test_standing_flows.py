@@ -22,7 +22,7 @@ STANDING = {
     PLAIN: None,
     PREPRINT: "preprint_published",
 }
-COARSE = {PARTLY: "retracted", WITHDRAWN: "retracted", NOTICE: "retraction_notice"}
+COARSE = {PARTLY: "retracted", WITHDRAWN: "retracted", NOTICE: "concern_notice"}
 
 
 def record(pmid: str, title: str, *, types: tuple[str, ...] = (), related: str = "", page: int = 1) -> str:

@@ -117,7 +117,7 @@ class StoredDoc(DocFields):
 
     @property
     def retraction_status(self) -> RetractionStatus:
-        """The standing in the four words that all records have."""
+        """The value of ``retraction_status`` for this record."""
         return retraction_status(self.standing)
 
 

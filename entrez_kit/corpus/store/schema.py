@@ -31,7 +31,7 @@ _TABLES: Final = (
         pmcid TEXT,
         doi TEXT,
         status TEXT NOT NULL CHECK (status IN ('current', 'deleted')),
-        retraction_status TEXT NOT NULL,  -- none, retracted, expression_of_concern, retraction_notice
+        retraction_status TEXT NOT NULL,  -- a RetractionStatus
         design INTEGER NOT NULL,          -- the parts of quality that do not age
         journal_tier INTEGER NOT NULL,
         human INTEGER NOT NULL,

@@ -105,7 +105,7 @@ def test_rows_beyond_the_summaries_are_there_and_explained(cli: Cli) -> None:
 
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert [bool(row["title"]) for row in rows][:4] == [True, True, False, False]
-    assert done.err.startswith("Note: Titles stand in the first 2 rows")
+    assert "Only the first 2 of 14 results have titles" in done.err
     assert cli("search", "crispr", "-f", "csv", "--summaries", "2", "-q").err == ""
 
 
@@ -140,7 +140,10 @@ def test_an_unknown_field_is_refused_before_anything_is_asked(cli: Cli, sandbox:
 @pytest.mark.long
 @pytest.mark.parametrize(
     "form",
-    ["table", "json", "jsonl", "csv", "tsv", "ids", "count", "md", "html", "docx", "ris", "bibtex", "csl", "xml"],
+    [
+        *("table", "json", "jsonl", "csv", "tsv", "ids", "count", "md", "ris", "bibtex", "csl", "xml", "nbib"),
+        *(pytest.param(form, marks=pytest.mark.process) for form in ("html", "docx")),
+    ],
 )
 def test_every_format_prints_every_warning_on_stderr(cli: Cli, tmp_path: Path, form: str) -> None:
     target = ("-o", str(tmp_path / "hits.docx")) if form == "docx" else ()
@@ -149,6 +152,7 @@ def test_every_format_prints_every_warning_on_stderr(cli: Cli, tmp_path: Path, f
 
     done = cli(*arguments)
 
+    assert done.status == 0
     assert {"query_broadened", "field_not_found"} <= {warning["code"] for warning in warnings}
     for warning in warnings:
         assert f"Warning: {warning['message']}" in done.err, form
@@ -415,7 +419,39 @@ def test_rows_without_a_summary_keep_their_pmid_and_a_note_says_so(cli: Cli) -> 
     done = cli("search", "crispr", "-n", "3", "--summaries", "1", "-f", "jsonl", "--fields", "title")
 
     assert [list(json.loads(line)) for line in done.out.splitlines()] == [["title"], ["pmid"], ["pmid"]]
-    assert "Only the first 1 records hold more than a pmid" in done.err
+    assert "Only the first 1 of 3 results have titles" in done.err
+
+
+@pytest.mark.parametrize("name", ["hits.ris", "hits.csv", "hits.md", "hits.txt", "hits.bib"])
+def test_a_file_with_a_part_of_the_results_is_a_warning_that_quiet_does_not_hide(
+    cli: Cli, tmp_path: Path, name: str
+) -> None:
+    part = cli("search", "all[sb]", "-q", "-o", str(tmp_path / name))
+    whole = cli("search", "all[sb]", "-q", "--all", "-o", str(tmp_path / name))
+
+    assert f"Warning: {name} has 20 of 73 results" in part.err
+    assert "Warning: " not in whole.err
+
+
+def test_a_pipe_with_a_part_of_the_results_is_a_warning_unless_the_user_gave_the_number(cli: Cli) -> None:
+    assert "Warning: The output has 20 of 73 results" in cli("search", "all[sb]", "-q", "-f", "ids").err
+    assert cli("search", "all[sb]", "-q", "-f", "ids", "-n", "20").err == ""
+
+
+@pytest.mark.parametrize("name", ["hits.csv", "hits.md", pytest.param("hits.docx", marks=pytest.mark.process)])
+def test_every_row_of_a_file_has_a_title(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    target = tmp_path / name
+
+    with Sandbox(records=1_200, enforce_limits=False) as big:
+        monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{big.url}/entrez/eutils")
+        done = cli("search", "all[sb]", "--all", "-o", str(target))
+
+    assert done.status == 0, done.err
+    if name == "hits.csv":
+        rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
+        assert len(rows) == 1_200
+        assert all(row["title"] for row in rows)
+    assert "have titles" not in done.err
 
 
 def test_pmids_alone_ask_for_no_summaries(cli: Cli, sandbox: Sandbox) -> None:

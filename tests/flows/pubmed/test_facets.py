@@ -1,6 +1,8 @@
 """Facets of a search: what is counted, over how many of the results, and what is said where it is not all."""
 
 from collections import Counter
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from entrez_kit.errors import InvalidInput, UpstreamError
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.facets import COUNT_FACETS, Facet, FacetsResult
 from entrez_kit.sandbox.server import Sandbox
+
+RECORDS = Path(str(files("entrez_kit.fixtures"))) / "pubmed"
 
 
 def counted(kit_for: KitFor, sandbox: Sandbox, **arguments: object) -> FacetsResult:
@@ -118,3 +122,19 @@ def test_facets_of_a_query_that_was_broadened_say_so_as_a_search_does(sandbox: S
     assert (result.query_broadened, result.strict_total) == (True, 0)
     assert (result.query_broadened, result.strict_total) == (found.query_broadened, found.strict_total)
     assert "query_broadened" not in counted(kit_for, sandbox, query_term="crispr", facets=["type"]).model_dump()
+
+
+def test_a_heading_without_an_identifier_counts_with_the_same_heading_that_has_one(
+    kit_for: KitFor, tmp_path: Path
+) -> None:
+    records = (RECORDS / "genome_editing.xml").read_text(encoding="utf-8")
+    place = tmp_path / "records.xml"
+    place.write_text(records.replace('<DescriptorName UI="D000328"', "<DescriptorName", 1), encoding="utf-8")
+
+    with Sandbox(enforce_limits=False) as whole, Sandbox(corpus=[place], enforce_limits=False) as sandbox:
+        query = " OR ".join(kit_for(sandbox).search_articles(query_term="all[sb]", max_results=100).pmids)
+        (mesh,) = counted(kit_for, sandbox, query_term=query, facets=["mesh"], top=100).facets
+        (usual,) = counted(kit_for, whole, query_term=query, facets=["mesh"], top=100).facets
+
+    assert usual == mesh
+    assert values(mesh)["Adult"] > 1

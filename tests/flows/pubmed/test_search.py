@@ -160,6 +160,31 @@ def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(
     assert hits.shortfall() is None
 
 
+def test_titles_that_ncbi_does_not_return_are_partial_and_named(
+    kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Sandbox(records=1_100, enforce_limits=False) as big:
+        kit = kit_for(big)
+        summaries = kit.eutils.esummary
+
+        pmids = kit.search_articles(query_term="all[sb]", max_results=1_100).pmids
+
+        def fail_after_the_first_batch(**arguments: Any) -> Any:
+            if pmids[0] not in arguments["ids"]:
+                raise UpstreamError("No answer.", details={"reason": "ncbi_unreachable"})
+            return summaries(**arguments)
+
+        monkeypatch.setattr(kit.eutils, "esummary", fail_after_the_first_batch)
+        found = kit.search_articles(query_term="all[sb]", max_results=1_100, fetch_brief_summaries=1_100)
+        error = found.shortfall()
+
+    assert found.pmids == pmids
+    assert error is not None
+    assert error.details["partial"] is True
+    assert [summary.pmid for summary in found.brief_summaries] == pmids[:500]
+    assert error.details["missing"] == pmids[500:]
+
+
 def test_the_certificate_hash_can_be_checked_with_sort_and_sha256sum(sandbox: Sandbox, kit_for: KitFor) -> None:
     import hashlib
 

@@ -612,7 +612,7 @@ def test_journal_keywords_licence_and_type_of_old_and_new_dtds() -> None:
         ("research-article", "", "none"),
         ("research-article", "retraction-forward", "retracted"),
         ("research-article", "partial-retraction-forward", "retracted"),
-        ("expression-of-concern", "object-of-concern", "retraction_notice"),
+        ("expression-of-concern", "object-of-concern", "concern_notice"),
         ("retraction", "retracted-article", "retraction_notice"),
         ("research-article", "concern-forward", "expression_of_concern"),
         ("research-article", "corrected-article", "none"),

@@ -125,7 +125,7 @@ def test_unknown_arguments_are_refused_by_name() -> None:
         ("max_results", 10_000),
         ("offset", -1),
         ("offset", 9_999),
-        ("fetch_brief_summaries", 101),
+        ("fetch_brief_summaries", -1),
         ("sort_by", "newest"),
         ("species", "plants"),
     ],

@@ -30,7 +30,7 @@ STANDINGS: dict[str, tuple[StandingStatus | None, str]] = {
     "ExpressionOfConcernIn": ("expression_of_concern", "expression_of_concern"),
     "RetractionOf": ("retraction_notice", "retraction_notice"),
     "PartialRetractionOf": ("retraction_notice", "retraction_notice"),
-    "ExpressionOfConcernFor": ("concern_notice", "retraction_notice"),
+    "ExpressionOfConcernFor": ("concern_notice", "concern_notice"),
     "ErratumFor": ("correction_notice", "none"),
     "UpdateIn": ("superseded", "none"),
     "RepublishedIn": ("republished", "none"),
