@@ -23,7 +23,6 @@ from entrez_kit.corpus.operations import (
 from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
 from entrez_kit.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.model import Result
 from entrez_kit.pubmed.models import Article
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
@@ -41,13 +40,14 @@ from ._pipeline import (
     show_with,
     state,
     status_of,
+    warn,
     whole,
 )
 from ._report import report_error, watching
 from ._views.text import standing_status
 
 if TYPE_CHECKING:
-    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult
+    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, Reported
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.store.store import Store
 
@@ -167,15 +167,17 @@ def search_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     def remarks(result: RagSearchResult) -> None:
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty; {NEXT} fills it.")
+        for text in result.cautions:
+            warn(ctx, text)
         _say_standing(ctx, result)
 
     run(ctx, RAG_SEARCH, asked, view, afterwards=remarks)
 
 
-def _say_standing(ctx: typer.Context, result: Result) -> None:
+def _say_standing(ctx: typer.Context, result: "Reported") -> None:
     """Say on stderr how records stand, where a closed document has no place for it and no table says it."""
     if plan(ctx).format != "table":
-        for text in result.remarks():
+        for text in result.standings:
             note(ctx, text)
 
 

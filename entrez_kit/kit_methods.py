@@ -612,7 +612,7 @@ class Methods(OperationRunner):
         top_k: int = 20,
         quality_bias: bool = True,
         corpus: str | None = None,
-        index: Literal["local", "weaviate"] = "local",
+        index: Literal["local", "weaviate"] | None = None,
         details: bool = False,
     ) -> "RagSearchResult":
         """Search the local corpus that sync_delta fills.
@@ -624,7 +624,7 @@ class Methods(OperationRunner):
             top_k: Hits to return, 1 to 100.
             quality_bias: Rank better evidence higher.
             corpus: Only records of this query_key.
-            index: Where to search: local or weaviate.
+            index: Where to search: local or weaviate. Default: weaviate if WEAVIATE_URL is set.
             details: Add title, year, standing, snippet.
 
         Returns:
@@ -634,9 +634,9 @@ class Methods(OperationRunner):
             InvalidInput: an argument is unknown, missing or out of bounds.
             EntityNotFound: there is no such query.
             StoreError: the corpus cannot be read.
-            EmbeddingsError: embeddings are set up and cannot be had.
-            NotConfigured: Weaviate was asked for and is not set up.
-            VectorIndexError: Weaviate was asked for and does not answer.
+            EmbeddingsError: embeddings are set up and unavailable.
+            NotConfigured: the request names Weaviate, which is not set up.
+            VectorIndexError: the request names Weaviate, which does not answer.
         """
 
     @runs("entrez_kit.corpus.operations.RAG_GET")

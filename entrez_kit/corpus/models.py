@@ -1,11 +1,11 @@
 """What a sync and a checkpoint are asked for, and what they answer."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import Collected, Request, Result
+from entrez_kit.model import Collected, Request, Result, types_in
 
 
 def _not_blank(value: str) -> str:
@@ -17,7 +17,22 @@ def _not_blank(value: str) -> str:
 NotBlank = Annotated[str, AfterValidator(_not_blank)]
 
 
-class CheckpointGetRequest(Request):
+class CorpusRequest(Request):
+    """Base of the requests of the corpus contract, whose schema gives each argument one JSON type.
+
+    A number is not accepted as a string, nor a string as a number. 5.0 is an integer, as in JSON Schema.
+    """
+
+    model_config = ConfigDict(strict=True, coerce_numbers_to_str=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read_integral(cls, value: Any, info: ValidationInfo) -> Any:
+        kinds = types_in(cls.model_fields[info.field_name or ""].annotation)
+        return int(value) if isinstance(value, float) and value.is_integer() and int in kinds else value
+
+
+class CheckpointGetRequest(CorpusRequest):
     """Whose checkpoint to read."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
@@ -30,7 +45,7 @@ class CheckpointGetResult(Result):
     last_edat: str | None = None
 
 
-class CheckpointSetRequest(Request):
+class CheckpointSetRequest(CorpusRequest):
     """Whose checkpoint to set, and where to."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
@@ -49,7 +64,7 @@ class CheckpointSetResult(Result):
     ok: bool
 
 
-class SyncRequest(Request):
+class SyncRequest(CorpusRequest):
     """Which query to follow, and under which name."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
@@ -64,13 +79,24 @@ class SyncHereRequest(SyncRequest):
 
 
 class Reported(Collected):
-    """A result that also says beside its document how its records stand."""
+    """A result whose closed document has no place for the standing of its records, nor for warnings."""
 
     _remarks: list[str] = PrivateAttr(default_factory=list)
+    _cautions: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What limits this result, e.g. that another index was searched than usual."""
+        return self._cautions
+
+    @property
+    def standings(self) -> list[str]:
+        """How the records stand that were retracted or otherwise changed."""
+        return self._remarks
 
     def remarks(self) -> list[str]:
-        """Say how the records stand that are not plain works."""
-        return self._remarks
+        """Return the cautions, then the standings."""
+        return [*self._cautions, *self._remarks]
 
 
 class SyncResult(Reported):

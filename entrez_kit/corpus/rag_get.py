@@ -6,11 +6,11 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Field
 
 from entrez_kit.corpus.demo import corpus_of
-from entrez_kit.corpus.models import Reported
+from entrez_kit.corpus.models import CorpusRequest, Reported
 from entrez_kit.corpus.quality import Quality, quality
 from entrez_kit.errors import EntityNotFound
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.model import Request, sparse
+from entrez_kit.model import sparse
 from entrez_kit.pubmed.standing import RETRACTED, Standing
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording
@@ -30,7 +30,7 @@ _DOC_ID: Final = re.compile(r"pmid:([0-9]+)")
 DocId = Annotated[str, BeforeValidator(_with_pmid)]
 
 
-class RagGetRequest(Request):
+class RagGetRequest(CorpusRequest):
     """Which record to look up."""
 
     doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="pmid: and a PMID, as hits name it.")

@@ -24,7 +24,7 @@ from entrez_kit.corpus.times import day_of, stamp
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, check_balance, date_clause
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Accounted
-from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day
+from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day, esearch_delta
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
@@ -394,24 +394,22 @@ class Sync(Accounted[Upserted, SyncResult]):
 
         What PubMed counts is compared with what is here, and only where they differ is anything listed.
         """
-        window = self.search.older
+        search, window = self.search, self.search.older
         if window is None or not self.had_members or not self._complete:
             return
-        slicer, waiting = self.search.slicer, [window]
+        slicer, waiting = search.slicer, [window]
         while waiting:
             window = waiting.pop()
             days = window.first.isoformat(), window.last.isoformat()
-            here = self.store.read(reading.count_entered, self.search.query_key, *days)
+            here = self.store.read(reading.count_entered, search.query_key, *days)
             reply = slicer.ask(window, 0)[0] if here else None
             if reply is None or reply.count == here:
                 continue
             if reply.count > MAX_PUBMED_RESULTS:
                 waiting += [part for part in window.parts()[::-1] if not part.axis]
                 continue
-            for piece in slicer.slices(reply, window):
-                if len(set(piece.ids)) == piece.count:
-                    listed = [int(pmid) for pmid in piece.ids]
-                    yield from self._ask_what_became_of(window.first, window.last, listed)
+            pmids = esearch_delta(search.services, search.term, as_day(window.first), as_day(window.last))
+            yield from self._ask_what_became_of(window.first, window.last, [int(pmid) for pmid in pmids])
 
     def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for the members entered between two days that a search of these days does not list."""

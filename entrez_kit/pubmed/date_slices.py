@@ -10,13 +10,13 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final, Literal
 
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, DateBounds, date_clause
 from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
-from entrez_kit.services.xml_reply import malformed
 from entrez_kit.transport.in_flight import in_order
 
 AXES: Final = ("edat", "pdat", "mdat")
@@ -79,17 +79,6 @@ class DateSlice:
 def as_day(day: date) -> str:
     """Write a day as NCBI takes it."""
     return f"{day.year:04d}/{day.month:02d}/{day.day:02d}"
-
-
-def _entered(document: Any) -> list[date]:
-    """Return the dates of entry of the records that an ESummary reply describes."""
-    try:
-        records = [record for uid, record in document["result"].items() if uid != "uids"]
-        events = [event for record in records for event in record.get("history", ())]
-        entered = [event["date"].split()[0] for event in events if event["pubstatus"] == "entrez"]
-        return [date(*map(int, day.split("/"))) for day in entered]
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
-        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +172,10 @@ class Slicer:
             return [window]
         sample = whole.ids[:: -(-len(whole.ids) // SAMPLE)]
         try:
-            days = self.services.eutils.esummary(db="pubmed", ids=sample, retmode="json", read=_entered).value
+            summaries = esummary_batch(self.services, sample)
         except (EntityNotFound, UpstreamError, RateLimited):
             return [window]
+        days = [date.fromisoformat(summary.edat[:10]) for summary in summaries if summary.edat]
         if not days:
             return [window]
         rising = sum(one < other for one, other in pairwise(days))
@@ -214,3 +204,35 @@ class Slicer:
         for start in range(0, shown, PAGE):
             paged.update(dict.fromkeys(self.ask(window, PAGE, start)[0].ids))
         return list(paged)
+
+
+def esearch_delta(
+    services: Services, term: str, mindate: str, maxdate: str, datetype: Literal["edat", "mdat", "pdat"] = "edat"
+) -> list[str]:
+    """Return the PMIDs of every record that a term finds between two dates, each once, oldest first.
+
+    A search of more than 9,999 records is sliced, so that the list is complete.
+
+    Args:
+        services: the clients.
+        term: the search.
+        mindate: first date, as NCBI takes it: YYYY, YYYY/MM or YYYY/MM/DD.
+        maxdate: last date.
+        datetype: which of PubMed's dates.
+
+    Raises:
+        UpstreamError: NCBI did not answer after every attempt, or listed fewer records than it counted.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    dated = f"({term}) AND {date_clause(mindate, maxdate, datetype)}"
+    slicer = Slicer(services, dated, sort="pub_date", oldest_first=True)
+    whole = slicer.ask(None, MAX_PUBMED_RESULTS)[0]
+    pmids: dict[str, None] = {}
+    for piece in slicer.slices(whole):
+        pmids |= dict.fromkeys(piece.ids)
+    if len(pmids) < whole.count:
+        raise UpstreamError(
+            f"PubMed counted {whole.count:,} records and listed {len(pmids):,}.",
+            details={"reason": "incomplete", "endpoint": "esearch"},
+        )
+    return list(pmids)

@@ -54,12 +54,15 @@ _ID: Final = r"(?:PMC)?[0-9]++"
 _IDS: Final = re.compile(rf"\s*+{_ID}(?>(?:(?:\s*+[,;]\s*+|\s++){_ID})+)\s*+", re.IGNORECASE)
 
 
-def read_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def read_arguments(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], *, exact_types: bool = False
+) -> dict[str, Any]:
     """Return arguments as the operation wants them; what cannot be meant otherwise than sent stays for validation.
 
     Args:
         arguments: as they were sent.
         schema: the schema that was shown for them.
+        exact_types: whether values keep the JSON type that they were sent in.
     """
     properties = schema["properties"]
     required = schema.get("required", ())
@@ -76,7 +79,7 @@ def read_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> d
         if meant is None:
             read[name] = value
             continue
-        fitting = _fit(value, properties[meant])
+        fitting = value if exact_types else _fit(value, properties[meant])
         if meant != own[name] and properties[meant].get("pattern", "").startswith("^pmid:"):
             fitting = re.sub(r"^(?=[0-9]+$)", "pmid:", str(fitting))  # what is called a PMID needs no such name again
         if meant in required or not _says_nothing(fitting, properties[meant]):

@@ -195,8 +195,9 @@ class Toolbox:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown(name, scopes))
         else:
-            read = read_arguments(arguments, facts.inputs)
-            outcome, document = self._run(self.operation(facts), services, read, scopes)
+            operation = self.operation(facts)
+            read = read_arguments(arguments, facts.inputs, exact_types=operation.closed)
+            outcome, document = self._run(operation, services, read, scopes)
         seconds = time.monotonic() - started
         result = self._result(outcome, seconds, facts, document, demo=services.settings.demo_warning, scopes=scopes)
         with tracing.trace(outcome.trace.request_id):

@@ -11,11 +11,11 @@ from pydantic import Field
 
 from entrez_kit import tracing
 from entrez_kit.corpus.demo import corpus_of
-from entrez_kit.corpus.models import NotBlank, Reported
+from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
 from entrez_kit.corpus.search.ranking import Candidate, rank
 from entrez_kit.corpus.store.reading import StoredDoc
-from entrez_kit.errors import LocalEmbeddingsError, StoreError
-from entrez_kit.model import Request, Result, is_absent, sparse
+from entrez_kit.errors import LocalEmbeddingsError, NotConfigured, StoreError, VectorIndexError
+from entrez_kit.model import Result, is_absent, sparse
 from entrez_kit.pubmed.standing import RetractionStatus, Standing
 from entrez_kit.services import Services
 from entrez_kit.wording import REINDEX, Wording
@@ -30,17 +30,17 @@ MOST_OF_SNIPPET: Final = 400
 IndexName = Literal["local", "weaviate"]
 
 
-class RagSearchRequest(Request):
+class RagSearchRequest(CorpusRequest):
     """What to look for in the corpus."""
 
     query: NotBlank = Field(min_length=1, description="Question or words.")
     top_k: int = Field(default=20, ge=1, le=100, description="Hits to return, 1 to 100.")
     quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
     corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
-    index: IndexName = Field(
-        default="local",
-        description="Where to search: local or weaviate.",
-        exclude_if=lambda value: value == "local",
+    index: IndexName | None = Field(
+        default=None,
+        description="Where to search: local or weaviate. Default: weaviate if WEAVIATE_URL is set.",
+        exclude_if=is_absent,
     )
     details: bool = Field(
         default=False,
@@ -80,20 +80,20 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
 
     Args:
         services: the corpus.
-        request: query, number of hits, quality or not; the records of one query only, and Weaviate in place of the
-            local index.
+        request: query, number of hits, quality or not; the records of one query only; which index. Without a named
+            index, Weaviate is searched if it is set up, and the local index if Weaviate cannot be searched.
 
     Raises:
         EntityNotFound: there is no such query.
         StoreError: the corpus cannot be read.
-        EmbeddingsError: embeddings are set up and cannot be had.
-        NotConfigured: Weaviate was asked for and is not set up.
-        VectorIndexError: Weaviate was asked for and does not answer.
+        EmbeddingsError: embeddings are set up and unavailable.
+        NotConfigured: the request names Weaviate, which is not set up.
+        VectorIndexError: the request names Weaviate, which does not answer.
     """
     store = corpus_of(services)
     store.known_key(request.corpus)
     wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates, lacking = _candidates(services, request, wanted)
+    candidates, lacking, cautions = _candidates(services, request, wanted)
     documents = store.documents([candidate.pmid for candidate in candidates])
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
@@ -118,6 +118,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
             if candidate.pmid in passages
         ]
     )
+    result._cautions = cautions
     result._remarks = [
         f"{hit.doc_id} {standing.note}"
         for hit in result.results
@@ -132,13 +133,25 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     return result
 
 
-def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> tuple[list[Candidate], int]:
-    """Ask the legs there are; return also how many passages lack a vector that they should have."""
-    query, corpus = request.query, request.corpus
-    if request.index == "weaviate":
-        from entrez_kit.corpus.weaviate.delivery import candidates
+def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> tuple[list[Candidate], int, list[str]]:
+    """Search the index that the request or the settings name.
 
-        return candidates(services, query, wanted, corpus), 0
+    Returns also how many passages lack a vector, and what limits the hits.
+    """
+    query, corpus, cautions = request.query, request.corpus, list[str]()
+    if request.index == "weaviate" or (request.index is None and services.settings.weaviate_url is not None):
+        from entrez_kit.corpus.weaviate.delivery import candidates, count_undelivered
+
+        behind = count_undelivered(services.corpus)
+        caution = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
+        if request.index == "weaviate":
+            return candidates(services, query, wanted, corpus), 0, [caution] if behind else []
+        try:
+            if not behind:
+                return candidates(services, query, wanted, corpus), 0, []
+        except (VectorIndexError, NotConfigured) as exc:
+            caution = f"Weaviate could not be searched: {exc.message}"
+        cautions.append(f"{caution} The local index was searched instead.")
     from entrez_kit.corpus.search import words
     from entrez_kit.corpus.search.index import FEW
 
@@ -147,10 +160,10 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
     with services.corpus.reading() as connection:
         by_words = words.search(connection, query, wanted, corpus=corpus)
     if services.settings.embeddings == "none":
-        return by_words, 0
+        return by_words, 0, cautions
     from entrez_kit.corpus.search.vectors import with_meaning
 
-    return with_meaning(services, query, by_words, wanted, corpus)
+    return *with_meaning(services, query, by_words, wanted, corpus), cautions
 
 
 def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:

@@ -7,7 +7,7 @@ The tables are described in ``schema``; searching and indexes elsewhere work on 
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -60,14 +60,26 @@ class Store(CorpusFile):
 
     # documents
 
-    def upsert_pubmed_docs(self, articles: Iterable[Article | Doc], query_key: str | None = None) -> Upserted:
-        """Write records: new ones, new versions of changed ones; the rest is noted as seen."""
-        docs = [item if isinstance(item, Doc) else Doc.of(item) for item in articles]
+    def upsert_pubmed_docs(
+        self,
+        docs: Iterable[Article | Doc],
+        query_key: str | None = None,
+        *,
+        within: sqlite3.Connection | None = None,
+    ) -> Upserted:
+        """Write records: new ones, new versions of changed ones; the rest is noted as seen.
+
+        Args:
+            docs: the records.
+            query_key: the query that found them, if any.
+            within: the connection of an open transaction; without it, this call is one transaction.
+        """
+        prepared = [item if isinstance(item, Doc) else Doc.of(item) for item in docs]
         now = stamp(self.clock())
-        with self.writing() as connection:
-            done = writing.upsert(connection, docs, now)
+        with self.writing() if within is None else nullcontext(within) as connection:
+            done = writing.upsert(connection, prepared, now)
             if query_key is not None:
-                writing.add_members(connection, query_key, [doc.pmid for doc in docs], now)
+                writing.add_members(connection, query_key, [doc.pmid for doc in prepared], now)
         return done
 
     def get_pubmed_doc(self, pmid: int | str) -> StoredDoc | None:
@@ -294,9 +306,9 @@ class Store(CorpusFile):
         now = self.clock()
         with self.writing() as connection:
             checkpoints.bind(connection, job)
-            done = writing.upsert(connection, docs, stamp(now))
+            done = self.upsert_pubmed_docs(docs, job.query_key, within=connection)
             found = [doc.pmid for doc in docs]
-            writing.add_members(connection, job.query_key, [*found, *already_here], stamp(now))
+            writing.add_members(connection, job.query_key, already_here, stamp(now))
             writing.note_unmatched(connection, job.query_key, unmatched, stamp(now))
             checkpoints.forget_unavailable(connection, job.query_key, [*found, *deleted])
             checkpoints.note_unavailable(connection, job.query_key, unavailable, now)

@@ -1,9 +1,9 @@
 """WeaviateIndex: the passages of a corpus in one collection of a Weaviate server.
 
 Every passage is one object under the uuid it has in the corpus, so that writing it twice changes nothing. Vectors are
-made by the corpus and sent along; the collection has no vectorizer. Words and meanings are asked separately, since the
-server's own hybrid search returns one fused score: ``bm25`` is its BM25 over the passages, ``sim`` the cosine
-similarity.
+made by the corpus and sent along; the collection has no vectorizer. A hybrid search sends one query by words and one by
+vector, because the server's own hybrid search returns only a fused score: ``bm25`` is its BM25 over the passages,
+``sim`` the cosine similarity.
 
 The description of the collection tells whose vectors are in it. A collection without such a description is somebody
 else's; it is neither written to nor dropped.
@@ -14,10 +14,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.search.ranking import Candidate
+from entrez_kit.corpus.search.ranking import Candidate, relevance_of
 from entrez_kit.corpus.weaviate.client import REBUILD, ask, class_of, connect, server_of, without_key
 from entrez_kit.errors import LocalIndexError
 from entrez_kit.settings import Settings
@@ -76,6 +76,20 @@ class BatchResult:
     errors: dict[str, str] = field(default_factory=dict)
 
 
+class SearchHit(TypedDict):
+    """A passage that a hybrid search found.
+
+    ``bm25`` is absent if the words did not match, ``sim`` in an index without vectors. ``quality`` is the quality of
+    the record when the passage was delivered.
+    """
+
+    uuid: str
+    pmid: str
+    sim: NotRequired[float]
+    bm25: NotRequired[float]
+    quality: NotRequired[int]
+
+
 class WeaviateIndex:
     """One collection of a Weaviate server. It connects when first used; close it, or use it as a context manager.
 
@@ -98,6 +112,7 @@ class WeaviateIndex:
         self._embedder = embedder
         self._dim = dim
         self._client: WeaviateClient | None = None
+        self._embedded: dict[str, list[float]] = {}
 
     def __enter__(self) -> "WeaviateIndex":
         return self
@@ -309,6 +324,34 @@ class WeaviateIndex:
 
     # searching
 
+    def hybrid_search(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[SearchHit]:
+        """Return the passages that match a query by words and, with an embedder, by meaning; the best first.
+
+        A record that only the words find is compared by meaning as well.
+
+        Args:
+            query: question or words.
+            limit: most passages.
+            pmids: search only the passages of these records.
+
+        Raises:
+            EmbeddingsError: the query could not be embedded.
+        """
+        found = {hit.uuid: hit for hit in self.by_words(query, limit, pmids)}
+        if self._embedder is not None:
+            if query not in self._embedded:
+                self._embedded = {query: self._embedder.embed([query])[0]}
+            vector = self._embedded[query]
+            near = self.by_meaning(vector, limit, pmids)
+            if by_words_alone := sorted({hit.pmid for hit in found.values()} - {hit.pmid for hit in near}):
+                near += self.by_meaning(vector, MOST_HITS, by_words_alone)
+            for hit in near:
+                found.setdefault(hit.uuid, hit).sim = hit.sim
+        best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
+        hybrid = self._embedder is not None
+        ordered = sorted(found.values(), key=lambda hit: -relevance_of(hit, best, hybrid=hybrid))
+        return [_hit_of(candidate) for candidate in ordered[:limit]]
+
     def by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
         """Return the passages with the highest BM25, of these records only if any are given."""
         from weaviate.classes.query import MetadataQuery
@@ -360,6 +403,17 @@ class WeaviateIndex:
             recovery_hint=hint,
             details={"reason": reason, "collection": self.name, **details},
         )
+
+
+def _hit_of(candidate: Candidate) -> SearchHit:
+    hit = SearchHit(uuid=candidate.uuid or "", pmid=str(candidate.pmid))
+    if candidate.sim is not None:
+        hit["sim"] = candidate.sim
+    if candidate.bm25 is not None:
+        hit["bm25"] = candidate.bm25
+    if candidate.quality is not None:
+        hit["quality"] = candidate.quality
+    return hit
 
 
 def _candidate(item: Any, **numbers: float) -> Candidate:

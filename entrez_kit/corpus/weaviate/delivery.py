@@ -24,11 +24,11 @@ from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
-from entrez_kit.corpus.search.ranking import Candidate, together
+from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store.database import alone
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
-from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, WeaviateIndex
+from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, SearchHit, WeaviateIndex
 from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
@@ -47,7 +47,7 @@ MOST_REFUSED: Final = 3
 NAMED: Final = 20
 """So many refused passages are named in an error."""
 
-Ask = Callable[[int], list[Candidate]]
+Ask = Callable[[int], list[SearchHit]]
 
 
 # Searching -----------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
     Args:
         services: the corpus and the settings.
         query: what to look for.
-        wanted: most records of each leg.
+        wanted: most records.
         corpus: only records of this query.
 
     Raises:
@@ -71,22 +71,10 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
     embedder, store = embedder_of(services.settings, queries=True), services.corpus
     with WeaviateIndex(services.settings, embedder) as index:
         index.check()
-        field = _SearchedRecords.of(store, corpus)
-        if field.pmids == []:
+        records = _SearchedRecords.of(store, corpus)
+        if records.pmids == []:
             return []
-        by_words = field.best(wanted, lambda limit: index.by_words(query, limit, field.pmids))
-        if embedder is None:
-            return by_words
-        vector = embedder.embed([query])[0]
-        near = field.best(wanted, lambda limit: index.by_meaning(vector, limit, field.pmids))
-        by_words_alone = sorted({hit.pmid for hit in by_words} - {hit.pmid for hit in near})
-        if by_words_alone:
-            some = _SearchedRecords(store, corpus, by_words_alone)
-            with store.reading() as connection:
-                among = "SELECT count(*) FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))"
-                (passages,) = connection.execute(among, (json.dumps(by_words_alone),)).fetchone()
-            near += some.best(passages, lambda limit: index.by_meaning(vector, limit, by_words_alone))
-    return together(by_words, near)
+        return records.best(wanted, lambda limit: index.hybrid_search(query, limit, records.pmids))
 
 
 class _SearchedRecords(NamedTuple):
@@ -109,27 +97,43 @@ class _SearchedRecords(NamedTuple):
         return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MOST_NAMED else None)
 
     def best(self, wanted: int, ask: Ask) -> list[Candidate]:
-        """Return the best passage of each of the leading records, asking for more until there are enough."""
+        """Return the leading records under their nearest passage, asking for more hits until there are enough."""
         limit = min(MOST_HITS, max(1, wanted * PASSAGES_PER_RECORD))
         while True:
             hits = ask(limit)
-            best: dict[int, Candidate] = {}
-            for hit in self._known(hits):
-                best.setdefault(hit.pmid, hit)
-            if len(best) >= wanted or len(hits) < limit or limit == MOST_HITS:
-                return list(islice(best.values(), wanted))
+            found = _records_of(self._known(hits))
+            if len(found) >= wanted or len(hits) < limit or limit == MOST_HITS:
+                return found[:wanted]
             limit = min(MOST_HITS, limit * GROWTH)
 
-    def _known(self, hits: Sequence[Candidate]) -> list[Candidate]:
+    def _known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Leave out what the corpus, or the query in question, does not have: the server may lag behind."""
         among = "" if self.corpus is None else "JOIN membership AS m ON m.pmid = c.pmid AND m.query_key = :corpus"
         with self.store.reading() as connection:
             rows = connection.execute(
                 f"SELECT c.uuid FROM chunks AS c {among} WHERE c.uuid IN (SELECT value FROM json_each(:uuids))",
-                {"corpus": self.corpus, "uuids": json.dumps([hit.uuid for hit in hits])},
+                {"corpus": self.corpus, "uuids": json.dumps([hit["uuid"] for hit in hits])},
             )
             known = {row[0] for row in rows}
-        return [hit for hit in hits if hit.uuid in known]
+        return [hit for hit in hits if hit["uuid"] in known]
+
+
+def _records_of(hits: Sequence[SearchHit]) -> list[Candidate]:
+    """Return the record of each hit once, with the highest numbers of its passages."""
+    found: dict[int, Candidate] = {}
+    for hit in hits:
+        pmid, sim, bm25 = int(hit["pmid"]), hit.get("sim"), hit.get("bm25")
+        record = found.setdefault(pmid, Candidate(pmid, hit["uuid"], sim, bm25, hit.get("quality")))
+        if sim is not None and (record.sim is None or sim > record.sim):
+            record.uuid, record.sim = hit["uuid"], sim
+        record.bm25 = max(bm25 or 0.0, record.bm25 or 0.0) or None
+    return list(found.values())
+
+
+def count_undelivered(store: "Store") -> int:
+    """Count the changed passages that the server has not received."""
+    with store.reading() as connection:
+        return int(connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
 
 
 # Delivering ----------------------------------------------------------------------------------------------------------
@@ -162,7 +166,7 @@ def drain(services: Services) -> Delivered:
     settings, store = services.settings, services.corpus
     server_of(settings)
     with _delivering(store.path):
-        if not _waiting(store):
+        if not count_undelivered(store):
             return Delivered(collection=WeaviateIndex(settings).name, written=0, deleted=0, waiting=0)
         with _index_of(services, embedder_of(settings)) as index:
             if not index.exists():
@@ -227,7 +231,7 @@ def deliver(services: Services) -> str | None:
 def _run(store: "Store", index: WeaviateIndex) -> Delivered:
     """Deliver entry after entry of the outbox; those that are refused stay where they are."""
     result = Delivered(collection=index.name, written=0, deleted=0, waiting=0)
-    total, today, errors = _waiting(store), store.clock().date(), dict[str, str]()
+    total, today, errors = count_undelivered(store), store.clock().date(), dict[str, str]()
     last, refused_in_a_row = 0, 0
     while refused_in_a_row < MOST_REFUSED and (rows := _entries_after(store, index, last)):
         last = rows[-1]["id"]
@@ -243,7 +247,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
         refused_in_a_row = 0 if taken else refused_in_a_row + 1
         done = result.written + result.deleted + len(errors)
         tracing.step(done, max(done, total))
-    result.waiting = _waiting(store)
+    result.waiting = count_undelivered(store)
     if errors:
         result._shortfall = _shortfall(index, errors, result.waiting)
     return result
@@ -307,11 +311,6 @@ def _index_of(services: Services, embedder: Embedder | None) -> WeaviateIndex:
         with services.corpus.reading() as connection:
             dim = vectors.check_model(connection, embedder.name)
     return WeaviateIndex(services.settings, embedder, dim=dim)
-
-
-def _waiting(store: "Store") -> int:
-    with store.reading() as connection:
-        return int(connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
 
 
 def _queue_everything(store: "Store") -> None:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from entrez_kit import EntrezKit
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.corpus.search.ranking import ALPHA, Candidate, relevance_of, score_of
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import (
     EmbeddingsError,
     EntityNotFound,
@@ -26,6 +27,7 @@ from entrez_kit.errors import (
     VectorIndexError,
 )
 from entrez_kit.operation import Operation, execute
+from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.schemas import capped, input_schema
 from entrez_kit.server.tools import Toolbox
@@ -340,3 +342,67 @@ def envelope_of(operation: Operation[Any, Any], kit: EntrezKit, arguments: dict[
     document = operation.error_document(outcome.error)
     conforms(document, ENVELOPE)
     return document
+
+
+# the internal adapters of the contract
+
+
+def test_a_sync_writes_through_the_stores_own_function(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    upsert = Store.upsert_pubmed_docs
+
+    def record(self: Store, docs: Any, *more: Any, **options: Any) -> Any:
+        done = upsert(self, docs, *more, **options)
+        written.extend([*done.inserted, *done.updated, *done.skipped])
+        return done
+
+    monkeypatch.setattr(Store, "upsert_pubmed_docs", record)
+
+    synced = kit.sync_delta(query_key="again", term="all[sb]")
+
+    assert len(written) == synced.pmids_processed == 13
+
+
+def test_summaries_of_records_have_the_fields_of_the_contract(kit: EntrezKit) -> None:
+    (known,) = esummary_batch(kit.services, ["384001", "77777777"])
+
+    document = known.model_dump(exclude_unset=True)
+    assert document["pmid"] == "384001"
+    assert document["pub_types"] == ["Randomized Controlled Trial"]
+    assert (document["title"], document["journal"]) == (TRIAL.title, TRIAL.journal)
+    assert document["edat"].endswith("T00:00:00Z")
+    allowed = {"pmid", "title", "journal", "pub_types", "pdat", "edat", "lr", "pmcid", "authors", "abstract"}
+    assert set(type(known).model_fields) == allowed
+
+
+def _wrong_types(schema: dict[str, Any]) -> list[Any]:
+    """Return values that JSON Schema does not accept for an argument, however similar they look."""
+    return {
+        "string": [7, 7.5, True, ["text"], {"text": "text"}],
+        "integer": ["5", "5.0", 5.5, True, [5]],
+        "boolean": ["true", "yes", 1, 0, [True]],
+    }[schema["type"]]
+
+
+@tools
+def test_an_argument_of_another_json_type_is_refused_by_name(kit: EntrezKit, name: str) -> None:
+    schema = input_schema(capped(CORPUS[name]).request)
+    valid = {
+        "query": "trial",
+        "doc_id": "pmid:384001",
+        "query_key": "all",
+        "term": "all[sb]",
+        "last_edat": "2024-01-01",
+    }
+    required = {field: valid[field] for field in schema["required"]}
+
+    for field, part in schema["properties"].items():
+        for value in _wrong_types(part):
+            called = Toolbox([CORPUS[name]]).call(kit.services, name, {**required, field: value})
+            with pytest.raises(InvalidInput) as caught:
+                getattr(kit, CORPUS[name].method)(**{**required, field: value})
+
+            assert called.is_error, (field, value)
+            assert called.structured_content["error"]["code"] == "VALIDATION"
+            assert called.structured_content["error"]["details"]["invalid_input"].startswith(f"{field}=")
+            assert (caught.value.invalid_input or "").startswith(f"{field}=")

@@ -68,6 +68,7 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 @pytest.fixture
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", _model_of)
+    monkeypatch.setattr("entrez_kit.corpus.search.vectors.embedder_of", _model_of)
     with services_for(settings) as opened:
         yield opened
 
@@ -337,6 +338,39 @@ def test_an_index_of_words_alone_needs_no_vectors(settings: Settings) -> None:
         assert index.held_vectors() == (None, None)
 
 
+def test_a_hybrid_search_returns_the_documents_of_the_contract(index: WeaviateIndex) -> None:
+    index.upsert_chunks([_chunk(1, ABOUT_FISH, quality_total=7), _chunk(2, ABOUT_MICE), _chunk(3, "Birds fly.")])
+
+    first, *others = index.hybrid_search("zebrafish", 2)
+
+    assert (first["uuid"], first["pmid"], first["quality"]) == (_uuid(1), "1", 7)
+    assert first["bm25"] > 0
+    assert first["sim"] > 0.5
+    assert [set(hit) <= {"uuid", "pmid", "sim", "bm25", "quality"} for hit in others] == [True]
+    assert "bm25" not in others[0]
+
+
+def test_a_hybrid_search_without_embeddings_returns_no_similarity(settings: Settings) -> None:
+    with WeaviateIndex(settings) as index:
+        index.ensure_schema()
+        index.upsert_chunks([{"pmid": "1", "chunk_id": "w0", "text": ABOUT_FISH}])
+
+        (hit,) = index.hybrid_search("zebrafish", 5)
+
+    assert set(hit) == {"uuid", "pmid", "bm25"}
+
+
+def test_a_search_of_the_corpus_is_a_hybrid_search(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fill(services)
+    drain(services)
+    only = {"uuid": _uuid(1004), "pmid": "1004", "sim": 0.5, "bm25": 2.0, "quality": 3}
+    monkeypatch.setattr(WeaviateIndex, "hybrid_search", lambda self, query, limit, pmids=None: [only])
+
+    (hit,) = rag_search(services, RagSearchRequest(query="zebrafish", quality_bias=False)).results
+
+    assert (hit.doc_id, hit.uuid, hit.sim, hit.bm25) == ("pmid:1004", _uuid(1004), 0.5, 2.0)
+
+
 # delivering
 
 
@@ -443,7 +477,7 @@ def test_a_record_that_only_words_have_found_is_compared_too(services: Services)
     _fill(services)
     drain(services)
 
-    found = {item.pmid: item for item in candidates(services, "south zebrafish swim", 2, None)}
+    found = {item.pmid: item for item in candidates(services, "south zebrafish swim", 3, None)}
 
     assert found[1004].bm25 is not None
     assert found[1004].sim == pytest.approx(0.02, abs=0.02)
@@ -517,3 +551,35 @@ def test_without_embeddings_words_alone_are_asked_and_sim_is_null(services: Serv
     assert {hit.doc_id for hit in hits} == {"pmid:1002", "pmid:1003"}
     assert [hit.sim for hit in hits] == [None, None]
     assert hits[0].score == 1
+
+
+# which index answers
+
+
+def test_with_a_server_the_search_asks_there_unless_the_request_names_the_local_index(services: Services) -> None:
+    _fill(services)
+    drain(services)
+    with WeaviateIndex(services.settings, six_words()) as index:
+        index.delete([_uuid(1001)])
+
+    unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
+    local = rag_search(services, RagSearchRequest(query="zebrafish", index="local"))
+
+    assert "pmid:1001" not in {hit.doc_id for hit in unnamed.results}
+    assert "pmid:1001" in {hit.doc_id for hit in local.results}
+    assert (unnamed.cautions, local.cautions) == ([], [])
+
+
+def test_a_server_that_lacks_changed_passages_is_not_asked_unless_the_request_names_it(services: Services) -> None:
+    _fill(services)
+    drain(services)
+    services.corpus.upsert_pubmed_docs([Paper(1005, abstract="Zebrafish again.").article()])
+    embed(services.corpus)
+
+    unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
+    named = rag_search(services, RagSearchRequest(query="zebrafish", index="weaviate"))
+
+    assert "pmid:1005" in {hit.doc_id for hit in unnamed.results}
+    assert "pmid:1005" not in {hit.doc_id for hit in named.results}
+    assert len(unnamed.cautions) == len(named.cautions) == 1
+    assert unnamed.remarks()[0] == unnamed.cautions[0]

@@ -77,6 +77,23 @@ def test_a_sync_beside_a_server_that_is_down_ends_well_with_a_warning(
     assert _envelope(err)["code"] == "WEAVIATE"
 
 
+def test_a_search_falls_back_to_the_local_index_with_a_warning(
+    run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("corpus", "sync", "k", "all[sb]")
+    expected = json.loads(run("corpus", "search", "--index", "local", "trial", "-n", "3")[1])
+    assert "Weaviate" not in run("corpus", "search", "trial", "-n", "3")[2]
+    monkeypatch.setenv("WEAVIATE_URL", "http://127.0.0.1:9")
+
+    status, out, err = run("-q", "corpus", "search", "trial", "-n", "3")
+
+    assert (status, json.loads(out)) == (0, expected)
+    assert "Weaviate" in err
+    status, out, err = run("corpus", "search", "trial", "-n", "3", "-f", "table")
+    assert status == 0
+    assert "Weaviate" in err
+
+
 @pytest.mark.long
 def test_a_search_says_what_is_missing(run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     status, _, err = run("corpus", "search", "--index", "weaviate", "trial")

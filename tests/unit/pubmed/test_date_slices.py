@@ -13,7 +13,7 @@ import pytest
 
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer
+from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer, esearch_delta
 from entrez_kit.services.esearch_reply import ESearchReply
 
 TODAY = date(2026, 11, 1)
@@ -99,3 +99,33 @@ def test_a_pace_that_leads_to_before_the_calendar_is_no_error() -> None:
     pubmed = PubMed([*evenly(10_000, years=900), *[date(1100, 1, 1)] * 9_000, *[date(1100, 2, 1)] * 9_000], "newest")
 
     assert sum(len(piece.ids) for piece in pubmed.slices()) == 28_000
+
+
+def test_a_delta_of_more_than_9999_records_lists_each_record_once() -> None:
+    pubmed = PubMed(growing(25_000), "newest")
+
+    pmids = esearch_delta(pubmed, "anything", "1900/01/01", "2026/11/01")  # type: ignore[arg-type]
+
+    assert sorted(map(int, pmids)) == list(range(25_000))
+    assert len(pmids) == 25_000
+
+
+def test_a_delta_lists_only_records_entered_between_its_dates() -> None:
+    pubmed = PubMed([date(2024, 1, day) for day in range(1, 31)], "oldest")
+
+    pmids = esearch_delta(pubmed, "anything", "2024/01/05", "2024/01/07")  # type: ignore[arg-type]
+
+    assert pmids == ["4", "5", "6"]
+
+
+def test_a_delta_that_pubmed_lists_in_part_is_an_error() -> None:
+    class Short(PubMed):
+        def esearch(self, **asked: Any) -> SimpleNamespace:
+            reply = super().esearch(**asked)
+            reply.value.ids.pop()
+            return reply
+
+    with pytest.raises(UpstreamError) as caught:
+        esearch_delta(Short([TODAY] * 3, "oldest"), "anything", "2026/01/01", "2026/12/31")  # type: ignore[arg-type]
+
+    assert caught.value.reason == "incomplete"

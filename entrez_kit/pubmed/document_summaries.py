@@ -1,0 +1,86 @@
+"""Document summaries of PubMed records: the Entrez client's ``esummary_batch`` and its ``DocSummary``."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from entrez_kit.model import Result, sparse
+from entrez_kit.services import Services
+from entrez_kit.services.esummary_reply import parse_documents
+from entrez_kit.services.xml_reply import malformed
+from entrez_kit.transport.in_flight import in_order
+
+BATCH: Final = 200
+"""Summaries per request; NCBI asks for POST beyond."""
+
+
+class DocSummary(Result):
+    """What ESummary has of a record.
+
+    ESummary has neither abstracts nor dates of revision, so ``abstract`` and ``lr`` are absent.
+    """
+
+    pmid: str
+    title: str | None = sparse()
+    journal: str | None = sparse()
+    pub_types: list[str]
+    pdat: str | None = sparse()
+    edat: str | None = sparse()
+    lr: str | None = sparse()
+    pmcid: str | None = sparse()
+    authors: list[str] = sparse([])
+    abstract: str | None = sparse()
+
+
+def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
+    """Return the summaries of records, in the order of the PMIDs; a PMID that PubMed does not know has none.
+
+    Raises:
+        EntityNotFound: PubMed knows none of the PMIDs of a request.
+        UpstreamError: NCBI did not answer after every attempt, or omitted a record.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    wanted = list(dict.fromkeys(pmids))
+    batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    calls = (partial(_summarize, services, batch) for batch in batches)
+    found = {summary.pmid: summary for part in in_order(calls, services.eutils.at_once) for summary in part}
+    return [found[pmid] for pmid in wanted if pmid in found]
+
+
+def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
+    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", retmode="json", read=parse_documents)
+    told = reply.value
+    omitted = [pmid for pmid in pmids if pmid not in told.documents and pmid not in told.problems]
+    if omitted:
+        raise malformed("esummary", f"no summary of PMID {', '.join(omitted[:10])}")
+    return [_read_summary(uid, document) for uid, document in told.documents.items()]
+
+
+def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
+    from entrez_kit.identifiers import bare_pmcid
+    from entrez_kit.pubmed.encoded_markup import plain_text
+    from entrez_kit.pubmed.xml.dates import iso_from_text
+
+    try:
+        ids = {item["idtype"]: item["value"] for item in document.get("articleids") or ()}
+        history = {item["pubstatus"]: item["date"] for item in document.get("history") or ()}
+        published = document.get("pubdate")
+        return DocSummary(
+            pmid=pmid,
+            title=plain_text(document.get("title") or document.get("booktitle") or "") or None,
+            journal=document.get("fulljournalname") or document.get("source") or None,
+            pub_types=document.get("pubtype") or [],
+            pdat=iso_from_text(published) if published else None,
+            edat=_moment(history["entrez"]) if "entrez" in history else None,
+            pmcid=bare_pmcid(ids["pmc"]) if ids.get("pmc") else None,
+            authors=[plain_text(author["name"]) for author in document.get("authors") or ()],
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+
+
+def _moment(text: str) -> str:
+    """Return ESummary's "2024/03/01 06:00" as 2024-03-01T06:00:00Z."""
+    from datetime import datetime
+
+    return datetime.strptime(text, "%Y/%m/%d %H:%M").strftime("%Y-%m-%dT%H:%M:%SZ")

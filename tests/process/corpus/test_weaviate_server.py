@@ -1,0 +1,93 @@
+"""The corpus beside a real Weaviate server, started from the binary that ``WEAVIATE_BIN`` names or PATH has."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from entrez_kit.sandbox.server import Sandbox
+
+BINARY = shutil.which(os.environ.get("WEAVIATE_BIN") or "weaviate")
+START_SECONDS = 120
+
+
+def _free_ports(count: int) -> list[int]:
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in held]
+    for one in held:
+        one.close()
+    return ports
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Run Weaviate with an empty data folder; return the settings that name it."""
+    pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
+    if BINARY is None:
+        pytest.skip("WEAVIATE_BIN names no Weaviate binary, and there is none in PATH")
+    rest, grpc, gossip, data, raft, raft_rpc, profiling = _free_ports(7)
+    environment = {
+        **os.environ,
+        "PERSISTENCE_DATA_PATH": str(tmp_path / "weaviate"),
+        "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "true",
+        "DEFAULT_VECTORIZER_MODULE": "none",
+        "DISABLE_TELEMETRY": "true",
+        "GRPC_PORT": str(grpc),
+        "CLUSTER_HOSTNAME": "node1",
+        "CLUSTER_IN_LOCALHOST": "true",
+        "CLUSTER_GOSSIP_BIND_PORT": str(gossip),
+        "CLUSTER_DATA_BIND_PORT": str(data),
+        "RAFT_BOOTSTRAP_EXPECT": "1",
+        "RAFT_PORT": str(raft),
+        "RAFT_INTERNAL_RPC_PORT": str(raft_rpc),
+        "RAFT_JOIN": f"node1:{raft}",
+        "PROFILING_PORT": str(profiling),
+    }
+    with (tmp_path / "weaviate.log").open("wb") as log:
+        command = [BINARY, "--host", "127.0.0.1", "--port", str(rest), "--scheme", "http"]
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    try:
+        _wait_until_ready(process, f"http://127.0.0.1:{rest}/v1/.well-known/ready", tmp_path / "weaviate.log")
+        yield {"WEAVIATE_URL": f"http://127.0.0.1:{rest}", "WEAVIATE_GRPC_PORT": str(grpc)}
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_until_ready(process: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urlopen(address, timeout=5):
+                return
+        except (URLError, OSError):
+            time.sleep(0.2)
+    raise AssertionError(f"Weaviate did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-2_000:]}")
+
+
+def test_a_sync_a_search_and_a_look_up_with_a_real_server(
+    server: dict[str, str], sandbox: Sandbox, program: Callable[..., tuple[int, str, str]]
+) -> None:
+    environment = {**server, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"}
+
+    status, out, err = program("corpus", "sync", "smoke", "trial[ti]", "--json", **environment)
+    synced = json.loads(out)
+    assert (status, synced["warnings"]) == (0, []), err
+    assert synced["inserted"] > 0
+
+    status, out, err = program("corpus", "search", "randomized trial", "--json", **environment)
+    hits = json.loads(out)["results"]
+    assert status == 0
+    assert hits
+    assert "Weaviate" not in err
+
+    status, out, err = program("corpus", "get", hits[0]["doc_id"], "--json", **environment)
+    assert (status, json.loads(out)["doc_id"]) == (0, hits[0]["doc_id"]), err
