@@ -68,7 +68,7 @@ def clear(
     entrez-kit cache clear --yes
     """
     from entrez_kit.transport.cache import cache_info
-    from entrez_kit.transport.cache import clear as remove_all
+    from entrez_kit.transport.cached_session import clear as remove_all
 
     settings = state(ctx).settings
     before = _guarded(cache_info, settings)
@@ -87,7 +87,7 @@ def prune(ctx: typer.Context) -> None:
     entrez-kit cache prune
     """
     from entrez_kit.transport.cache import cache_info
-    from entrez_kit.transport.cache import prune as remove_expired
+    from entrez_kit.transport.cached_session import prune as remove_expired
 
     settings = state(ctx).settings
     before = _guarded(cache_info, settings)

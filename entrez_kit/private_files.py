@@ -7,12 +7,17 @@ first is refused, not used.
 
 import errno
 import os
+import re
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 def platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
@@ -193,3 +198,75 @@ def refuse_foreign(found: os.stat_result, *, root: bool = True) -> None:
     """
     if is_foreign(found, root=root):
         raise PermissionError(errno.EPERM, "it belongs to another user")
+
+
+# The schema of an SQLite file. A trigger, a view or a changed definition that another person put into a file runs as
+# soon as a statement of ours touches a table, so a file with any of them is not used.
+
+_SPACE: Final = re.compile(r"(?:--[^\n]*|\s)+")
+_AROUND_PUNCTUATION: Final = re.compile(r" ?([(),]) ?")
+_INTERNAL: Final = re.compile(r"sqlite_(?:sequence|stat[14])")
+"""Tables that SQLite itself creates. Indexes that it creates for a table have no definition."""
+
+_DEFENSIVE: Final = 1010
+"""SQLITE_DBCONFIG_DEFENSIVE of sqlite3.h; the module `sqlite3` has no name for it before Python 3.12."""
+
+MAX_NAME: Final = 100
+"""Characters of an object's name that a message shows."""
+
+
+class SchemaObject(NamedTuple):
+    """A table, index, view or trigger of a file."""
+
+    kind: str
+    name: str
+
+
+Schema = Mapping[SchemaObject, frozenset[str]]
+"""The definitions that each object may have."""
+
+
+def restrict_schema(connection: "sqlite3.Connection") -> None:
+    """Forbid a connection to run unsafe functions from the schema of its file, and to write to the schema directly."""
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    if hasattr(connection, "setconfig"):  # since Python 3.12
+        connection.setconfig(_DEFENSIVE, True)
+
+
+def read_schema(connection: "sqlite3.Connection") -> dict[SchemaObject, str]:
+    """Return the definition of every object that SQLite did not create by itself."""
+    found: dict[SchemaObject, str] = {}
+    for kind, name, definition in connection.execute("SELECT type, name, sql FROM sqlite_schema"):
+        is_internal = definition is None if kind == "index" else kind == "table" and _INTERNAL.fullmatch(str(name))
+        if not is_internal:
+            found[SchemaObject(str(kind), str(name))] = normalize_definition(str(definition))
+    return found
+
+
+def normalize_definition(definition: str) -> str:
+    """Return a definition without comments and optional blanks, which a migration may have set in another way."""
+    return _AROUND_PUNCTUATION.sub(r"\1", _SPACE.sub(" ", definition)).strip()
+
+
+def find_schema_change(found: Mapping[SchemaObject, str], expected: Schema, required: Iterable[SchemaObject]) -> str:
+    """Describe the first object that differs from the expected schema; return an empty string if none does.
+
+    Args:
+        found: the objects of the file.
+        expected: the objects that it may have.
+        required: the objects that it must have.
+    """
+    for each, definition in found.items():
+        allowed = expected.get(each)
+        if allowed is None:
+            return f"has a {_show(each)} that entrez-kit did not create"
+        if definition not in allowed:
+            return f"has a {_show(each)} with a changed definition"
+    missing = next((each for each in required if each not in found), None)
+    return f"has no {_show(missing)}" if missing is not None else ""
+
+
+def _show(each: SchemaObject) -> str:
+    kind = each.kind if each.kind in ("table", "index", "view", "trigger") else "object"
+    return f"{kind} {each.name[:MAX_NAME]!a}"

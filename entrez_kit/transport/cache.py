@@ -1,14 +1,13 @@
-"""The cache: where its file is, how it is opened without getting in the way, what `entrez-kit cache` does with it.
+"""The cache file: where it is, how it is opened safely, what a row holds, and the quick way to read one.
 
-One SQLite table in the layout of requests-cache, which wrote it earlier. Only this user may read it. A
-request that cannot have the cache goes on without it: a locked file is left alone for a while, a damaged one moved
-aside, and where there is no usable folder the replies of this process are kept in memory. Needs nothing that sends
-requests, so that a reply that is here is read before any of that is loaded.
+`entrez_kit.transport.cached_session` writes, expires and removes the rows with requests-cache. This module imports
+neither requests nor requests-cache, so that a cached call is answered before they are loaded. Only this user may read
+the file. A request that cannot use the cache goes on without it: a locked file is not tried again for some seconds, a
+damaged one is moved aside, and without a usable folder the replies of this process are kept in memory.
 """
 
-import base64
-import binascii
 import errno
+import hashlib
 import json
 import logging
 import os
@@ -19,12 +18,19 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from entrez_kit.errors import StoreError
-from entrez_kit.private_files import database_files, make_private_database
+from entrez_kit.private_files import (
+    SchemaObject,
+    database_files,
+    find_schema_change,
+    make_private_database,
+    normalize_definition,
+    read_schema,
+    restrict_schema,
+)
 from entrez_kit.settings import Settings
 
 FILE_NAME: Final = "http_cache.sqlite"
@@ -35,8 +41,14 @@ BUSY_MS: Final = 250
 
 RETRY_SECONDS: Final = 0.02
 PATIENT_BUSY_MS: Final = 5000
-FORGET_AFTER_SECONDS: Final = 30 * 24 * 3600
-"""Expired replies stay this long for --offline; older ones are dropped when a process first writes."""
+
+_TABLE_DEFINITION: Final = f"CREATE TABLE {TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER)"
+_INDEX_DEFINITION: Final = f"CREATE INDEX expires_idx ON {TABLE}(expires)"
+_SCHEMA: Final = {
+    SchemaObject("table", TABLE): frozenset({normalize_definition(_TABLE_DEFINITION)}),
+    SchemaObject("index", "expires_idx"): frozenset({normalize_definition(_INDEX_DEFINITION)}),
+}
+"""The table of requests-cache."""
 
 
 class CacheUnusable(Exception):
@@ -73,7 +85,7 @@ def cache_info(settings: Settings) -> CacheInfo:
     if not exists:
         return CacheInfo(path, exists=False)
     try:
-        with closing(_connect(path, PATIENT_BUSY_MS)) as connection:
+        with closing(connect(path, PATIENT_BUSY_MS)) as connection:
             entries, expired, oldest, newest = connection.execute(
                 f"SELECT COUNT(*), COALESCE(SUM(expires <= ?), 0), MIN(expires), MAX(expires) FROM {TABLE}",
                 (time.time(),),
@@ -83,58 +95,13 @@ def cache_info(settings: Settings) -> CacheInfo:
     return CacheInfo(path, True, entries, expired, size, oldest, newest)
 
 
-def clear(settings: Settings) -> int:
-    """Remove every cached reply and return how many there were. A damaged file is removed whole.
+def connect(path: Path, busy_ms: int) -> sqlite3.Connection:
+    """Open the file for reading and writing, and check its schema.
 
     Raises:
-        StoreError: the file cannot be changed.
+        CacheUnusable: a newer version of entrez-kit made the file.
+        sqlite3.Error: SQLite cannot open or read it, or its schema is not ours.
     """
-    path = cache_file(settings)
-    try:
-        return _delete(path, "1")
-    except sqlite3.OperationalError as exc:
-        raise _not_changed(path, exc) from None
-    except (sqlite3.DatabaseError, CacheUnusable):
-        try:
-            for part in database_files(path):
-                part.unlink(missing_ok=True)
-        except OSError as exc:
-            raise _not_changed(path, exc) from None
-        return 0
-
-
-def prune(settings: Settings) -> int:
-    """Remove the replies that no longer count, give the space back, and return how many there were.
-
-    Raises:
-        StoreError: the file cannot be changed.
-    """
-    path = cache_file(settings)
-    try:
-        return _delete(path, f"expires <= {int(time.time())}")
-    except (sqlite3.Error, CacheUnusable) as exc:
-        raise _not_changed(path, exc) from None
-
-
-def _delete(path: Path, condition: str) -> int:
-    if not path.exists():
-        return 0
-    with closing(_connect(path, PATIENT_BUSY_MS)) as connection:
-        gone = connection.execute(f"DELETE FROM {TABLE} WHERE {condition}").rowcount
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return gone
-
-
-def _not_changed(path: Path, exc: Exception) -> StoreError:
-    return StoreError(
-        f"The cache {path} could not be changed: {getattr(exc, 'strerror', None) or exc}",
-        recovery_hint="Close other programs that use it, check permissions and disk space, and try again.",
-        details={"reason": "cache_not_changed", "path": str(path)},
-    )
-
-
-def _connect(path: Path, busy_ms: int) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=busy_ms / 1000)
     try:
         prepare(connection)
@@ -145,11 +112,13 @@ def _connect(path: Path, busy_ms: int) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make sure that the table is there; costs one read when it is.
+    """Create the table if it is missing, and check the schema; costs two reads if it is there.
 
     Raises:
         CacheUnusable: a newer version of entrez-kit made the file.
+        sqlite3.DatabaseError: the schema is not ours.
     """
+    restrict_schema(connection)
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA_VERSION:
         raise CacheUnusable("a newer version of entrez-kit made it")
@@ -158,12 +127,19 @@ def prepare(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("BEGIN IMMEDIATE")
         with connection:
-            connection.execute(
-                f"CREATE TABLE IF NOT EXISTS {TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER)"
-            )
-            connection.execute(f"CREATE INDEX IF NOT EXISTS expires_idx ON {TABLE}(expires)")
+            if not read_schema(connection):  # another process may have created it meanwhile
+                connection.execute(_TABLE_DEFINITION)
+                connection.execute(_INDEX_DEFINITION)
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+            _check_schema(connection)
+    else:
+        _check_schema(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
+
+
+def _check_schema(connection: sqlite3.Connection) -> None:
+    if change := find_schema_change(read_schema(connection), _SCHEMA, _SCHEMA):
+        raise sqlite3.DatabaseError(f"it {change}")
 
 
 def open_file(path: Path) -> sqlite3.Connection:
@@ -179,19 +155,29 @@ def open_file(path: Path) -> sqlite3.Connection:
         make_private_database(path)
     except OSError as exc:
         if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and _is_readable(path):
-            return sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
-            )
+            return _connect_read_only(path)
         raise CacheUnusable(exc.strerror or str(exc) or type(exc).__name__) from None
     give_up = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
-            return _connect(path, BUSY_MS)
+            return connect(path, BUSY_MS)
         except sqlite3.OperationalError as exc:
             # SQLite does not wait on its own when several processes make a new file a WAL one at the same time.
             if "locked" not in str(exc) or time.monotonic() >= give_up:
                 raise
             time.sleep(RETRY_SECONDS)
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        restrict_schema(connection)
+        _check_schema(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _is_readable(path: Path) -> bool:
@@ -203,23 +189,47 @@ def _is_readable(path: Path) -> bool:
         return False
 
 
-# The stored replies, kept from ever blocking or failing a request
+# Rows: a checksum, a line of JSON, and the body as it came
+
+DIGEST_CHARACTERS: Final = 64
 
 
-logger = logging.getLogger("entrez_kit.transport")
-
-MEMORY: Final = ":memory:"
-MEMORY_ENTRIES: Final = 200
-LEAVE_ALONE_SECONDS: Final = 10.0
-"""How long a locked file is left alone, so that not every request pays the wait for it."""
+def add_checksum(data: bytes) -> bytes:
+    """Return data with its SHA-256 checksum in front."""
+    return hashlib.sha256(data).hexdigest().encode("ascii") + b"\n" + data
 
 
-_INHERITED: Final[list[sqlite3.Connection]] = []
-"""Connections that a forked child got from its parent: it must neither use nor close them."""
+def verify_checksum(value: Any) -> bytes:
+    """Return the data of a row whose checksum is right.
+
+    Raises:
+        ValueError: the row has no checksum, as rows of earlier versions, or another one.
+    """
+    if isinstance(value, bytes) and value[DIGEST_CHARACTERS : DIGEST_CHARACTERS + 1] == b"\n":
+        data = value[DIGEST_CHARACTERS + 1 :]
+        if value[:DIGEST_CHARACTERS] == hashlib.sha256(data).hexdigest().encode("ascii"):
+            return data
+    raise ValueError("the checksum is missing or wrong")
 
 
-class StoreUnavailable(Exception):
-    """The cache cannot be used at the moment."""
+def join_body(row: dict[str, Any]) -> bytes:
+    """Return a row as a line of JSON and the body."""
+    head = {name: value for name, value in row.items() if name != "_content"}
+    body: bytes = row.get("_content", b"")
+    return json.dumps(head).encode("ascii") + b"\n" + body
+
+
+def split_body(data: bytes) -> dict[str, Any]:
+    """Return the row that `join_body` wrote.
+
+    Raises:
+        ValueError: it did not write this.
+    """
+    head, line_end, body = data.partition(b"\n")
+    row = json.loads(head)
+    if not line_end or not isinstance(row, dict):
+        raise ValueError("the row has no body")
+    return {**row, "_content": body}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,89 +242,83 @@ class StoredReply:
     expires: float
 
     @classmethod
-    def read(cls, value: Any) -> "StoredReply | None":
-        """Return what a row holds, or None where it means nothing. Earlier versions wrote the body into the JSON."""
+    def read(cls, key: str, value: Any) -> "StoredReply | None":
+        """Return the reply in a row, or None if the row is damaged or belongs to another key."""
         try:
-            head, line_end, content = value.partition(b"\n") if isinstance(value, bytes) else (value, b"", b"")
-            row = json.loads(head)
-            if not line_end:
-                content = base64.b64decode(row["_content"], validate=True)
-            times = [datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires")]
-            return cls(content, int(row["status_code"]), *times)
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError, binascii.Error):
+            row = split_body(verify_checksum(value))
+            created, expires = (datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires"))
+            return cls(row["_content"], int(row["status_code"]), created, expires) if row["key"] == key else None
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return None
 
-    def written(self, address: str) -> bytes:
-        """Return the row: a line of JSON, and the body as it is.
 
-        The address, which holds no credentials, is for whoever looks into the file.
-        """
-        row = {
-            "created_at": datetime.fromtimestamp(self.created, UTC).isoformat(),
-            "expires": datetime.fromtimestamp(self.expires, UTC).isoformat(),
-            "status_code": self.status,
-            "url": address,
-        }
-        return json.dumps(row).encode("ascii") + b"\n" + self.content
+# The connection to the file
+
+logger = logging.getLogger("entrez_kit.transport")
+
+MEMORY: Final = ":memory:"
+PAUSE_SECONDS: Final = 10.0
+"""How long a locked file is not tried again, so that not every request waits for it."""
 
 
-class ReplyStore:
-    """The stored replies of one file. Every access is short: it waits `BUSY_MS` for others and then gives up.
+_INHERITED: Final[list[sqlite3.Connection]] = []
+"""Connections that a forked child got from its parent: it must neither use nor close them."""
 
-    Trouble with the file is a miss, or a reply that is not stored; ``notices`` says why, once. Safe for threads.
+
+class CacheUnavailable(Exception):
+    """The cache cannot be used at the moment."""
+
+
+class CacheFile:
+    """The one connection of a process to the cache. Every access waits at most `BUSY_MS` for other processes.
+
+    An error of the file raises `CacheUnavailable`; ``notices`` gets the reason, once. Safe for threads.
     """
 
     def __init__(self, path: Path, notices: list[str]) -> None:
         self._path: Path | None = path
         self._notices = notices
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = os.getpid()
-        self._alone_until = 0.0
+        self._paused_until = 0.0
         self._read_only = False
-        self._swept = False
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the replies are kept in memory, since the file cannot be used."""
+        return self._path is None
 
     def read(self, key: str) -> StoredReply | None:
         """Return a stored reply, whatever its age, or None."""
-        with suppress(StoreUnavailable), self.connection() as connection:
+        with suppress(CacheUnavailable), self.connection() as connection:
             row = connection.execute(f"SELECT value FROM {TABLE} WHERE key=?", (key,)).fetchone()
-            return StoredReply.read(row[0]) if row is not None else None
+            return StoredReply.read(key, row[0]) if row is not None else None
         return None
-
-    def write(self, key: str, reply: StoredReply, address: str) -> None:
-        """Store a reply in place of an earlier one."""
-        row = (key, reply.written(address), int(reply.expires))
-        with suppress(StoreUnavailable), self.connection(commit=True) as connection:
-            connection.execute(f"INSERT OR REPLACE INTO {TABLE} (key, value, expires) VALUES (?, ?, ?)", row)
-            if self._path is None:
-                connection.execute(
-                    f"DELETE FROM {TABLE} WHERE rowid NOT IN "
-                    f"(SELECT rowid FROM {TABLE} ORDER BY rowid DESC LIMIT {MEMORY_ENTRIES})"
-                )
-            elif not self._swept:
-                self._swept = True
-                limit = int(time.time()) - FORGET_AFTER_SECONDS
-                connection.execute(f"DELETE FROM {TABLE} WHERE expires <= ?", (limit,))
 
     @contextmanager
     def connection(self, commit: bool = False) -> Iterator[sqlite3.Connection]:
-        """Lend the one connection, to one thread at a time, inside a transaction when something is written."""
-        with self._lock, self._troubles():
-            opened = self._opened()
+        """Lend the connection to one thread at a time, inside a transaction if something is written.
+
+        Raises:
+            CacheUnavailable: the file cannot be used now.
+        """
+        with self.lock, self._errors_handled():
+            opened = self._open()
             if commit and self._read_only:
-                raise StoreUnavailable
-            if commit:
+                raise CacheUnavailable
+            if commit and not opened.in_transaction:
                 opened.execute("BEGIN IMMEDIATE")
                 with opened:
                     yield opened
             else:
                 yield opened
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         self._forget_parent()
         if self._connection is None:
-            if time.monotonic() < self._alone_until:
-                raise StoreUnavailable
+            if time.monotonic() < self._paused_until:
+                raise CacheUnavailable
             if self._path is not None:
                 try:
                     self._connection = open_file(self._path)
@@ -332,25 +336,24 @@ class ReplyStore:
             self._connection, self._pid = None, os.getpid()
 
     @contextmanager
-    def _troubles(self) -> Iterator[None]:
-        """Turn whatever SQLite complains about into `StoreUnavailable`, after seeing to it."""
+    def _errors_handled(self) -> Iterator[None]:
         try:
             yield
             return
         except sqlite3.OperationalError as exc:
-            self._put_off(exc)
+            self._pause(exc)
         except sqlite3.DatabaseError as exc:
             self._replace(exc)
-        raise StoreUnavailable
+        raise CacheUnavailable
 
-    def _put_off(self, exc: sqlite3.OperationalError) -> None:
-        """Leave a file alone that is locked, full or read-only."""
+    def _pause(self, exc: sqlite3.OperationalError) -> None:
+        """Go on without a file that is locked, full or read-only."""
         what = str(exc)
         logger.debug("cache: %s", what)
         if "locked" in what or "busy" in what:
             self._note("Another program holds the cache; going on without it for now.")
             self._disconnect()
-            self._alone_until = time.monotonic() + LEAVE_ALONE_SECONDS
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
         elif "readonly" in what or "read-only" in what:
             self._read_only = True
             self._note(f"The cache {self._path} cannot be written; what is in it is used, nothing is added.")
@@ -391,8 +394,8 @@ class ReplyStore:
 
     def close(self) -> None:
         """Close the file; a later access opens it again."""
-        with self._lock:
+        with self.lock:
             self._forget_parent()
             if self._connection is not None:
                 self._connection.close()
-                self._connection, self._swept = None, False
+                self._connection = None

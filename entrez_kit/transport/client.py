@@ -16,18 +16,20 @@ from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import in_flight
-from entrez_kit.transport.cache import ReplyStore, StoredReply, cache_file
+from entrez_kit.transport.cache import CacheFile, StoredReply, cache_file
 from entrez_kit.transport.call import Call, Outgoing, Reply, T
 from entrez_kit.transport.in_flight import FollowerTimeout, SingleFlight
 from entrez_kit.transport.policy import POLICIES, cache_identity
-from entrez_kit.wording import Wording
+from entrez_kit.wording import OFFLINE_SWITCH, Wording
 
 if TYPE_CHECKING:
+    from requests_cache import CachedSession
+
+    from entrez_kit.transport.cached_session import CallRequest
     from entrez_kit.transport.gate import Gate, LimiterFactory
     from entrez_kit.transport.redaction import RedactingFilter
     from entrez_kit.transport.replies import Incoming
     from entrez_kit.transport.retry import Backoff
-    from entrez_kit.transport.wire import CheckedReply, WireAdapter
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -63,8 +65,8 @@ class Transport:
         self._watch = watch
         self._flights: SingleFlight[Reply] = SingleFlight()
         self._lock = threading.RLock()
-        self._store = ReplyStore(cache_file(settings), self.notices)
-        self._sender: WireAdapter | None = None
+        self._cache = CacheFile(cache_file(settings), self.notices)
+        self._session: CachedSession | None = None
         self._pid = getpid()
 
     @property
@@ -121,31 +123,50 @@ class Transport:
     def close(self) -> None:
         """Close the connections and the cache file; a later call opens them again."""
         with self._lock:
-            if self._pid == getpid() and self._sender is not None:
-                self._sender.close()
-            self._sender = None
-            self._store.close()
+            if self._pid == getpid() and self._session is not None:
+                self._session.close()  # type: ignore[no-untyped-call]  # the library has no annotation here
+            self._session = None
+            self._cache.close()
             if "_log_filter" in self.__dict__:
                 self._log_filter.remove()
 
     def _answer(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
         """Answer a call from the cache, or send it as often as it takes."""
         settings, call = self._settings, outgoing.call
-        store = None
-        if call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0:
-            store = self._store
-            stored = store.read(key) if settings.offline or not (settings.refresh or call.fresh) else None
-            until = min(stored.expires, stored.created + (settings.cache_ttl or inf)) if stored is not None else 0.0
-            if stored is not None and (settings.offline or time.time() < until):
-                with suppress(UpstreamError):  # what its reader does not take is asked for anew
-                    value = call.expect.read(stored.content)
-                    return Reply(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until)
-        answer = self._repeat(outgoing)
-        now, until = time.time(), 0.0
-        if store is not None and answer.ttl:
-            store.write(key, StoredReply(answer.content, 200, now, now + answer.ttl), call.shown_url)
-            until = 0.0 if settings.refresh or call.fresh else now + answer.ttl
-        return Reply(answer.content, answer.value, self.shown(call), call.method, False, 200, outgoing.sent, until)
+        is_cached = call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0
+        renew = not settings.offline and (settings.refresh or call.fresh)
+        if is_cached and not renew and (stored := self._cache.read(key)) is not None:
+            if (reply := self._accept(call, stored)) is not None:
+                return reply
+            renew = time.time() < stored.expires  # the reader refused it, or the user's limit is shorter
+        if settings.offline:
+            raise UpstreamError(
+                f"The cache has no reply to this {call.endpoint} request, and offline mode allows no requests.",
+                recovery_hint=Wording("Run without ", OFFLINE_SWITCH, " to ask the service."),
+                details=call.about("offline"),
+            )
+        return self._repeat(outgoing, key, is_cached=is_cached, renew=renew)
+
+    def _accept(self, call: Call[T], stored: StoredReply) -> Reply[T] | None:
+        """Return a stored reply if it has not expired and its reader accepts it."""
+        until = min(stored.expires, stored.created + (self._settings.cache_ttl or inf))
+        if self._settings.offline or time.time() < until:
+            with suppress(UpstreamError):
+                value = call.expect.read(stored.content)
+                return Reply(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until)
+        return None
+
+    def _send(self, request: "CallRequest[T]", *, is_cached: bool, renew: bool) -> Reply[T]:
+        """Make one attempt with the session, which reads and writes the cache."""
+        outgoing, call = request.outgoing, request.outgoing.call
+        request.headers["Cache-Control"] = "" if is_cached else "no-store"
+        response = self._open_session().send(request, force_refresh=renew, allow_redirects=False)
+        expires = response.expires.timestamp() if response.expires is not None else 0.0
+        if response.from_cache:  # another process stored it a moment ago
+            stored = StoredReply(response.content, response.status_code, response.created_at.timestamp(), expires)
+            return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
+        until = 0.0 if self._settings.refresh or call.fresh else expires
+        return Reply(response.content, request.value, self.shown(call), call.method, False, 200, outgoing.sent, until)
 
     def shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
@@ -153,11 +174,12 @@ class Transport:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
-    def _repeat(self, outgoing: Outgoing[T]) -> "CheckedReply[T]":
-        """Run the attempts of a call, and raise what its last one came to."""
+    def _repeat(self, outgoing: Outgoing[T], key: str, *, is_cached: bool, renew: bool) -> Reply[T]:
+        """Run the attempts of a call, and raise the error of the last one."""
+        from entrez_kit.transport.cached_session import CallRequest
         from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, run
 
-        call, adapter = outgoing.call, self._adapter_now()
+        call = outgoing.call
 
         def announce(failures: int, wait: float, why: Retryable) -> None:
             logger.debug(
@@ -176,7 +198,7 @@ class Transport:
         error: EntrezKitError
         try:
             return run(
-                lambda _: adapter.answer(outgoing),
+                lambda _: self._send(CallRequest(outgoing, key), is_cached=is_cached, renew=renew),
                 retries=getattr(self._settings, POLICIES[call.service].retries),
                 deadline=outgoing.deadline,
                 backoff=self._backoff or Backoff(),
@@ -194,17 +216,19 @@ class Transport:
         logger.debug("request %s: %s failed: %s", _request_id(), call.endpoint, error)
         raise error
 
-    def _adapter_now(self) -> "WireAdapter":
-        """Return the adapter of this process; a forked child must not share its parent's connections."""
-        from entrez_kit.transport.wire import WireAdapter
-
+    def _open_session(self) -> "CachedSession":
+        """Return the session of this process; a forked child must not share its parent's connections."""
         with self._lock:
             if self._pid != getpid():
-                self._pid, self._sender = getpid(), None
-            if self._sender is None:
-                self._sender = WireAdapter(self._settings, self._gate, self._log_filter.redactor, self._watch)
+                self._pid, self._session = getpid(), None
+            if self._session is None:
+                from entrez_kit.transport.cached_session import open_session
+                from entrez_kit.transport.wire import WireAdapter
+
+                adapter = WireAdapter(self._settings, self._gate, self._log_filter.redactor, self._watch)
+                self._session = open_session(adapter, self._cache)
                 self._log_filter.install()
-            return self._sender
+            return self._session
 
 
 def _request_id() -> str:

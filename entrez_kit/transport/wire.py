@@ -1,7 +1,7 @@
 """The adapter below the cache: it waits for a slot, adds credentials, sends, follows redirects, reads and checks.
 
-What the adapter hands up is the checked body and how long it counts: no header of the service, no cookie, no
-credential. So the cache above it stores answers only, and nothing the service says about caching can change that.
+The adapter returns the checked body and how long it counts: no header of the service, no cookie, no credential. So
+requests-cache above it stores checked replies only, and no header of a service changes what it stores.
 Whatever fails is raised as our own error with texts of our own: the exceptions of requests and urllib3 hold addresses,
 and these hold credentials.
 """
@@ -13,9 +13,9 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Generic, Self
+from io import BytesIO
+from typing import Any, Final, Self
 from urllib.parse import urlencode, urlsplit
 
 import requests
@@ -27,13 +27,14 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults, in_flight, redirects, replies
+from entrez_kit.transport.cached_session import CallRequest
 from entrez_kit.transport.call import Call, Outgoing, T
 from entrez_kit.transport.gate import Gate
 from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.refusals import invalid_response
 from entrez_kit.transport.retry import Retryable
-from entrez_kit.wording import BASE_ADDRESS, OFFLINE_SWITCH, Wording
+from entrez_kit.wording import BASE_ADDRESS, Wording
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -230,15 +231,6 @@ def surroundings(url: str, *, is_here: bool) -> dict[str, Any]:
     return {"verify": around["verify"], "cert": around["cert"], "proxies": {} if is_here else around["proxies"]}
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedReply(Generic[T]):
-    """The body of a checked reply, what it was read into, and for how many seconds it counts."""
-
-    content: bytes
-    value: T
-    ttl: int
-
-
 class WireAdapter(WatchedAdapter):
     """Send what the cache above does not have.
 
@@ -259,14 +251,16 @@ class WireAdapter(WatchedAdapter):
         self._reading = threading.Semaphore(READ_AT_ONCE)
         self._watch = watch
 
-    def answer(self, outgoing: Outgoing[T]) -> CheckedReply[T]:
-        """Send one attempt and return the checked reply.
+    def send(  # type: ignore[override]  # it sends requests of our session only
+        self, request: CallRequest[T], *_: object, **__: object
+    ) -> requests.Response:
+        """Send one attempt and return the checked reply, with a `Cache-Control` that says how long it counts.
 
         Raises:
             Retryable: it failed in a way that may pass.
             EntrezKitError: it failed for good.
         """
-        call = outgoing.call
+        outgoing, call = request.outgoing, request.outgoing.call
         with self._open(outgoing) as (live, moved_to):
             until = min(outgoing.deadline, time.monotonic() + self._seconds(call))
             body = b"".join(self._pieces(live, call, until))
@@ -279,10 +273,16 @@ class WireAdapter(WatchedAdapter):
         told = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
             checked = replies.check(call, incoming, self._redactor, told)
+        request.value = checked.value
+        headers = {"Cache-Control": self._cache_control(call, is_complete=checked.complete)}
+        raw = HTTPResponse(BytesIO(body), headers, live.status_code, preload_content=False, decode_content=False)
+        return self.build_response(request, raw)
+
+    def _cache_control(self, call: Call, *, is_complete: bool) -> str:
         ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
         if call.ttl is None or not ttl:
-            return CheckedReply(body, checked.value, 0)
-        return CheckedReply(body, checked.value, ttl if checked.complete else min(ttl, NOT_FOUND_TTL))
+            return "no-store"
+        return f"max-age={ttl if is_complete else min(ttl, NOT_FOUND_TTL)}"
 
     @contextmanager
     def _open(self, outgoing: Outgoing) -> Iterator[tuple[requests.Response, str | None]]:
@@ -291,12 +291,6 @@ class WireAdapter(WatchedAdapter):
         With the response comes the address to which the service says that the endpoint has moved, where it does.
         """
         call = outgoing.call
-        if self._settings.offline:
-            raise UpstreamError(
-                f"The cache has no reply to this {call.endpoint} request, and offline mode forbids to ask for one.",
-                recovery_hint=Wording("Run without ", OFFLINE_SWITCH, " to ask the service."),
-                details=call.about("offline"),
-            )
         with ExitStack() as stack:
             stack.enter_context(self._gate.seat(call, outgoing.deadline))
             method, url, moved_to = call.method, call.shown_url, None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SENDING = {
     "requests",
+    "requests_cache",
     "urllib3",
     "pyrate_limiter",
     "entrez_kit.transport.wire",

@@ -46,6 +46,7 @@ BUILT_FROM_BELOW = {("entrez_kit/services/__init__.py", "entrez_kit.corpus.store
 
 ONLY_IN = {
     "requests": ("entrez_kit/transport/", "entrez_kit/doctor"),
+    "requests_cache": ("entrez_kit/transport/cached_session.py", "entrez_kit/transport/client.py"),
     "urllib3": ("entrez_kit/transport/",),
     "pyrate_limiter": ("entrez_kit/transport/limiter.py",),
     "typer": ("commands/",),
@@ -62,6 +63,7 @@ ONLY_IN = {
 }
 HEAVY = {
     "requests",
+    "requests_cache",
     "Bio",
     "lxml",
     "mcp",

@@ -1,5 +1,6 @@
 """The package list, the public names and what the project may contain."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -34,6 +35,55 @@ def test_the_top_level_holds_only_what_was_agreed() -> None:
     top = {name.split("/")[0] for name in tracked}
 
     assert {name for name in top if not name.startswith(".")} <= allowed
+
+
+CARD = {
+    "typer": "typer",
+    "rich": "rich",
+    "requests": "requests",
+    "requests-cache": "requests_cache",
+    "biopython": "Bio",
+    "pydantic": "pydantic",
+    "mcp": "mcp",
+    "pyrate-limiter": "pyrate_limiter",
+}
+"""The packages that the project must use, and the names they are imported by."""
+
+CARD_OF_TESTS = {"pytest": "pytest", "responses": "responses"}
+
+
+def _imported(*folders: str) -> set[str]:
+    """Return the packages that code of these folders imports when it runs, not for types only."""
+    found = set()
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for_types = {
+            id(inner)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            for part in node.body
+            for inner in ast.walk(part)
+        }
+        for node in ast.walk(tree):
+            if id(node) in for_types:
+                continue
+            if isinstance(node, ast.Import):
+                found |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(str(node.module).partition(".")[0])
+    return found
+
+
+def test_every_package_of_the_card_is_a_dependency_that_the_program_or_its_tests_import() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    def required(lines: list[str]) -> set[str]:
+        return {re.split(r"[<>=!~;\[ ]", line, maxsplit=1)[0] for line in lines}
+
+    assert set(CARD) <= required(project["dependencies"])
+    assert set(CARD_OF_TESTS) <= required(project["optional-dependencies"]["dev"])
+    assert set(CARD.values()) <= _imported("entrez_kit", "commands")
+    assert set(CARD_OF_TESTS.values()) <= _imported("tests")
 
 
 def test_public_names_are_sorted_and_load() -> None:

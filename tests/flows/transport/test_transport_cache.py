@@ -2,6 +2,7 @@
 
 import base64
 import errno
+import hashlib
 import json
 import multiprocessing
 import os
@@ -11,9 +12,13 @@ import stat
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+import requests
 from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
 from pydantic import SecretStr
 from workbench import EMAIL, KEY, Bench, opened, settings_for, with_secrets, workbench
@@ -22,7 +27,9 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Stor
 from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.settings import EUTILS_URL, Settings
 from entrez_kit.transport import cache as store
-from entrez_kit.transport.cache import cache_file, cache_info, clear, prune
+from entrez_kit.transport import cached_session
+from entrez_kit.transport.cache import cache_file, cache_info
+from entrez_kit.transport.cached_session import clear, prune
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.policy import DAY, HOUR, WEEK, cache_identity
 
@@ -321,9 +328,12 @@ def test_offline_answers_from_the_cache_and_asks_nobody(tmp_path: Path) -> None:
 
 
 def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Put the clock forward."""
+    """Put the clock forward, that of requests-cache too."""
     moment = time.time
     monkeypatch.setattr(time, "time", lambda: moment() + seconds)
+    monkeypatch.setattr("requests_cache.backends.sqlite.time", time.time)
+    for module in ("policy.actions", "policy.expiration", "models.response"):
+        monkeypatch.setattr(f"requests_cache.{module}.utcnow", lambda: datetime.fromtimestamp(time.time(), UTC))
 
 
 def test_offline_takes_replies_past_their_time_rather_than_none(
@@ -418,40 +428,150 @@ def test_a_file_open_to_others_is_closed_to_them_and_a_shared_folder_left_alone(
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o755
 
 
-def test_a_row_is_a_line_of_json_and_the_body_as_it_came(tmp_path: Path) -> None:
+def test_a_row_is_a_checksum_a_line_of_json_and_the_body_as_it_came(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         reply = search(bench)
         [(value, _)] = stored(bench)
-        head, body = value.split(b"\n", 1)
+        checksum, head, body = value.split(b"\n", 2)
         document = json.loads(head)
-    assert document["url"].endswith("esearch.fcgi?db=pubmed&term=asthma&retmax=20&retstart=0&retmode=xml")
-    assert set(document) == {"created_at", "expires", "status_code", "url"}
+    assert checksum.decode() == hashlib.sha256(head + b"\n" + body).hexdigest()
+    assert document["url"].endswith("esearch.fcgi?db=pubmed&retmax=20&retmode=xml&retstart=0&term=asthma")
+    assert set(document) == {"key", "created_at", "expires", "status_code", "url"}
     assert body == reply.content
 
 
-def test_what_requests_cache_wrote_for_an_earlier_version_is_read(tmp_path: Path) -> None:
+def change_rows(bench: Bench, statement: str, *values: object) -> None:
+    """Change the file as another program may."""
+    with closing(sqlite3.connect(cache_file(bench.settings))) as connection, connection:
+        connection.execute(statement, values)
+
+
+def test_a_damaged_row_is_a_miss_and_never_a_wrong_answer(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
-        [(value, left)] = stored(bench)
-        head, body = value.split(b"\n", 1)
-        document = json.loads(head)
-        earlier = {
-            **document,
-            "_content": base64.b64encode(body).decode(),
-            "elapsed": 0.3,
-            "encoding": "UTF-8",
-            "headers": {"Cache-Control": "max-age=3600", "Content-Type": "text/xml; charset=UTF-8"},
-            "request": {"method": "GET", "url": document["url"]},
-        }
-        connection = sqlite3.connect(cache_file(bench.settings))
-        connection.execute("UPDATE responses SET value=?", (json.dumps(earlier, indent=2),))
-        connection.commit()
-        connection.close()
+        for place in (0, 63, 64, 70, 120, 200, -1, -20):
+            [(value, _)] = stored(bench)
+            damaged = bytearray(value)
+            damaged[place] ^= 1
+            change_rows(bench, "UPDATE responses SET value=?", bytes(damaged))
+            reply = search(bench)
+            assert (reply.from_cache, reply.content) == (False, ESEARCH), place
+            assert search(bench).from_cache
 
+
+def test_a_row_under_the_key_of_another_call_is_a_miss(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench, "copd")
+        bench.server.always = Answer(body=ESEARCH.replace(b">asthma<", b">copd<"))
+        search(bench, "asthma")
+        with closing(sqlite3.connect(cache_file(bench.settings))) as connection, connection:
+            (one, value), (other, another) = connection.execute("SELECT key, value FROM responses").fetchall()
+            swapped = [(another, one), (value, other)]
+            connection.executemany("UPDATE responses SET value=? WHERE key=?", swapped)
+
+        assert not search(bench, "copd").from_cache
+        assert not search(bench, "asthma").from_cache
+
+
+def test_a_row_of_an_earlier_version_is_a_miss(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        [(value, _)] = stored(bench)
+        _, head, body = value.split(b"\n", 2)
+        document = json.loads(head)
+        pretty = json.dumps({**document, "_content": base64.b64encode(body).decode()}, indent=2)
+        for earlier in (head + b"\n" + body, pretty):
+            change_rows(bench, "UPDATE responses SET value=?", earlier)
+            assert not search(bench).from_cache
+            assert search(bench).from_cache
+
+
+def test_requests_cache_and_the_quick_path_use_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with workbench(tmp_path, cache_ttl=100) as bench:
         reply = search(bench)
-        assert reply.from_cache
-        assert reply.content == ESEARCH
-        assert left > 0
+        quick, library = (store.CacheFile(cache_file(bench.settings), bench.transport.notices) for _ in range(2))
+        replies = cached_session.ReplyCache(library)
+        [key] = replies.responses
+
+        def both() -> tuple[bytes | None, bytes | None]:
+            read, found = quick.read(key), replies.get_response(key)
+            return read.content if read is not None else None, found.content if found is not None else None
+
+        found, read = replies.get_response(key), quick.read(key)
+        assert both() == (reply.content, reply.content) == (ESEARCH, ESEARCH)
+        assert found is not None
+        assert read is not None
+        assert found.expires is not None
+        assert (found.expires.timestamp(), found.created_at.timestamp()) == (read.expires, read.created)
+        assert not found.is_expired
+
+        prune(bench.settings)
+        assert both() == (ESEARCH, ESEARCH)
+        later(monkeypatch, 101)
+        assert found.is_expired
+        assert time.time() > read.expires
+        prune(bench.settings)
+        assert both() == (None, None)
+
+        search(bench)
+        assert both() == (ESEARCH, ESEARCH)
+        clear(bench.settings)
+        assert both() == (None, None)
+        quick.close()
+        library.close()
+
+
+def test_the_session_takes_what_another_process_stored_after_the_quick_path_found_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        monkeypatch.setattr(store.CacheFile, "read", lambda *_: None)
+        reply = search(bench)
+
+        assert (reply.from_cache, reply.content, asked(bench)) == (True, ESEARCH, 1)
+        assert reply.value.ids == ["11", "12"]
+
+
+def test_a_session_of_requests_cache_stores_the_replies_and_its_requests_hold_no_credentials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[requests.PreparedRequest] = []
+    original = cached_session.ReplyCache.save_response
+
+    def save(self: cached_session.ReplyCache, response: requests.Response, *arguments: object) -> None:
+        seen.append(response.request)
+        original(self, response, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cached_session.ReplyCache, "save_response", save)
+    with workbench(tmp_path, **with_secrets()) as bench:
+        search(bench)
+        assert search(bench).from_cache
+    [request] = seen
+    assert request.body is None
+    for secret in (KEY, EMAIL, quote(EMAIL)):
+        assert secret not in f"{request.url} {request.headers}"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER spy AFTER INSERT ON responses BEGIN DELETE FROM responses; END",
+        "CREATE VIEW extra AS SELECT * FROM responses",
+        "CREATE TABLE extra (x)",
+        "DROP INDEX expires_idx",
+    ],
+)
+def test_a_cache_whose_schema_was_changed_is_moved_aside(statement: str, tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        bench.transport.close()
+        change_rows(bench, statement)
+        search(bench)
+
+        assert search(bench).from_cache
+        assert len(list(bench.settings.cache_dir.glob("*.damaged-*"))) == 1
+        assert len(bench.transport.notices) == 1
 
 
 def test_a_folder_that_cannot_be_written_means_memory_and_one_notice(tmp_path: Path) -> None:
@@ -598,7 +718,7 @@ def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
         search(bench, "new")
         blocker.execute("ROLLBACK")
         blocker.close()
-        time.sleep(store.LEAVE_ALONE_SECONDS)
+        time.sleep(store.PAUSE_SECONDS)
         search(bench, "new")
         assert search(bench, "new").from_cache
 
@@ -606,7 +726,7 @@ def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
 def test_a_full_disk_costs_the_entry_and_not_the_call(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
-        with bench.transport._store.connection() as connection:
+        with bench.transport._cache.connection() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count={pages}")
         bench.server.always = Answer(body=ESEARCH.replace(b"asthma", b"x" * 500_000))
@@ -631,7 +751,7 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_in_memory_only_the_latest_replies_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MEMORY_ENTRIES", 3)
+    monkeypatch.setattr(cached_session, "MEMORY_ENTRIES", 3)
     blocker = tmp_path / "file"
     blocker.touch()
     with workbench(tmp_path, cache_dir=blocker / "cache") as bench:
