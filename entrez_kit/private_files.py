@@ -235,7 +235,7 @@ def restrict_schema(connection: "sqlite3.Connection") -> None:
 
 
 def read_schema(connection: "sqlite3.Connection") -> dict[SchemaObject, str]:
-    """Return the definition of every object that SQLite did not create by itself."""
+    """Return the definitions of the objects. Those that SQLite creates for a table are left out."""
     found: dict[SchemaObject, str] = {}
     for kind, name, definition in connection.execute("SELECT type, name, sql FROM sqlite_schema"):
         is_internal = definition is None if kind == "index" else kind == "table" and _INTERNAL.fullmatch(str(name))

@@ -1,4 +1,4 @@
-"""The cache file: where it is, how it is opened safely, what a row holds, and the quick way to read one.
+"""The cache file: its path, its connection, the format of a row, and a reader that needs no session.
 
 `entrez_kit.transport.cached_session` writes, expires and removes the rows with requests-cache. This module imports
 neither requests nor requests-cache, so that a cached call is answered before they are loaded. Only this user may read
@@ -243,7 +243,7 @@ class StoredReply:
 
     @classmethod
     def read(cls, key: str, value: Any) -> "StoredReply | None":
-        """Return the reply in a row, or None if the row is damaged or belongs to another key."""
+        """Return the reply in a row, or None if the row is damaged or has another key."""
         try:
             row = split_body(verify_checksum(value))
             created, expires = (datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires"))

@@ -61,7 +61,7 @@ SERIALIZER: Final = SerializerPipeline(
     name="checksummed JSON",
     is_binary=True,
 )
-"""A row as JSON with a checksum: a damaged row is a miss. The body follows the JSON as it came."""
+"""Writes a row as a checksum, a line of JSON and the body; a damaged row is a miss."""
 
 
 class Connections(Protocol):
@@ -100,7 +100,7 @@ class ReplyTable(SQLiteDict):
         """Leave the connection to its owner."""
 
     def deserialize(self, key: str, value: Any) -> CachedResponse | None:
-        """Return the reply in a row, or None if the row is damaged or belongs to another key."""
+        """Return the reply in a row, or None if the row is damaged or has another key."""
         try:
             reply: CachedResponse = SERIALIZER.loads(value)
         except Exception:  # a damaged row can make a converter raise anything

@@ -254,7 +254,7 @@ class WireAdapter(WatchedAdapter):
     def send(  # type: ignore[override]  # it sends requests of our session only
         self, request: CallRequest[T], *_: object, **__: object
     ) -> requests.Response:
-        """Send one attempt and return the checked reply, with a `Cache-Control` that says how long it counts.
+        """Send one attempt and return the checked reply. Its `Cache-Control` holds the lifetime.
 
         Raises:
             Retryable: it failed in a way that may pass.
