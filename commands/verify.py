@@ -11,7 +11,7 @@ from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.model import Warn
 
-from ._formats.fields import columns_at
+from ._formats.fields import Record, columns_at
 from ._input import READABLE, beside, content_of
 from ._pipeline import View, accepts, counted, run, show_with, warn, whole
 from ._state import STDIN
@@ -44,7 +44,8 @@ def command(
 ) -> None:
     """Does the cited paper say it? Look every quoted or stated sentence up in the abstract and the full text.
 
-    Found is what stands there word by word, with the same numbers, units and negations; anything else is named.
+    A claim is found if the text has it word by word, with the same numbers, units and negations, and the sentence
+    around it does not deny or question it. Every row has the whole sentence.
     The status is 0 when every claim is found, and 4 when there is anything to look at:
     entrez-kit verify draft.md --bibliography refs.bib
     entrez-kit verify claims.csv -o report.html
@@ -79,7 +80,7 @@ def command(
     arguments = {"claims": [claim.model_dump() for claim in found.claims]}
     view: View[VerifyResult] = View(
         table=show_with("check.claims_table"),
-        columns=columns_at(*COLUMNS),
+        columns=columns_at(*COLUMNS) | {"sentence": _sentence},
         page=show_with("check.claim_page"),
         between="\n",
     )
@@ -88,6 +89,12 @@ def command(
         warn(ctx, f"{counted(unchecked, 'claim')} could not be looked up; run the command again.")
     if result.findings:
         raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _sentence(record: Record) -> str | None:
+    """Return the whole sentence around the claim, or the nearest one."""
+    place = record.get("place") or record.get("nearest")
+    return place["sentence"] if place else None
 
 
 def _looks(text: str) -> str:

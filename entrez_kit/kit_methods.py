@@ -875,9 +875,9 @@ class Methods(OperationRunner):
         """Look claims up in what they cite: is the sentence there, word by word, with these numbers, units, negations?
 
         Use it before a quotation or a figure is believed. Each is found (with section, paragraph and offsets), altered
-        (what differs), elsewhere (another of the articles says it), not_in_text, no_text_available, unchecked or
-        invalid. No model and no guess: a paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids":
-        ["99000001"]}].
+        (what differs), out_of_context (the sentence denies or questions it), elsewhere (another of the articles says
+        it), not_in_text, no_text_available, unchecked or invalid, with the whole sentence. No model and no guess: a
+        paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids": ["99000001"]}].
 
         Args:
             claims: E.g. [{"text": "...", "ids": ["99000001"]}].

@@ -32,6 +32,7 @@ STYLES: Final = {
     "unchecked": "dim",
     "found": "green",
     "altered": "bold yellow",
+    "out_of_context": "bold red",
     "elsewhere": "bold yellow",
     "not_in_text": "bold red",
     "no_text_available": "bold magenta",
@@ -116,17 +117,18 @@ def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
 
 
 def claim_findings(record: Record) -> Iterator[str]:
-    """Yield what there is to say about a claim: where it stands, what differs, what could not be read."""
-    place = record.get("place")
+    """Yield the findings about a claim: its place, the differences, the whole sentence, the texts that are missing."""
+    place = record.get("place") or record.get("nearest")
     if place:
         where = f"{place['section']}, paragraph {place['paragraph']}" if place.get("section") else place["source"]
         who = f"PMID {place['pmid']}" if place.get("pmid") else place["id"]
-        yield f"{who}: {where.replace('_', ' ')}, {place['start']}-{place['end']}"
+        near = "" if record.get("place") else "the nearest sentence: "
+        yield f"{near}{who}: {where.replace('_', ' ')}, {place['start']}-{place['end']}"
     for one in record.get("differences") or ():
         claimed, found = (f"{text!r}" if text else "nothing" for text in (one["claimed"], one["found"]))
         yield f"{one['kind']}: {claimed} here, {found} there"
-    if record["status"] == "altered":
-        yield f"there: {place['passage']}" if place else ""
+    if place:
+        yield f"there: {place['sentence']}"
     if record.get("detail"):
         yield record["detail"]
     for missing in record.get("unavailable") or ():

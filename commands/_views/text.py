@@ -298,6 +298,7 @@ STATUS_WORDS: Final = {
     "another_work": "another work",
     "not_found": "not found",
     "concern": "expression of concern",
+    "out_of_context": "out of context",
     "not_in_text": "not in the text",
     "no_text_available": "no text",
 }

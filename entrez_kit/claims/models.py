@@ -9,7 +9,9 @@ from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.pubmed.standing import Standing
 
-ClaimStatus = Literal["found", "altered", "elsewhere", "not_in_text", "no_text_available", "unchecked", "invalid"]
+ClaimStatus = Literal[
+    "found", "altered", "out_of_context", "elsewhere", "not_in_text", "no_text_available", "unchecked", "invalid"
+]
 STATUSES: Final[tuple[ClaimStatus, ...]] = get_args(ClaimStatus)
 MAX_CLAIMS: Final = 5_000
 MAX_MCP_CLAIMS: Final = 50
@@ -32,10 +34,11 @@ class VerifyRequest(Request):
 
 
 class Place(Result):
-    """Where a passage stands.
+    """The place of a passage.
 
     ``start`` and ``end`` count characters, from 0 and without the last, in the text of the section as full text is
-    given out (or of the abstract); ``paragraph`` counts in the section from 1.
+    given out (or of the abstract); ``paragraph`` counts in the section from 1. ``sentence`` is the whole sentence
+    around the passage.
     """
 
     id: str
@@ -46,13 +49,15 @@ class Place(Result):
     start: int
     end: int
     passage: str
+    sentence: str
 
 
 class VerifiedClaim(Result):
-    """What became of one claim.
+    """The outcome of one claim.
 
-    ``place`` is where it is found; of an altered one the passage that says nearly the same, of one that stands
-    ``elsewhere`` its place in another of the articles cited. ``standing`` is the gravest of the articles cited.
+    ``place`` is the place of the claim, of the passage that it alters, or, if it is ``elsewhere``, in another of the
+    articles. A claim without a place has the sentence that shares most with it as ``nearest``. ``standing`` is the
+    gravest of the articles cited.
     """
 
     claim: str
@@ -60,6 +65,7 @@ class VerifiedClaim(Result):
     ids: list[str]
     status: ClaimStatus
     place: Place | None = sparse()
+    nearest: Place | None = sparse()
     differences: list[ClaimDifference] = sparse([])
     standing: Standing | None = sparse()
     unavailable: list[Unavailable] = sparse([])

@@ -1,12 +1,15 @@
 """`entrez-kit verify`: claims of drafts and tables against the demo's articles, and what stands in the way."""
 
 import csv
+import html
 import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from denials import CLAUSES, DENY_CLAUSE, KEEP_CLAUSE, sentence
+from shelf import article, article_set
 from terminal import Cli
 
 from entrez_kit import EntrezKit
@@ -137,3 +140,82 @@ def test_a_service_that_is_down_is_an_error_and_no_verdict(sandbox: Sandbox, kit
 
     with pytest.raises(UpstreamError):
         kit.verify_claims(claims=[{"text": "Airway mucus is moved by cilia", "ids": ["99000001"]}])
+
+
+@pytest.mark.parametrize(
+    ("templates", "status"),
+    [pytest.param(DENY_CLAUSE, "out_of_context", id="denied"), pytest.param(KEEP_CLAUSE, "found", id="kept")],
+)
+def test_a_quotation_that_its_sentence_denies_or_questions_is_out_of_context(
+    kit_for: Callable[..., EntrezKit], tmp_path: Path, templates: tuple[str, ...], status: str
+) -> None:
+    sentences = [sentence(template, CLAUSES[number % 2]) for number, template in enumerate(templates)]
+    file = tmp_path / "articles.xml"
+    records = (
+        article(number, "A title", abstract=html.escape(f"Mice slept. {text} The end came."))
+        for number, text in enumerate(sentences, start=1)
+    )
+    file.write_text(article_set(*records), encoding="utf-8")
+
+    with Sandbox(corpus=[file], enforce_limits=False) as sandbox:
+        claims = [{"text": CLAUSES[number % 2], "ids": [str(number + 1)]} for number, _ in enumerate(templates)]
+        verified = kit_for(sandbox, unpaywall_email="").verify_claims(claims=claims).claims
+
+    places = [one.place for one in verified]
+    assert [text for text, one in zip(sentences, verified, strict=True) if one.status != status] == []
+    assert all(
+        place is not None and text.startswith(place.sentence) for text, place in zip(sentences, places, strict=True)
+    )
+
+
+def test_a_quotation_cut_out_of_a_question_shows_the_whole_sentence_in_every_format(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "claims.csv"
+    file.write_text("claim,id\na cytosine base editor could silence the donor,99000001\n", encoding="utf-8")
+
+    done = cli("verify", str(file))
+    (claim,) = json.loads(done.out)["claims"]
+
+    whole = "We asked whether a cytosine base editor could silence the donor in cells that do not divide."
+    assert done.status == 4
+    assert claim["status"] == "out_of_context"
+    assert claim["place"]["sentence"] == whole
+    assert json.loads(done.out)["counts"]["out_of_context"] == 1
+    for kind in ("csv", "tsv", "jsonl", "md"):
+        assert whole in cli("verify", str(file), "-f", kind).out
+    assert "We asked whether" in cli("verify", str(file), "-f", "table").out
+
+
+def test_a_quotation_is_found_if_any_place_has_it_in_context(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> None:
+    file = tmp_path / "articles.xml"
+    abstract = "It was unclear whether mice dream at night. After all we found that mice dream at night."
+    file.write_text(article_set(article(1, "A title", abstract=abstract)), encoding="utf-8")
+
+    with Sandbox(corpus=[file], enforce_limits=False) as sandbox:
+        (claim,) = kit_for(sandbox).verify_claims(claims=[{"text": "mice dream at night", "ids": ["1"]}]).claims
+
+    assert claim.status == "found"
+    assert claim.place is not None
+    assert claim.place.start > 40
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("Airway mucus […] at about 5 mm per minute", "found"),
+        ("Airway mucus is moved [...] at about 5 mm/min ...", "found"),
+        ("… mucus … moved by cilia at about 5 millimetres/minute", "found"),
+        ("about 5 mm per minute … Airway mucus is moved", "not_in_text"),
+        ("Airway mucus is not moved by cilia at about 5 mm per minute", "altered"),
+        ("Cilia are moved by airway mucus at about 5 mm per minute", "not_in_text"),
+    ],
+)
+def test_a_claim_is_found_despite_an_ellipsis_or_a_unit_and_not_if_it_says_otherwise(
+    cli: Cli, tmp_path: Path, claim: str, status: str
+) -> None:
+    file = tmp_path / "claims.csv"
+    file.write_text(f"claim,id\n{claim},99000001\n", encoding="utf-8")
+
+    (row,) = csv.DictReader(io.StringIO(cli("verify", str(file), "-f", "csv").out))
+
+    assert row["status"] == status
+    assert row["sentence"] == "Airway mucus is moved by cilia at about 5 mm per minute."

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.claims.passages import Folded, nearest
+from entrez_kit.claims.index import Nearest, Part, SentenceIndex
+from entrez_kit.claims.passages import FoldedClaim, FoldedText, NearMatch
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
 
@@ -20,8 +21,18 @@ TEXT = (
 
 
 def passage(text: str, claim: str, *, with_markers: bool = True) -> str | None:
-    found = Folded(text, with_markers=with_markers).find(Folded(claim))
+    found = next(FoldedClaim(claim).find_all(FoldedText(text, with_markers=with_markers)), None)
     return text[found.start : found.end] if found else None
+
+
+def nearest(text: str, claim: str) -> Nearest | None:
+    index = SentenceIndex()
+    return index.nearest(FoldedClaim(claim), index.add([Part(text)]))
+
+
+def match(text: str, claim: str) -> NearMatch | None:
+    found = nearest(text, claim)
+    return found.match[1] if found and found.match else None
 
 
 @pytest.mark.parametrize(
@@ -76,6 +87,49 @@ def test_numbers_of_references_may_be_left_out_and_not_changed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "claim", "same"),
+    [
+        ("It took 19 d in all.", "It took 19 days in all", True),
+        ("It took 19 days in all.", "took 19 d in all", True),
+        ("A 19-day course was given.", "19 day course", True),
+        ("It took 19 days after surgery.", "days after surgery", True),
+        ("It took 19 d after surgery.", "days after surgery", True),
+        ("It took 2 h at 4 hrs.", "2 hours at 4 hr", True),
+        ("It took 3 yr, 2 mo and 1 wk.", "3 years, 2 months and 1 week", True),
+        ("In 42 percent of mice.", "In 42% of mice", True),
+        ("In 42% of mice.", "in 42 per cent of mice", True),
+        ("At 5 mm/min it moved.", "at 5 mm per minute it moved", True),
+        ("We gave 3 µg and 2 mL.", "we gave 3 micrograms and 2 ml", True),
+        ("We gave 3 mcg/kg/day.", "3 μg/kg/d", True),
+        ("It took 19 d in all.", "It took 19 h in all", False),
+        ("We gave 5 mg of it.", "5 Mg of it", False),
+        ("We gave 5 mg of it.", "5 grams of it", False),
+        ("It took 19 days in all.", "It took 18 d in all", False),
+        ("Group d had 19 mice.", "group days had 19 mice", False),
+        ("At 5 mm/min it moved.", "at 5 mm per hour it moved", False),
+    ],
+)
+def test_a_unit_equals_its_word_behind_a_number(text: str, claim: str, same: bool) -> None:
+    assert (passage(text, claim) is not None) is same
+    index = SentenceIndex()
+    wanted = FoldedClaim(claim)
+    within = index.add([Part(text)])
+    assert not same or list(index.candidates(wanted.certain_words, len(wanted.folded), within))
+
+
+def test_the_nearest_sentence_is_whole_and_is_given_for_any_claim_that_shares_a_word() -> None:
+    text = "Mice slept. Mortality was higher in the drug group than in the placebo group (p = 0.02). It rained."
+
+    for claim in ("Mortality was higher in the placebo group than in the drug group", "No mortality was seen"):
+        found = nearest(text, claim)
+
+        assert passage(text, claim) is None
+        assert found is not None
+        assert text[found.sentence.start : found.sentence.end] == text[12:-11]
+        assert found.match is None or found.match[1].differences
+
+
+@pytest.mark.parametrize(
     ("claim", "kind", "claimed", "found"),
     [
         ("The intervention reduced LDL by 5.3 mg/dL (p < 0.05)", "number", "5.3", "5·2"),
@@ -86,30 +140,36 @@ def test_numbers_of_references_may_be_left_out_and_not_changed() -> None:
     ],
 )
 def test_what_differs_is_named(claim: str, kind: str, claimed: str, found: str) -> None:
-    twin = nearest(Folded(TEXT, with_markers=False), Folded(claim))
+    twin = match(TEXT, claim)
 
     assert twin is not None
     assert [(one.kind, one.claimed, one.found) for one in twin.differences] == [(kind, claimed, found)]
 
 
 @pytest.mark.parametrize("claim", ["", "...", "Something else entirely was measured in mice on Mars"])
-def test_what_is_not_like_anything_has_no_twin(claim: str) -> None:
+def test_a_claim_that_no_sentence_is_like_has_no_match(claim: str) -> None:
     assert passage(TEXT, claim) is None
-    assert nearest(Folded(TEXT), Folded(claim)) is None
+    assert match(TEXT, claim) is None
 
 
 @given(st.text(max_size=300), st.data())
 def test_any_text_finds_its_own_words_and_offsets_stay_within(text: str, data: st.DataObject) -> None:
-    folded = Folded(text)
-    for token in folded.tokens:
+    folded = FoldedText(text)
+    tokens = folded.tokens()
+    for token in tokens:
         assert 0 <= token.start <= token.end <= len(text)
-    if folded.tokens:
-        first = data.draw(st.integers(0, len(folded.tokens) - 1))
-        claim = text[folded.tokens[first].start :]
-        part = Folded(claim)
-        if [token.text for token in part.tokens] == [token.text for token in folded.tokens[first:]]:
-            assert folded.find(part) is not None
-    nearest(folded, Folded(data.draw(st.text(max_size=100))))
+    if tokens:
+        first = data.draw(st.integers(0, len(tokens) - 1))
+        claim = FoldedClaim(text[tokens[first].start :])
+        if [token.text for token in claim.folded.tokens()] == [token.text for token in tokens[first:]]:
+            assert next(claim.find_all(folded), None) is not None
+            index = SentenceIndex()
+            parts = [Part(text, is_wrapped=data.draw(st.booleans()))]
+            within = index.add(parts)
+            if folded.has_markers or len(claim.folded) == 0:
+                return
+            assert list(index.candidates(claim.certain_words, len(claim.folded), within)) == parts
+    nearest(text, data.draw(st.text(max_size=100)))
 
 
 # Sentences of real articles, typeset otherwise, and mutants of them
@@ -175,12 +235,15 @@ def _mutants(text: str) -> Iterator[str]:
 
 
 def _finder(article: JatsArticle) -> Callable[[str], str | None]:
-    texts = [(text, Folded(text), Folded(text, with_markers=False)) for text in _texts(article)]
+    index = SentenceIndex()
+    within = index.add([Part(text) for text in _texts(article)])
 
     def find(claim: str) -> str | None:
-        wanted = Folded(claim)
-        places = ((text, one.find(wanted)) for text, *both in texts for one in both)
-        return next((text[place.start : place.end] for text, place in places if place), None)
+        wanted = FoldedClaim(claim)
+        parts = index.candidates(wanted.certain_words, len(wanted.folded), within)
+        places = ((part.text, one) for part in parts for one in (part.folded_with_markers, part.folded))
+        found = ((text, place) for text, one in places for place in wanted.find_all(one))
+        return next((text[place.start : place.end] for text, place in found), None)
 
     return find
 
