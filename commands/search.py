@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.entrez_query import MAX_PUBMED_RESULTS
+from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, check_syntax
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult
@@ -138,8 +138,8 @@ def _query(text: str) -> str:
                 recovery_hint="Save it as UTF-8, or give the query as an argument.",
                 details={"reason": "not_text"},
             ) from None
-        return " ".join(text.split())
-    return text
+    check_syntax(text)  # before line ends are lost: a numbered list has one search on each line
+    return " ".join(text.split())
 
 
 def _names_a_summary(made: Plan) -> bool:

@@ -9,11 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
-from typing import Annotated, Final, TypedDict
+from typing import Annotated, Any, Final, TypedDict
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.invisible import visible
 from entrez_kit.model import Warn
 from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
 from entrez_kit.wording import Argument, ByDoor, Wording
@@ -447,3 +448,127 @@ def quoted(value: str, field: str) -> str:
 def date_clause(min_date: str, max_date: str, date_type: str) -> str:
     """Write date bounds as a clause of a PubMed term."""
     return f'("{min_date}"[{date_type}] : "{max_date}"[{date_type}])'
+
+
+# A query as a user typed or pasted it
+
+
+_TYPOGRAPHIC: Final = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟″«»＂", '"'),
+        **dict.fromkeys("‘’‚‛′＇", "'"),
+        **dict.fromkeys("‐‑‒–—―−－", "-"),
+        **dict(zip("（）［］", "()[]", strict=True)),
+    }
+)
+_QUOTED: Final = re.compile(r'"[^"]*"')
+_HISTORY: Final = re.compile(r"(?<![\w#])#[0-9]+\b")
+_NUMBERED: Final = re.compile(r"(?:#|\bS)?\b1[.):]?\s+\S.*\s(?:#|\bS)?2[.):]?\s+\S", re.DOTALL)
+_LINE_NUMBER: Final = re.compile(r"\s*(?:#|S)?([0-9]{1,3})[.):]?\s+\S")
+_LOWERCASE: Final = re.compile(r"(?<=\s)(?:or|not)(?=\s)")
+
+_SUSPICIOUS: Final = re.compile(
+    r"[./:={]|\badj|\blimit\s|\bM[HMJ]\s*\"|\b(?:TI|AB|TX|SU)\s|\b(?:TITLE|LIMIT|AUTHKEY|SRCTITLE|PUBYEAR)\b|\[mh\s"
+)
+"""Every query in another syntax has one of these, so plain queries need not load what recognizes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryInput:
+    """A query as it is sent, and what was changed in it or may be a mistake."""
+
+    text: str
+    warnings: tuple[Warn, ...] = ()
+
+
+def read_query(query: str, field: str = "query_term") -> QueryInput:
+    """Return a query with plain quotation marks, dashes and spaces, and the warnings about it.
+
+    Args:
+        query: the query as typed or pasted.
+        field: the name of the argument, for messages.
+
+    Raises:
+        InvalidInput: the quotes or parentheses do not pair up, or ``check_syntax`` refuses the query.
+    """
+    warnings = []
+    shown = visible(query)
+    if shown != query:
+        warnings.append(
+            Warn(code="control_characters", message="Control and invisible characters in the query were removed.")
+        )
+    text = shown.translate(_TYPOGRAPHIC)
+    if text != shown:
+        changed = "".join(dict.fromkeys(one for one in shown if ord(one) in _TYPOGRAPHIC))
+        message = f"Typographic characters in the query were replaced by plain ones: {' '.join(changed)}"
+        warnings.append(Warn(code="typographic_characters", message=message))
+    check_syntax(text, field)
+    text = " ".join(text.split())
+    check_balance(text, field)
+    if words := dict.fromkeys(_LOWERCASE.findall(_QUOTED.sub('"x"', text))):
+        message = f"PubMed may read lowercase {' and '.join(map(repr, words))} as a word. Write operators in capitals."
+        warnings.append(Warn(code="lowercase_operator", message=message, terms=list(words)))
+    return QueryInput(text, tuple(warnings))
+
+
+def check_syntax(query: str, field: str = "query_term") -> None:
+    """Refuse the syntax of another service, a numbered list of searches, and a reference to a search history.
+
+    Raises:
+        InvalidInput: ``details.reason`` is foreign_syntax, numbered_list or no_history.
+    """
+    text = _QUOTED.sub('"x"', visible(query).translate(_TYPOGRAPHIC))
+    if _is_numbered(text):
+        raise _refusal(
+            field,
+            query,
+            "this is a numbered list of searches. PubMed would read the numbers as words.",
+            "Give one query; join the lines with AND and OR.",
+            "numbered_list",
+        )
+    if found := _HISTORY.search(text):
+        raise _refusal(
+            field,
+            query,
+            f"{found[0]} refers to a search history, and there is none here.",
+            f"Write the search that {found[0]} stands for in parentheses in its place.",
+            "no_history",
+        )
+    if not _SUSPICIOUS.search(text):
+        return
+    from entrez_kit.foreign_syntax import foreign_sign
+
+    if sign := foreign_sign(text):
+        service, part = sign
+        guide = ByDoor("; see `entrez-kit guide searching`", "")
+        hint = Wording('Write it in PubMed\'s syntax, for example "heart failure"[tiab] or neoplasms[mh]', guide, ".")
+        problem = f"{part!r} is {service} syntax. PubMed would search its letters as words."
+        raise _refusal(field, query, problem, hint, "foreign_syntax", service=service)
+
+
+def _is_numbered(text: str) -> bool:
+    """Return whether a text is a list of searches with the numbers 1, 2 ... at the beginning of its lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return _NUMBERED.match(text.lstrip()) is not None and re.match(r"\s*(?:#|S)?1[.):]\s", text) is not None
+    numbers = [int(found[1]) for line in lines if (found := _LINE_NUMBER.match(line))]
+    return len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] <= 1
+
+
+def _refusal(field: str, query: str, problem: str, hint: str | Wording, reason: str, **details: str) -> InvalidInput:
+    return InvalidInput(
+        Wording(Argument(field), f": {problem}"),
+        invalid_input=f"{field}={query}",
+        recovery_hint=hint,
+        details={"reason": reason, **details},
+    )
+
+
+def _checked(query: Any, info: ValidationInfo) -> Any:
+    if isinstance(query, str):
+        check_syntax(query, info.field_name or "query_term")
+    return query
+
+
+QueryText = Annotated[str, BeforeValidator(_checked)]
+"""A query in a request: refused before its length is checked, so that the message names the actual problem."""

@@ -21,7 +21,7 @@ from entrez_kit.corpus.store import checkpoints, reading
 from entrez_kit.corpus.store.checkpoints import Ending, Job
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp
-from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, check_balance, date_clause
+from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, date_clause, read_query
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Accounted
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day, esearch_delta
@@ -90,8 +90,8 @@ class _WindowSearch:
     def __init__(self, services: Services, request: SyncRequest) -> None:
         self.services = services.past_cache()
         self.query_key = request.query_key
-        self.term = " ".join(request.term.split())
-        check_balance(self.term, "term")
+        self._query = read_query(request.term, "term")
+        self.term = self._query.text
         before = services.corpus.get_checkpoint(request.query_key)
         self.replaces = before is not None and before.term is not None and before.term != self.term
         if before is not None and self.replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
@@ -131,7 +131,7 @@ class _WindowSearch:
     def remarks(self, reply: ESearchReply) -> list[str]:
         """Say what NCBI dropped of the term, and whether the corpus gets more than the term asks for."""
         verdict = broadening(self.term, reply, lambda term: None)
-        return [warning.message for warning in verdict.warnings(reply)]
+        return [warning.message for warning in (*verdict.warnings(reply), *self._query.warnings)]
 
     def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Ask for the entries: how many there are, and their PMIDs where PubMed shows all."""

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from entrez_kit import tracing
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, Broadening, EntrezDate, bounds, broadening
+from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, Broadening, EntrezDate, bounds, broadening, read_query
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation
@@ -102,6 +102,8 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
             recovery_hint=WHOLE,
             details={"reason": "retstart_out_of_range"},
         )
+    query = read_query(request.term, "term")
+    typed, request = request.term, request.model_copy(update={"term": query.text})
     check_database(services, request.db)
     first, url = _page(services, request, request.offset, request.max_results)
     ids = dict.fromkeys(first.ids)
@@ -120,7 +122,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         return _page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
 
     verdict = broadening(request.term, first, count)
-    warnings = _warnings(request, first, verdict)
+    warnings = [*_warnings(request, first, verdict), *query.warnings]
     if not first.count and (request.min_date or request.max_date):
         number = 0
         with suppress(EntrezKitError):  # the page is empty whatever the answer
@@ -134,7 +136,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
             warnings.append(Warn(code="filters_emptied", message=message))
     return EntrezSearchResult(
         db=request.db,
-        term=request.term,
+        term=typed,
         query_translation=first.query_translation,
         query_broadened=verdict.broadened or None,
         strict_total=verdict.strict_total,

@@ -5,25 +5,26 @@ from functools import partial
 from itertools import chain, islice
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
-from entrez_kit.batches import in_parts
 from entrez_kit.entrez_query import (
     MAX_PUBMED_RESULTS,
     SPECIES,
     DateBounds,
     EntrezDate,
+    QueryInput,
+    QueryText,
     bounds,
     broadening,
-    check_balance,
     date_clause,
     mesh_gap,
     quoted,
+    read_query,
 )
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Collected, Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
+from entrez_kit.model import Collected, Request, Result, Warn, lacking, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
@@ -79,7 +80,7 @@ class DateRange(Request):
 class SearchRequest(Request):
     """What to search PubMed for."""
 
-    query_term: Stripped = Field(
+    query_term: Annotated[QueryText, StringConstraints(strip_whitespace=True)] = Field(
         min_length=3, description='PubMed query, e.g. "crispr AND review[pt]"; all of PubMed\'s syntax works.'
     )
     max_results: int = Field(
@@ -143,7 +144,7 @@ class SearchRequest(Request):
         Raises:
             InvalidInput: unbalanced quotes or parentheses, or a filter value that would not stay one value.
         """
-        check_balance(self.query_term)
+        query = self.query().text
         types = " OR ".join(
             f"{quoted(kind, 'filter_by_publication_types')}[Publication Type]"
             for kind in self.filter_by_publication_types
@@ -159,7 +160,15 @@ class SearchRequest(Request):
             "free full text[Filter]" if self.free_full_text else "",
         ]
         given = list(filter(None, clauses))
-        return " AND ".join([f"({self.query_term})", *given]) if given else self.query_term
+        return " AND ".join([f"({query})", *given]) if given else query
+
+    def query(self) -> QueryInput:
+        """Return the query as it is sent, without filters, and the warnings about what was typed.
+
+        Raises:
+            InvalidInput: unbalanced quotes or parentheses, or the syntax of another service.
+        """
+        return read_query(self.query_term)
 
     def date_parameters(self) -> DateBounds:
         """Return ESearch's datetype, mindate and maxdate."""
@@ -172,7 +181,8 @@ class SearchRequest(Request):
         if not dates:
             return term
         clause = date_clause(dates["mindate"], dates["maxdate"], dates["datetype"])
-        return f"{term} AND {clause}" if term.startswith(f"({self.query_term}) AND ") else f"({term}) AND {clause}"
+        filtered = term.startswith(f"({self.query().text}) AND ")
+        return f"{term} AND {clause}" if filtered else f"({term}) AND {clause}"
 
 
 class SearchParameters(Result):
@@ -287,7 +297,7 @@ class SearchHits(Outcomes[ArticleHit]):
         pmids = self._retrieved(slices)
         first = list(islice(pmids, 1))
         verdict = broadening(request.term(), found, partial(count_records, services, request))
-        self.warnings += [*verdict.warnings(found), *hidden()]
+        self.warnings += [*verdict.warnings(found), *request.query().warnings, *hidden()]
         if not request.retrieve_all:
             self.warnings += _page_warnings(request, found)
         self.warnings += suggestions(services, request, found)
@@ -298,17 +308,21 @@ class SearchHits(Outcomes[ArticleHit]):
             "esearch_url": url,
         }
         pmids = chain(first, pmids)
-        yield from self._summarized(list(islice(pmids, request.summaries_wanted)))
+        yield from self._fetch_summaries(list(islice(pmids, request.summaries_wanted)))
         yield from map(ArticleHit, pmids)
         if request.retrieve_all:
             self._certify(found)
 
-    def _summarized(self, pmids: list[str]) -> Iterator[ArticleHit]:
+    def _fetch_summaries(self, pmids: list[str]) -> Iterator[ArticleHit]:
         """Yield hits with their summaries. If a batch fails, its hits have no summary and ``shortfall`` names them.
 
         Raises:
             UpstreamError, RateLimited: NCBI returned no summary at all.
         """
+        if not pmids:
+            return
+        from entrez_kit.batches import in_parts
+
         services, snippet = self._services, self._request.snippet_characters
         ask = partial(brief_summaries, services, snippet=snippet)
         answered = False
@@ -583,7 +597,7 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
     given = [] if found.count else filters
     try:
         emptied = _emptied_by(services, request, given) if given else []
-        return emptied or _spelling(services, request.query_term, "" if found.count else "Nothing was found. ")
+        return emptied or _spelling(services, request.query().text, "" if found.count else "Nothing was found. ")
     except (UpstreamError, RateLimited):
         return []
 

@@ -13,7 +13,7 @@ import pytest
 from places import ROOT
 
 LAYERS = (
-    ("_version", "markup", "invisible", "sentences", "wording"),
+    ("_version", "markup", "invisible", "sentences", "wording", "foreign_syntax"),
     ("errors",),
     ("extras",),
     ("private_files",),

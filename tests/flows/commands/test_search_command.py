@@ -531,3 +531,42 @@ def test_a_file_of_an_office_program_is_answered_with_one_that_it_opens(cli: Cli
 
     assert done.status == 2
     assert f"(-o {instead})" in envelope(done)["recovery_hint"]
+
+
+# Queries that PubMed would misread
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("search", "#3"), "no_history"),
+        (("search", "exp Neoplasms/ and (heart adj3 failure).ti,ab."), "foreign_syntax"),
+        (("db", "search", "pubmed", "(heart adj3 failure).ti,ab."), "foreign_syntax"),
+        (("corpus", "sync", "heart", "TS=(heart AND failure)"), "foreign_syntax"),
+        (("facets", "#1 AND #2"), "no_history"),
+    ],
+)
+def test_a_query_that_pubmed_would_misread_is_refused_without_a_request(
+    cli: Cli, sandbox: Sandbox, arguments: tuple[str, ...], reason: str
+) -> None:
+    before = sandbox.requests()
+
+    done = cli(*arguments)
+
+    assert done.status == 2
+    assert reason in done.err
+    assert sandbox.requests() == before
+
+
+def test_a_numbered_list_on_standard_input_is_refused(cli: Cli) -> None:
+    done = cli("search", "-", stdin="1. crispr\n2. sickle cell\n3. 1 and 2\n")
+
+    assert (done.status, envelope(done)["details"]["reason"]) == (2, "numbered_list")
+
+
+def test_a_pasted_query_is_sent_with_plain_characters_and_kept_as_typed(cli: Cli) -> None:
+    found = document(cli("search", "\u201cbase editing\u201d or nothing"))
+
+    assert found["search_parameters"]["query_term"] == "\u201cbase editing\u201d or nothing"
+    assert found["effective_esearch_term"] == '"base editing" or nothing'
+    assert {"typographic_characters", "lowercase_operator"} <= {warning["code"] for warning in found["warnings"]}

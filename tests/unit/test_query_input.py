@@ -1,0 +1,148 @@
+"""Queries as users type and paste them: fixed characters, warnings, and refusals of other languages."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entrez_kit.entrez_query import check_syntax, read_query
+from entrez_kit.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("\u201cheart failure\u201d[tiab]", '"heart failure"[tiab]'),
+        ("\u201eheart failure\u201c", '"heart failure"'),
+        ("\u00abheart failure\u00bb", '"heart failure"'),
+        ("Crohn\u2019s disease", "Crohn's disease"),
+        ("follow\u2013up AND beta\u2011blocker", "follow-up AND beta-blocker"),
+        ("\uff08heart OR cardiac\uff09 AND failure", "(heart OR cardiac) AND failure"),
+    ],
+)
+def test_typographic_characters_are_replaced_and_reported(typed: str, sent: str) -> None:
+    query = read_query(typed)
+
+    assert query.text == sent
+    assert [warning.code for warning in query.warnings] == ["typographic_characters"]
+
+
+@pytest.mark.parametrize("typed", ["crispr\x00 AND cas9", "crispr\u202e AND cas9", "\x1bcrispr AND cas9\x9f"])
+def test_control_characters_are_removed_and_reported(typed: str) -> None:
+    query = read_query(typed)
+
+    assert query.text == "crispr AND cas9"
+    assert [warning.code for warning in query.warnings] == ["control_characters"]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("crispr or sickle", ["or"]),
+        ("crispr not (mice or rats)", ["not", "or"]),
+        ("crispr OR sickle", []),
+        ('"whether or not" AND crispr', []),
+        ("crispr AND cas9", []),
+        ("oral or", []),
+    ],
+)
+def test_lowercase_operators_are_reported(query: str, words: list[str]) -> None:
+    found = [warning.terms for warning in read_query(query).warnings if warning.code == "lowercase_operator"]
+
+    assert found == ([words] if words else [])
+
+
+@pytest.mark.parametrize(
+    ("query", "service"),
+    [
+        ("exp Neoplasms/ and (heart adj3 failure).ti,ab.", "Ovid"),
+        ("(tuberculosis or TB).tw", "Ovid"),
+        ("Tuberculosis, Multidrug-Resistant/ or Tuberculosis/", "Ovid"),
+        ("heart adj3 failure", "Ovid"),
+        ("or/1-4", "Ovid"),
+        ("limit 5 to english", "Ovid"),
+        ("\u2018heart infarction\u2019/exp OR infarct:ti,ab", "Embase.com"),
+        ("[embase]/lim AND cancer", "Embase.com"),
+        ('MH "Heart Failure+" AND TI (drug OR therapy)', "EBSCO"),
+        ('AB "heart failure"', "EBSCO"),
+        ("TS=(heart AND failure)", "Web of Science"),
+        ("TITLE-ABS-KEY(heart W/3 failure)", "Scopus"),
+        ("heart PRE/2 failure", "Scopus"),
+        ('[mh "Heart Failure"] or "heart failure":ti,ab,kw', "Cochrane Library"),
+        ("MeSH descriptor: [Heart Failure] explode all trees", "Cochrane Library"),
+        ("heart NEAR/3 failure", "Embase.com or Web of Science"),
+    ],
+)
+def test_the_syntax_of_another_service_is_refused_by_name(query: str, service: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_query(query)
+
+    assert caught.value.details == {"reason": "foreign_syntax", "service": service}
+
+
+@pytest.mark.parametrize("query", ["#3", "#1 AND #2", "crispr AND #12"])
+def test_a_reference_to_a_search_history_is_refused(query: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_query(query)
+
+    assert caught.value.details["reason"] == "no_history"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "1. crispr\n2. sickle cell\n3. 1 and 2",
+        "#1 crispr\n#2 sickle cell\n#3 #1 AND #2",
+        "1 crispr\n2 sickle cell",
+        "1. crispr 2. sickle cell 3. 1 and 2",
+    ],
+)
+def test_a_numbered_list_is_refused(query: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_query(query)
+
+    assert caught.value.details["reason"] == "numbered_list"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "hypertension/therapy[majr]",
+        "neoplasms/dh AND 2020:2024[dp]",
+        '"heart failure"[tiab:~3]',
+        "crispr AND (mice[mh:noexp] NOT humans[mh])",
+        "17170002 16381840",
+        "omega N3 fatty acids",
+        "IL-2/IL-15 AND TNF-alpha",
+        "10.1016/j.cell.2013.02.022[doi]",
+        "Smith J[au] AND 12[vi] AND 345[pg]",
+        "COVID-19\nvaccine\n2 doses",
+        "and/or",
+        "TI-RADS AND thyroid",
+        '"exp. neoplasms/ x"',
+        "5:10 ratio AND 1:2",
+    ],
+)
+def test_queries_of_pubmed_pass(query: str) -> None:
+    check_syntax(query)
+
+
+def test_published_strategies_for_pubmed_pass(real_data: Path) -> None:
+    lines = (real_data / "strategies" / "pubmed.jsonl").read_text(encoding="utf-8").splitlines()
+
+    for line in lines:
+        assert read_query(json.loads(line)["query"]).text
+    assert len(lines) >= 15
+
+
+@given(st.text(alphabet="abAB019 .,:/()[]\"#*'-=\n{}\u201c\u2019\u200b", max_size=60))
+def test_any_text_is_a_query_or_refused_with_a_reason(text: str) -> None:
+    try:
+        query = read_query(text)
+    except InvalidInput as error:
+        outcome = error.details["reason"]
+    else:
+        outcome = "" if read_query(query.text).text == query.text else "changed twice"
+    assert outcome in ("", "foreign_syntax", "numbered_list", "no_history", "unbalanced_query")
