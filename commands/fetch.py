@@ -1,6 +1,6 @@
 """`entrez-kit fetch`: one outcome per identifier, in order, streamed where the format can."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -96,8 +96,8 @@ def print_records(
     table: Any = show_with("tables.fetch_table"),
     *,
     idle: str = "No identifiers came from standard input; nothing was fetched.",
-    remark: EntrezKitError | None = None,
-) -> None:
+    afterwards: Callable[[Any], EntrezKitError | None] | None = None,
+) -> Any:
     """Fetch records and print them in the format the user wants.
 
     Args:
@@ -105,7 +105,10 @@ def print_records(
         arguments: fields of the request.
         table: makes what a terminal shows of the result.
         idle: what to note where there are no PMIDs.
-        remark: an error to end with although all went well.
+        afterwards: called once the records are printed; returns an error to end with, if any.
+
+    Returns:
+        The result, or the outcomes if the format streams them; None if there were no PMIDs.
     """
     if plan(ctx).format in ("xml", "ids") and arguments["detail_level"] != "medline_text":
         arguments = {**arguments, "detail_level": "full_xml"}  # of which nothing is made: their bytes are enough
@@ -120,7 +123,7 @@ def print_records(
 
         view = replace(view, texts=(texts := RecordTexts()))
         operation = replace(operation, collect=lambda request, contents: result_of(request, _Written(contents, texts)))
-    run(
+    return run(
         ctx,
         operation,
         arguments,
@@ -128,7 +131,7 @@ def print_records(
         label="Fetching",
         least=BATCH,
         idle=idle,
-        afterwards=lambda _: remark,
+        afterwards=afterwards,
     )
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from hashlib import file_digest
 from typing import Annotated, Any, Final
 
 import typer
@@ -9,11 +10,13 @@ import typer
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, check_syntax
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult, describe
 from entrez_kit.services.esearch_reply import DROPPED
 
+from ._formats.documents import json_text
 from ._formats.fields import DocumentPaths, as_data, columns_at
 from ._options import argument, asks, option
+from ._output import Sink
 from ._pipeline import (
     View,
     accepts,
@@ -100,14 +103,13 @@ def command(
     if made.format in RECORDS:
         _print_records(ctx, asked, strict)
         return
-    run(
-        ctx,
-        SEARCH_ARTICLES,
-        asked,
-        _view(asked["query_term"], snippets=snippets),
-        label="Retrieving PMIDs",
-        afterwards=lambda found: _remarks(ctx, found, asked, strict),
-    )
+
+    def finish(found: SearchResult | SearchHits) -> EntrezKitError | None:
+        _write_certificate(ctx, found if isinstance(found, SearchResult) else describe(found.request, found))
+        return _remarks(ctx, found, asked, strict)
+
+    view = _view(asked["query_term"], snippets=snippets)
+    run(ctx, SEARCH_ARTICLES, asked, view, label="Retrieving PMIDs", afterwards=finish)
 
 
 def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) -> None:
@@ -123,7 +125,27 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
         raise refused
     level = "medline_text" if plan(ctx).format == "nbib" else "abstract_plus"
     wanted = {"pmids": result.pmids, "detail_level": level}
-    print_records(ctx, wanted, idle="Nothing was found.", remark=result.shortfall())
+
+    def finish(_: object) -> EntrezKitError | None:
+        _write_certificate(ctx, result)
+        return result.shortfall()
+
+    if print_records(ctx, wanted, idle="Nothing was found.", afterwards=finish) is None:
+        finish(None)
+
+
+def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:
+    """Write ``FILE.search.json`` for ``--all -o FILE``: the search, its certificate and the hash of the file."""
+    target = plan(ctx).target
+    if result.certificate is None or target is None or not target.is_file():
+        return
+    with target.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    document = as_data(result)
+    for listed in ("pmids", "brief_summaries"):
+        document.pop(listed, None)
+    with Sink(target.with_name(f"{target.name}.search.json")) as sink:
+        sink.data(json_text({**document, "file": target.name, "file_sha256": digest}) + "\n")
 
 
 def _query(text: str) -> str:

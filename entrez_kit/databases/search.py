@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Final, Self
 from pydantic import Field, model_validator
 
 from entrez_kit import tracing
+from entrez_kit._version import __version__
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, Broadening, EntrezDate, bounds, broadening, read_query
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -65,6 +66,8 @@ class EntrezSearchResult(Result):
     strict_total: int | None = sparse()
     total_found: int
     retrieved_count: int
+    searched_at: str
+    version: str
     warnings: list[Warn] = Field(default_factory=list)
     ids: list[str]
     offset: int
@@ -142,6 +145,8 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         strict_total=verdict.strict_total,
         total_found=first.count,
         retrieved_count=len(ids),
+        searched_at=first.searched_at,
+        version=__version__,
         ids=list(ids),
         offset=request.offset,
         max_results=request.max_results,

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
+from entrez_kit._version import __version__
 from entrez_kit.entrez_query import check_balance
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.europepmc.models import EuropePMCArticle
@@ -122,6 +123,8 @@ class EuropePMCResult(Collected):
     sort_by: Sort
     total_found: int
     retrieved_count: int
+    searched_at: str
+    version: str
     articles: list[EuropePMCArticle]
     next_cursor: str | None = sparse()
     warnings: list[Warn] = Field(default_factory=list)
@@ -196,6 +199,7 @@ class Walk(Outcomes[EuropePMCArticle]):
         self.retrieved = 0
         self.next_cursor: str | None = request.cursor
         self.search_url = ""
+        self.searched_at = ""
         self.failure: EntrezKitError | None = None
         self._skipped = 0
 
@@ -224,6 +228,7 @@ class Walk(Outcomes[EuropePMCArticle]):
                 reply = coming() if coming is not None else self._ask(cursor, self.retrieved)
                 page = parse_page(reply.value, cursor)
                 self.search_url = self.search_url or reply.url
+                self.searched_at = self.searched_at or reply.sent_at
                 if cursor == self._request.cursor:
                     self.total_found = page.total_found
                 coming = self._ahead(page)
@@ -330,6 +335,8 @@ def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
         sort_by=request.sort_by,
         total_found=walk.total_found,
         retrieved_count=len(articles),
+        searched_at=walk.searched_at,
+        version=__version__,
         articles=articles,
         next_cursor=walk.next_cursor,
         warnings=walk.warnings,

@@ -91,6 +91,8 @@ class FacetsResult(Collected):
     strict_total: int | None = sparse()
     records_counted: int
     complete: bool
+    searched_at: str
+    version: str
     facets: list[Facet]
     warnings: list[Warn] = Field(default_factory=list)
 
@@ -151,6 +153,8 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         query_broadened=found.query_broadened,
         strict_total=found.strict_total,
         total_found=found.total_found,
+        searched_at=found.searched_at,
+        version=found.version,
         records_counted=records,
         complete=records == found.total_found,
         facets=facets,

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, field_validator,
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
+from entrez_kit._version import __version__
 from entrez_kit.entrez_query import (
     MAX_PUBMED_RESULTS,
     SPECIES,
@@ -215,8 +216,15 @@ class Slice(Result):
 
 
 class Certificate(Result):
-    """Proof of a complete retrieval: what PubMed counted, what came, and a hash over the sorted PMIDs."""
+    """Proof of a complete retrieval: what PubMed counted, what came, and a hash over the sorted PMIDs.
 
+    ``query`` is the query as typed, ``searched_at`` the time of PubMed's first reply (UTC) and ``version`` that of
+    entrez-kit.
+    """
+
+    query: str
+    searched_at: str
+    version: str
     count: int
     retrieved: int
     missing: int
@@ -230,7 +238,8 @@ class SearchResult(Collected):
     """PMIDs in the order asked for, how NCBI understood the query, and its complaints.
 
     ``effective_esearch_term`` is the whole search as one PubMed term (date bounds written out); ``query_translation``
-    is what NCBI made of it. ``query_broadened`` is true where NCBI dropped a part that the query requires, so that the
+    is what NCBI made of it. ``searched_at`` is when PubMed answered (UTC), also if the reply is cached, and ``version``
+    is that of entrez-kit. ``query_broadened`` is true where NCBI dropped a part that the query requires, so that the
     results match less than was asked; ``strict_total`` is what the query as written would find. Addresses hold no
     credentials.
     """
@@ -244,6 +253,8 @@ class SearchResult(Collected):
     strict_total: int | None = sparse()
     total_found: int
     retrieved_pmid_count: int
+    searched_at: str
+    version: str
     warnings: list[Warn] = Field(default_factory=list)
     pmids: list[str]
     brief_summaries: list[BriefSummary] = sparse([])
@@ -272,7 +283,7 @@ class SearchHits(Outcomes[ArticleHit]):
 
     def __init__(self, services: Services, request: SearchRequest) -> None:
         super().__init__()
-        self._services, self._request = services, request
+        self._services, self.request = services, request
         self._pmids: dict[str, None] = {}
         self._slices: list[Slice] = []
         self._untitled: list[str] = []
@@ -288,7 +299,7 @@ class SearchHits(Outcomes[ArticleHit]):
         return len(self._pmids)
 
     def __iter__(self) -> Iterator[ArticleHit]:
-        request, services = self._request, self._services
+        request, services = self.request, self._services
         hidden = in_background(lambda: mesh_warnings(services, request))
         found, url, slices = _whole_search(services, request) if request.retrieve_all else _page(services, request)
         self.total_found = found.count
@@ -306,6 +317,7 @@ class SearchHits(Outcomes[ArticleHit]):
             "query_broadened": verdict.broadened or None,
             "strict_total": verdict.strict_total,
             "esearch_url": url,
+            "searched_at": found.searched_at,
         }
         pmids = chain(first, pmids)
         yield from self._fetch_summaries(list(islice(pmids, request.summaries_wanted)))
@@ -323,7 +335,7 @@ class SearchHits(Outcomes[ArticleHit]):
             return
         from entrez_kit.batches import in_parts
 
-        services, snippet = self._services, self._request.snippet_characters
+        services, snippet = self._services, self.request.snippet_characters
         ask = partial(brief_summaries, services, snippet=snippet)
         answered = False
         for part in in_parts(pmids, SUMMARIES_PER_REQUEST, ask, at_once=services.eutils.at_once):
@@ -348,14 +360,14 @@ class SearchHits(Outcomes[ArticleHit]):
             self._slices.append(Slice(clause=clause, count=count, retrieved=len(ids)))
             new = [pmid for pmid in dict.fromkeys(ids) if pmid not in self._pmids]
             self._pmids.update(dict.fromkeys(new))
-            if self._request.retrieve_all:
+            if self.request.retrieve_all:
                 tracing.step(len(self._pmids), self.total_found)
             yield from new
 
     def _certify(self, found: ESearchReply) -> None:
         import hashlib
 
-        sort, retrieved = self._request.sort_by, len(self._pmids)
+        sort, retrieved = self.request.sort_by, len(self._pmids)
         if len(self._slices) > 1 and sort != "relevance":
             message = f"Sorted by {sort} within each of {len(self._slices)} slices, not over all of them."
             self.warnings.append(Warn(code="sorted_by_slice", message=message))
@@ -364,6 +376,9 @@ class SearchHits(Outcomes[ArticleHit]):
             self.warnings.append(Warn(code="count_changed", message=f"{message}meanwhile."))
         lines = "".join(f"{pmid}\n" for pmid in sorted(self._pmids, key=int))
         self.certificate = Certificate(
+            query=self.request.query_term,
+            searched_at=found.searched_at,
+            version=__version__,
             count=found.count,
             retrieved=retrieved,
             missing=max(0, found.count - retrieved),
@@ -375,8 +390,8 @@ class SearchHits(Outcomes[ArticleHit]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Return the error for PMIDs that NCBI counted and did not list, or for titles it did not return."""
-        shown = min(self.total_found, MAX_PUBMED_RESULTS) - self._request.offset
-        expected = max(0, min(self._request.max_results, shown))
+        shown = min(self.total_found, MAX_PUBMED_RESULTS) - self.request.offset
+        expected = max(0, min(self.request.max_results, shown))
         missing = self.certificate.missing if self.certificate else expected - self.retrieved_pmid_count
         if missing <= 0 and self._untitled:
             message = f"NCBI returned no title for {len(self._untitled):,} of {self.retrieved_pmid_count:,} results."
@@ -445,7 +460,17 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
 
 def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
     """Collect the PMIDs of a search."""
-    found = list(hits)
+    return describe(request, hits, list(hits))
+
+
+def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHit] = ()) -> SearchResult:
+    """Return the document of a search that has ended.
+
+    Args:
+        request: the request.
+        hits: the search, after its hits were taken.
+        found: the hits that the document lists.
+    """
     asked = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
     for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters"):
         asked[name] = asked[name] or None
@@ -459,9 +484,10 @@ def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
         search_parameters=SearchParameters(**asked),
         effective_esearch_term=request.effective_term(),
         total_found=hits.total_found,
-        retrieved_pmid_count=len(found),
+        retrieved_pmid_count=hits.retrieved_pmid_count,
         pmids=[hit.pmid for hit in found],
         brief_summaries=[hit.summary for hit in found if hit.summary is not None],
+        version=__version__,
         warnings=hits.warnings,
         web_env=hits.web_env,
         query_key=hits.query_key,

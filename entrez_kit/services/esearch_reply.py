@@ -114,6 +114,8 @@ class ESearchReply:
     web_env: str | None = None
     query_key: str | None = None
     complaints: list[Complaint] = field(default_factory=list)
+    searched_at: str = ""
+    """When NCBI sent the reply: ISO 8601, UTC, to the second."""
 
     @property
     def remarks(self) -> list[Remark]:

@@ -145,7 +145,8 @@ class EUtils(ServiceClient):
             return found
 
         expect = _document(retmode, "eSearchResult", "esearchresult")
-        return self._ask("esearch", params, expect, read, deadline_ms=deadline_ms, short=short if partial else None)
+        reply = self._ask("esearch", params, expect, read, deadline_ms=deadline_ms, short=short if partial else None)
+        return replace(reply, value=replace(reply.value, searched_at=reply.sent_at))
 
     def esummary(
         self,

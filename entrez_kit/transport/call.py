@@ -4,8 +4,10 @@ Nothing in here knows of credentials: they are added below the cache, right befo
 """
 
 import hashlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Generic, Literal
 from urllib.parse import urlencode, urlsplit
 
@@ -119,7 +121,8 @@ class Reply(Generic[T]):
 
     ``value`` is what the reader of the call made of ``content``; nobody has to parse it again. ``url`` holds no
     credentials. ``attempts`` counts the requests that were sent for it: none for a cached one. ``until`` is the Unix
-    time until which the cache gives it again; 0 where it is asked for anew every time.
+    time until which the cache gives it again; 0 where it is asked for anew every time. ``created`` is the Unix time at
+    which the service sent it, also if it comes from the cache.
     """
 
     content: bytes
@@ -130,6 +133,12 @@ class Reply(Generic[T]):
     status: int
     attempts: int
     until: float = 0.0
+    created: float = 0.0
+
+    @property
+    def sent_at(self) -> str:
+        """The time at which the service sent the reply: ISO 8601, UTC, to the second."""
+        return datetime.fromtimestamp(self.created or time.time(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(slots=True)

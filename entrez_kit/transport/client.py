@@ -153,7 +153,9 @@ class Transport:
         if self._settings.offline or time.time() < until:
             with suppress(UpstreamError):
                 value = call.expect.read(stored.content)
-                return Reply(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until)
+                return Reply(
+                    stored.content, value, self.shown(call), call.method, True, stored.status, 0, until, stored.created
+                )
         return None
 
     def _send(self, request: "CallRequest[T]", *, is_cached: bool, renew: bool) -> Reply[T]:
@@ -166,7 +168,8 @@ class Transport:
             stored = StoredReply(response.content, response.status_code, response.created_at.timestamp(), expires)
             return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
         until = 0.0 if self._settings.refresh or call.fresh else expires
-        return Reply(response.content, request.value, self.shown(call), call.method, False, 200, outgoing.sent, until)
+        sent, created = outgoing.sent, response.created_at.timestamp()
+        return Reply(response.content, request.value, self.shown(call), call.method, False, 200, sent, until, created)
 
     def shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""

@@ -1,8 +1,10 @@
 """`entrez-kit search` over the demo corpus."""
 
 import csv
+import hashlib
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 import rispy
 from terminal import Cli, Done, Module, envelope
 
+from entrez_kit._version import __version__
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult, Slice
 from entrez_kit.sandbox.server import Sandbox
@@ -307,6 +310,8 @@ def result(titles: list[str], **more: Any) -> SearchResult:
         query_translation="x[All Fields]",
         total_found=len(titles),
         retrieved_pmid_count=len(titles),
+        searched_at="2026-01-01T00:00:00Z",
+        version="1",
         pmids=pmids,
         brief_summaries=[
             BriefSummary(pmid=pmid, title=title, authors="Doe J, Roe R, Poe P, Moe M", source="J. 2024;1:2")
@@ -344,6 +349,9 @@ def test_authors_are_shortened_and_titles_never(module: Module) -> None:
 
 def test_an_incomplete_certificate_is_told(module: Module) -> None:
     proof = Certificate(
+        query="x",
+        searched_at="2026-01-01T00:00:00Z",
+        version="1",
         count=5,
         retrieved=3,
         missing=2,
@@ -531,6 +539,58 @@ def test_a_file_of_an_office_program_is_answered_with_one_that_it_opens(cli: Cli
 
     assert done.status == 2
     assert f"(-o {instead})" in envelope(done)["recovery_hint"]
+
+
+# What a search was, beside its records
+
+
+@pytest.mark.parametrize("name", ["hits.ris", "hits.csv", "hits.txt", "hits.jsonl", "hits.json", "hits.nbib"])
+def test_a_complete_search_into_a_file_writes_its_certificate_beside_it(cli: Cli, tmp_path: Path, name: str) -> None:
+    target = tmp_path / name
+
+    done = cli("search", "crispr", "AND", "humans[mh]", "--all", "-o", str(target))
+    search = json.loads((tmp_path / f"{name}.search.json").read_text(encoding="utf-8"))
+
+    assert done.status == 0, done.err
+    assert search["file_sha256"] == hashlib.sha256(target.read_bytes()).hexdigest()
+    assert search["search_parameters"]["query_term"] == "crispr AND humans[mh]"
+    assert search["certificate"]["query"] == "crispr AND humans[mh]"
+    assert search["certificate"]["missing"] == 0
+    assert search["warnings"]
+    assert re.fullmatch(r"20[0-9-]{8}T[0-9:]{8}Z", search["searched_at"])
+    assert search["certificate"]["searched_at"] == search["searched_at"]
+    assert search["version"] == search["certificate"]["version"] == __version__
+    assert "pmids" not in search
+
+
+def test_a_complete_search_without_hits_writes_its_certificate_too(cli: Cli, tmp_path: Path) -> None:
+    assert cli("search", "1850[dp]", "AND", "crispr", "--all", "-o", str(tmp_path / "hits.ris")).status == 0
+
+    search = json.loads((tmp_path / "hits.ris.search.json").read_text(encoding="utf-8"))
+    assert (search["total_found"], search["certificate"]["retrieved"]) == (0, 0)
+
+
+def test_a_part_of_a_search_writes_no_certificate(cli: Cli, tmp_path: Path) -> None:
+    assert cli("search", "crispr", "-o", str(tmp_path / "hits.ris")).status == 0
+
+    assert [path.name for path in tmp_path.iterdir()] == ["hits.ris"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "crispr"),
+        ("facets", "crispr", "--max-records", "3"),
+        ("db", "search", "mesh", "diabetes"),
+        ("europepmc", "crispr"),
+    ],
+)
+def test_a_cached_search_keeps_the_time_at_which_it_was_answered(cli: Cli, arguments: tuple[str, ...]) -> None:
+    first, second = document(cli(*arguments, "--json")), document(cli(*arguments, "--json"))
+
+    assert re.fullmatch(r"20[0-9-]{8}T[0-9:]{8}Z", first["searched_at"])
+    assert first["version"] == __version__
+    assert first == second
 
 
 # Queries that PubMed would misread
