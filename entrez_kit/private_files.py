@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -244,6 +244,7 @@ def read_schema(connection: "sqlite3.Connection") -> dict[SchemaObject, str]:
     return found
 
 
+@lru_cache(maxsize=256)
 def normalize_definition(definition: str) -> str:
     """Return a definition without comments and optional blanks, which a migration may have set in another way."""
     return _AROUND_PUNCTUATION.sub(r"\1", _SPACE.sub(" ", definition)).strip()

@@ -20,7 +20,7 @@ from entrez_kit.doctor.hops import reason
 from entrez_kit.doctor.report import Finding, Notes
 from entrez_kit.errors import NotConfigured, StoreError
 from entrez_kit.extras import EXTRAS, install_line, is_installed
-from entrez_kit.private_files import make_private_folder
+from entrez_kit.private_files import make_private_folder, restrict_schema
 from entrez_kit.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 
 LIBRARIES: Final = (
@@ -166,6 +166,7 @@ def damage_of(path: Path) -> str | None:
         if path.stat().st_size > LONG_TO_READ_BYTES:
             return None
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1)) as connection:
+            restrict_schema(connection)
             verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.OperationalError as exc:  # somebody else holds it, which is no damage
         return None if "locked" in str(exc) or "busy" in str(exc) else str(exc)

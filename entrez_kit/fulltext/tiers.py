@@ -1,7 +1,6 @@
 """The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from threading import Lock
 from typing import Any, Final
@@ -80,6 +79,7 @@ def _read_set(services: Services, pmcids: list[str]) -> Read:
         retmode="xml",
         post=len(pmcids) > POST_ABOVE,
         read=lambda content: _articles_of(content, pmcids),
+        keep=lambda read: read.keys() >= set(pmcids),
     )
     return {pmcid: _judged(found) if isinstance(found, JatsArticle) else found for pmcid, found in reply.value.items()}
 
@@ -118,7 +118,9 @@ def _judged(article: JatsArticle) -> JatsArticle | Answer:
 
 def _from_bucket(services: Services, pmcid: str, version: Callable[[], str], before: Answer) -> JatsArticle | Answer:
     try:
-        found = _first(services.pmc_oa.article_xml(pmcid, version()).content)
+        found = services.pmc_oa.article_xml(
+            pmcid, version(), read=partial(_read_article, wanted=pmcid), keep=_is_article
+        ).value
     except (EntityNotFound, InvalidInput):
         return before.and_then(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
@@ -128,9 +130,23 @@ def _from_bucket(services: Services, pmcid: str, version: Callable[[], str], bef
     return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
 
 
-def _first(content: bytes) -> JatsArticle | Answer:
-    article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
-    return Answer("parse-failed", "no article in the document") if article is None else _judged(article)
+def _read_article(content: bytes, *, wanted: str) -> JatsArticle | Answer:
+    """Return the one article of a document, or why it is not used: no text, not readable, or another article."""
+    try:
+        article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
+    except UpstreamError as exc:
+        return failure_of(exc)
+    if article is None:
+        return Answer("parse-failed", "no article in the document")
+    own = (article.front.pmcid or wanted).partition(".")[0]
+    if wanted.startswith("PMC") and own != wanted.partition(".")[0]:
+        return Answer("parse-failed", f"the document is another article, {own}")
+    return _judged(article)
+
+
+def _is_article(read: JatsArticle | Answer) -> bool:
+    """Tell whether a reply may be cached: one that could not be read, or of another article, is requested again."""
+    return isinstance(read, JatsArticle) or read.outcome == "no-body"
 
 
 def _taken(trail: Trail, found: JatsArticle | Answer) -> Answer | None:
@@ -214,12 +230,11 @@ def _from_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> An
     wanted = told.get("pmcid") or (own_id if has_text else None)
     if wanted is None:
         return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
-    content = b""
-    with suppress(EntityNotFound, InvalidInput):
-        content = services.europepmc.full_text_xml(wanted).content
-    if not content.strip():
+    read = partial(_read_article, wanted=wanted)
+    try:
+        found = services.europepmc.full_text_xml(wanted, read=read, keep=_is_article).value
+    except (EntityNotFound, InvalidInput):
         return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
-    found = _first(content)
     if isinstance(found, Answer):
         return found
     trail.via_europepmc, trail.epmc_id, trail.epmc_source = True, own_id, source

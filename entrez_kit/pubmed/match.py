@@ -225,7 +225,11 @@ def _matched(services: Services, citations: Sequence[Citation]) -> dict[int, Mat
                 raise malformed("ecitmatch", "the last line breaks off")
             return {index: answer for index, answer in answers.items() if f"ek{index}" in batch}
 
-        return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read).value
+        def is_complete(answers: dict[int, MatcherAnswer]) -> bool:
+            asked = (int(key[2:]) for key in batch)
+            return all(index in answers for index in asked if citations[index].journal)
+
+        return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read, keep=is_complete).value
 
     def asked_for(indexes: Sequence[int], size: int) -> None:
         keys = [f"ek{index}" for index in indexes]

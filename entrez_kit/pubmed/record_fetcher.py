@@ -276,7 +276,8 @@ class Retrieval(Outcomes[Fetched]):
         self.method = reply.method
         if reply.url not in self.urls:
             self.urls.append(reply.url)
-        return reply.value
+        found: list[Fetched] = reply.value
+        return found
 
     def _read(self, content: bytes, ids: Sequence[str] | None) -> list[Fetched]:
         """Return the records of a reply, unless one cannot be read, or it is about others than those asked for."""

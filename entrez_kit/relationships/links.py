@@ -68,6 +68,7 @@ def follow(
             linkname=LINK_NAMES[relation],
             deadline_ms=None if deadline_ms is None else min(deadline_ms, total),
             read=lambda content: read_links(content, relation, pmids),
+            keep=lambda links: links.keys() >= set(pmids),
         )
     except EntityNotFound:  # none of the articles exists, which the summaries will say
         return Followed({pmid: [] for pmid in pmids})

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlencode
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.services.client import ServiceClient, no_pmcid, senseless
 from entrez_kit.services.xml_reply import malformed, whole_number
-from entrez_kit.transport.call import Expect, Reply, T
+from entrez_kit.transport.call import Expect, Reply, T, always
 from entrez_kit.transport.policy import TTL
 from entrez_kit.wording import BASE_ADDRESS, Argument, Wording
 
@@ -88,11 +88,16 @@ class EuropePMC(ServiceClient):
         ]
         by_post = len(urlencode(params)) > MAX_GET_LENGTH
         read = partial(_read_page, first=cursor_mark == FIRST_PAGE)
+
+        def is_full(page: dict[str, Any]) -> bool:
+            due = min(page_size, whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
+            return len(_results(page) or ()) >= due
+
         try:
             return self._send(
                 "search",
                 "searchPOST" if by_post else "search",
-                Expect("json", frozenset({"hitCount", "resultList"}), read=read),
+                Expect("json", frozenset({"hitCount", "resultList"}), read=read, keep=is_full),
                 params=tuple(params),
                 method="POST" if by_post else "GET",
                 ttl=TTL["europepmc_search"],
@@ -106,11 +111,19 @@ class EuropePMC(ServiceClient):
                 details={**exc.details, "reason": "no_such_address"},
             ) from None
 
-    def full_text_xml(self, pmcid: str) -> Reply:
+    def full_text_xml(
+        self,
+        pmcid: str,
+        *,
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        keep: Callable[[T], bool] = always,
+    ) -> Reply[T]:
         """Return the full text of an article as JATS XML.
 
         Args:
             pmcid: ``PMC123``; Europe PMC also has the full text of some preprints, by their id (``PPR123``).
+            read: reads the reply before it counts.
+            keep: tells of a value whether its reply may be cached.
 
         Raises:
             EntityNotFound: Europe PMC has no full text of it.
@@ -121,7 +134,7 @@ class EuropePMC(ServiceClient):
         if not _FULL_TEXT_ID.fullmatch(wanted):
             raise no_pmcid(pmcid)
         roots = frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"})
-        expect = Expect("xml", roots, may_be_empty=True)
+        expect = Expect("xml", roots, may_be_empty=True, read=read, keep=keep)
         try:
             return self._send("fullTextXML", f"{wanted}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
         except EntityNotFound as exc:
@@ -183,14 +196,18 @@ class EuropePMC(ServiceClient):
 def _read_page(content: bytes, *, first: bool) -> dict[str, Any]:
     """Refuse a page of a search that counts hits and lists none; past the first page that is its end."""
     document: dict[str, Any] = json.loads(content)
-    listed = document.get("resultList")
-    results = listed.get("result") if isinstance(listed, dict) else None
+    results = _results(document)
     count = whole_number(str(document.get("hitCount")))
     if count is None or (first and count and not results):
         raise malformed("Europe PMC search", "a page without results" if count else "no number of hits")
     if results and not any(isinstance(record, dict) and record.get("id") for record in results):
         raise malformed("Europe PMC search", "results without ids")
     return document
+
+
+def _results(page: dict[str, Any]) -> Any:
+    listed = page.get("resultList")
+    return listed.get("result") if isinstance(listed, dict) else None
 
 
 def read_cursor(cursor_mark: str) -> str:

@@ -20,7 +20,7 @@ from entrez_kit.services.client import ServiceClient, senseless
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
 from entrez_kit.settings import Settings
-from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T
+from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import credentials_length, ttl_of
 from entrez_kit.wording import ANEW, Wording
@@ -214,6 +214,7 @@ class EUtils(ServiceClient):
         idtype: str | None = None,
         post: bool = False,
         read: Callable[[bytes], T] | None = None,
+        keep: Callable[[T], bool] = always,
         fresh: bool = False,
     ) -> Reply[T]:
         """Return whole records, named by id or from the history, in the format that rettype and retmode name.
@@ -221,6 +222,7 @@ class EUtils(ServiceClient):
         Args:
             post: ask by POST however short the request is.
             read: reads the reply before it counts, in place of what looks for cut records in flat files.
+            keep: tells of a value whether its reply may be cached.
             fresh: ask NCBI whatever the cache holds.
         """
         params = {
@@ -235,7 +237,7 @@ class EUtils(ServiceClient):
             "idtype": idtype,
         }
         expect = _records(db, rettype, retmode, _distinct(ids))
-        return self._ask("efetch", params, expect, read or expect.read, post=post, fresh=fresh)
+        return self._ask("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
 
     def elink(
         self,
@@ -257,10 +259,12 @@ class EUtils(ServiceClient):
         idtype: str | None = None,
         deadline_ms: int | None = None,
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        keep: Callable[[T], bool] = always,
     ) -> Reply[T]:
         """Return the records that others link to: one link set per id, since every id is sent by itself.
 
         Args:
+            keep: tells of a value whether its reply may be cached.
             deadline_ms: limit of this call in place of the setting; some links of famous records take minutes.
         """
         chosen = _chosen(ids, webenv, query_key, None, None)
@@ -285,6 +289,7 @@ class EUtils(ServiceClient):
             params,
             _document(retmode, "eLinkResult", "linksets"),
             read,
+            keep=keep,
             join_ids=False,
             cacheable=not makes_history,
             deadline_ms=deadline_ms,
@@ -323,14 +328,16 @@ class EUtils(ServiceClient):
         bdata: str,
         db: str = "pubmed",
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        keep: Callable[[T], bool] = always,
     ) -> Reply[T]:
         """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.
 
         Args:
+            keep: tells of a value whether its reply may be cached.
             bdata: lines separated by carriage returns.
         """
         params = {"db": _database(db), "retmode": "xml", "bdata": _words("bdata", bdata)}
-        return self._ask("ecitmatch", params, Expect("text"), read, extension="cgi", ecitmatch=True)
+        return self._ask("ecitmatch", params, Expect("text"), read, keep=keep, extension="cgi", ecitmatch=True)
 
     def _ask(
         self,
@@ -339,6 +346,7 @@ class EUtils(ServiceClient):
         expect: Expect,
         read: Callable[[bytes], T],
         *,
+        keep: Callable[[T], bool] = always,
         post: bool = False,
         join_ids: bool = True,
         cacheable: bool = True,
@@ -369,7 +377,7 @@ class EUtils(ServiceClient):
             endpoint=endpoint,
             url=url,
             params=tuple(parse_qsl(encoded, keep_blank_values=True)),
-            expect=replace(expect, read=read),
+            expect=replace(expect, read=read, keep=keep),
             method=method,
             encoded=encoded,
             ttl=None if uses_history or not cacheable or not self._cached else ttl_of(endpoint, asked.get("db")),
@@ -396,6 +404,8 @@ class EUtils(ServiceClient):
     def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
         """Tell which UIDs a database has, by searching for them: the second opinion on "no such record".
 
+        A search that finds some of them contradicts the reply before, so it is not cached.
+
         Raises:
             UpstreamError: NCBI did not answer after every attempt.
         """
@@ -403,7 +413,10 @@ class EUtils(ServiceClient):
         known: set[str] = set()
         for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
             batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
-            reply = self.esearch(db=db, term=" OR ".join(f"{uid}[UID]" for uid in batch), retmax=len(batch))
+            term = " OR ".join(f"{uid}[UID]" for uid in batch)
+            params = {"db": _database(db), "term": term, "retmax": str(len(batch)), "retstart": "0", "retmode": "xml"}
+            expect = _document("xml", "eSearchResult", "esearchresult")
+            reply = self._ask("esearch", params, expect, parse_esearch, keep=_found_none)
             known.update(reply.value.ids)
         return known & set(wanted)
 
@@ -518,6 +531,10 @@ def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | No
     if pubmed and rettype == "medline":
         return Expect("text", frozenset(), wanted, _MEDLINE_RECORD, read=READERS["medline"])
     return Expect("text", read=READERS.get((rettype or "").lower(), bytes))
+
+
+def _found_none(found: ESearchReply) -> bool:
+    return not found.ids
 
 
 def _incomplete(endpoint: str, what: str) -> UpstreamError:

@@ -6,6 +6,7 @@ says, or else where its record says.
 
 import json
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
@@ -14,7 +15,7 @@ from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.services.client import ServiceClient, no_pmcid
 from entrez_kit.services.known_shapes import JsonShape, XmlShape, notice, texts
 from entrez_kit.settings import PMC_OA_URL
-from entrez_kit.transport.call import Expect, Reply
+from entrez_kit.transport.call import Expect, Reply, T, always
 from entrez_kit.transport.policy import DAY, TTL
 from entrez_kit.wording import BASE_ADDRESS
 
@@ -54,12 +55,21 @@ class PmcOpenData(ServiceClient):
 
     _SERVICE = "pmc_oa"
 
-    def article_xml(self, pmcid: str, version: str | None = None) -> Reply:
+    def article_xml(
+        self,
+        pmcid: str,
+        version: str | None = None,
+        *,
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        keep: Callable[[T], bool] = always,
+    ) -> Reply[T]:
         """Return an article as JATS XML.
 
         Args:
             pmcid: the article.
             version: which one, as ``latest_version`` names it; by default that.
+            read: reads the reply before it counts.
+            keep: tells of a value whether its reply may be cached.
 
         Raises:
             EntityNotFound: the bucket does not have the article, or not as XML.
@@ -67,16 +77,14 @@ class PmcOpenData(ServiceClient):
         """
         name = version or self.latest_version(pmcid)
         usual = f"{name}/{name}.xml"
+        expect = Expect("xml", ROOTS, read=read, keep=keep)
         with suppress(EntityNotFound):
-            return self._xml(usual)
+            return self._send("xml", quote(usual), expect, ttl=TTL["pmc_oa"])
         key = self._file_of(name)
         if key != usual:
             with suppress(EntityNotFound):
-                return self._xml(key)
+                return self._send("xml", quote(key), expect, ttl=TTL["pmc_oa"])
         raise _unusable("xml", f"PMC's open-data bucket has no file where the record of {name} says it is")
-
-    def _xml(self, key: str) -> Reply:
-        return self._send("xml", quote(key), Expect("xml", ROOTS), ttl=TTL["pmc_oa"])
 
     def latest_version(self, pmcid: str) -> str:
         """Return the name of the latest version of an article, such as ``PMC9984800.1``.
@@ -91,17 +99,21 @@ class PmcOpenData(ServiceClient):
             raise no_pmcid(pmcid)
         wanted = f"PMC{number}"
         params = (("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/"))
+        pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/"
+
+        def read(content: bytes) -> list[int]:
+            notice(LISTING, content)
+            return sorted({int(found) for found in re.findall(pattern.encode(), content)})
+
+        expect = Expect("xml", frozenset({"ListBucketResult"}), wanted=1, record=pattern, read=read)
         try:
-            reply = self._send("list", "", Expect("xml", frozenset({"ListBucketResult"})), params=params, ttl=DAY)
+            versions = self._send("list", "", expect, params=params, ttl=DAY).value
         except EntityNotFound as exc:
             raise UpstreamError(
                 "There is no bucket at the address in ENTREZ_KIT_PMC_OA_URL",
                 recovery_hint=BASE_ADDRESS,
                 details={**exc.details, "reason": "no_such_address"},
             ) from None
-        notice(LISTING, reply.content)
-        pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/".encode()
-        versions = sorted({int(found) for found in re.findall(pattern, reply.content)})
         if not versions:
             raise EntityNotFound(
                 f"PMC's open-data bucket does not have {wanted}",

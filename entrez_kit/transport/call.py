@@ -26,6 +26,11 @@ CREDENTIALS: Final = frozenset({"api_key", "email", "mailto", "tool"})
 KEY_FORMAT: Final = "2"  # raise it when the meaning of a cached entry changes, so that old entries are never found
 
 
+def always(_: object) -> bool:
+    """Return True: every reply that its reader accepts may enter the cache."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Expect(Generic[T]):
     """What a valid reply to a call looks like.
@@ -38,6 +43,8 @@ class Expect(Generic[T]):
         may_be_empty: whether a body without anything in it says "no such record".
         read: reads the reply, once, before it counts, and raises ``UpstreamError`` when it cannot, or when what it
             finds is not what was asked for. What it returns is the value of the reply.
+        keep: tells of a value that the reader accepted whether the reply may enter the cache. One that leaves out a
+            part of the request, or contradicts another reply, must be requested again.
     """
 
     format: Format
@@ -46,6 +53,7 @@ class Expect(Generic[T]):
     record: str | None = None
     may_be_empty: bool = False
     read: Callable[[bytes], T] = bytes  # type: ignore[assignment]  # what nobody reads stays bytes
+    keep: Callable[[T], bool] = always
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,15 +274,15 @@ class WireAdapter(WatchedAdapter):
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
             checked = replies.check(call, incoming, self._redactor, told)
         request.value = checked.value
-        headers = {"Cache-Control": self._cache_control(call, is_complete=checked.complete)}
+        headers = {"Cache-Control": self._cache_control(call, checked)}
         raw = HTTPResponse(BytesIO(body), headers, live.status_code, preload_content=False, decode_content=False)
         return self.build_response(request, raw)
 
-    def _cache_control(self, call: Call, *, is_complete: bool) -> str:
+    def _cache_control(self, call: Call[T], checked: replies.Checked[T]) -> str:
         ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
-        if call.ttl is None or not ttl:
+        if call.ttl is None or not ttl or not call.expect.keep(checked.value):
             return "no-store"
-        return f"max-age={ttl if is_complete else min(ttl, NOT_FOUND_TTL)}"
+        return f"max-age={ttl if checked.complete else min(ttl, NOT_FOUND_TTL)}"
 
     @contextmanager
     def _open(self, outgoing: Outgoing) -> Iterator[tuple[requests.Response, str | None]]:

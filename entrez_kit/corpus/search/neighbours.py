@@ -5,18 +5,21 @@ Y. Malkov and D. Yashunin, "Efficient and robust approximate nearest neighbor se
 World graphs", IEEE TPAMI 42(4), 2020) finds nearly all of the nearest; the library usearch makes it, where that is
 installed. It lies in a file beside the corpus, which a search maps and reads some pages of.
 
-The table ``vector_graphs`` names the file, its checksum, and the last block of the index that is in it. A new file
-is written under a name of its own before the table names it, so that one that was left unfinished is never read. What
+The table ``vector_graphs`` names the file and the last block of the index that is in it. A new file is written under a
+name of its own before the table names it, so that one that was left unfinished is never read. The library can crash on
+a file that another person prepared, and the corpus may come from the same person. So a file is read only if a record
+in the cache folder of this user has its SHA-256 hash; without that, the graph is made anew. What
 came after that block is compared vector by vector, and what the graph finds is compared once more with the vectors as
 they are now: so one that was deleted or changed since then is not found as it was. A file that is missing, damaged or
 of another library is passed over until it is made anew.
 """
 
+import hashlib
+import json
 import os
 import secrets
 import sqlite3
 import stat
-import zlib
 from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
@@ -45,7 +48,6 @@ GONE: Final = 4
 LINKS: Final = 16
 LOOKED_AT: Final = 64
 """Neighbours of a passage in the graph, and how many are looked at to choose them."""
-_AT_ONCE: Final = 1 << 20
 _GREATEST: Final = 127
 
 
@@ -62,7 +64,7 @@ class Graph(NamedTuple):
 
 
 class _File(NamedTuple):
-    """What the table says of a graph's file."""
+    """What the table says of a graph's file; size, checksum and modified are for older versions, none is trusted."""
 
     block: int
     passages: int
@@ -88,7 +90,10 @@ def graph_of(connection: sqlite3.Connection, model: str, dim: int) -> Graph | No
         return None
     if not stat.S_ISREG(found.st_mode) or is_foreign(found):
         return None
-    index = _mapped(path, dim, known, (found.st_ino, found.st_size, found.st_mtime_ns))
+    record = _read_record(_record_of(connection, path))
+    if record is None:
+        return None
+    index = _mapped(path, dim, known, record, _identify(found))
     return None if index is None else Graph(known.block, index)
 
 
@@ -119,13 +124,54 @@ def _known(connection: sqlite3.Connection, model: str, dim: int) -> _File | None
     return None if row is None else _File(*row)
 
 
+class _Record(NamedTuple):
+    """What this program noted of a file of a graph when it wrote it.
+
+    ``identity`` changes when the file is written, copied or moved, and no program can set all of it.
+    """
+
+    sha256: str
+    identity: tuple[int, ...]
+
+
+def _identify(found: os.stat_result) -> tuple[int, ...]:
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _record_of(connection: sqlite3.Connection, path: Path) -> Path | None:
+    """Return where the record of a graph's file is."""
+    folder: Path | None = getattr(connection, "graph_records", None)
+    return None if folder is None else folder / f"{path.name}.json"
+
+
+def _read_record(path: Path | None) -> _Record | None:
+    """Return a record that this user's program wrote; None if there is none, or another user could write it."""
+    if path is None:
+        return None
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or is_foreign(found, root=False) or found.st_mode & 0o022:
+            return None
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return _Record(str(document["sha256"]), tuple(document["identity"]))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _write_record(path: Path, record: _Record) -> None:
+    with os.fdopen(open_private(path, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+        json.dump(record._asdict(), file)
+
+
 def _whole(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
     """Return what the table says of a graph that can be used and of whose file every byte is as it was written."""
     known, place = _known(connection, model, dim), _place(connection)
     if known is None or place is None or graph_of(connection, model, dim) is None:
         return None
+    path = place.with_name(known.file)
+    record = _read_record(_record_of(connection, path))
     with suppress(OSError):
-        return known if _checksum(place.with_name(known.file)) == known.checksum else None
+        return known if record is not None and _sha256(path) == record.sha256 else None
     return None
 
 
@@ -149,19 +195,18 @@ def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _mapped(path: Path, dim: int, known: _File, found: tuple[int, int, int]) -> Any:
-    """Return the graph in a file; None where it is not as it was written.
+def _mapped(path: Path, dim: int, known: _File, record: _Record, identity: tuple[int, ...]) -> Any:
+    """Return the graph in a file; None if it is not the one that the record describes.
 
-    The file is mapped, not read, so a damaged one would end the process: one that was touched is summed up first. A
-    sync sums up every one.
+    The file is mapped, not read, so a damaged one would end the process: one that was touched is hashed first. A sync
+    hashes every one.
     """
     from usearch.index import Index
 
-    _, size, modified = found
-    if known.made_by != _library() or known.size != size:
+    if known.made_by != _library():
         return None
     try:
-        if modified != known.modified and _checksum(path) != known.checksum:
+        if identity != record.identity and _sha256(path) != record.sha256:
             return None
         index = Index.restore(str(path), view=True)
     except Exception:  # the library raises what its compiled part does
@@ -169,12 +214,9 @@ def _mapped(path: Path, dim: int, known: _File, found: tuple[int, int, int]) -> 
     return index if index is not None and (index.ndim, len(index)) == (dim, known.passages) else None
 
 
-def _checksum(path: Path) -> int:
-    total = 0
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
-        while part := file.read(_AT_ONCE):
-            total = zlib.crc32(part, total)
-    return total
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _library() -> str:
@@ -200,14 +242,16 @@ def _renew(store: "Store", model: str, dim: int) -> None:
     try:
         os.close(open_private(path))
         index.save(str(path))
-        checksum, found = _checksum(path), path.stat()
         with path.open("rb") as file:
             os.fsync(file.fileno())
+        digest, found = _sha256(path), path.stat()
+        _write_record(store.graph_records / f"{path.name}.json", _Record(digest, _identify(found)))
     except (OSError, RuntimeError):  # no room for it: the library says so in an error without a kind
         with suppress(OSError):
             path.unlink()
         return
-    written = _File(block, len(index), path.name, _library(), found.st_size, checksum, found.st_mtime_ns)
+    of_digest = int(digest[:8], 16)
+    written = _File(block, len(index), path.name, _library(), found.st_size, of_digest, found.st_mtime_ns)
     with store.writing() as connection:
         connection.execute(
             f"INSERT OR REPLACE INTO vector_graphs (model, dim, {', '.join(_File._fields)}) "
@@ -220,6 +264,7 @@ def _renew(store: "Store", model: str, dim: int) -> None:
         if other.name not in named:
             with suppress(OSError):  # where files in use cannot be removed, next time
                 other.unlink()
+                (store.graph_records / f"{other.name}.json").unlink()
 
 
 def _grown(connection: sqlite3.Connection, model: str, dim: int, known: _File | None, path: Path) -> tuple[Any, int]:

@@ -32,12 +32,15 @@ _INHERITED: Final[list[sqlite3.Connection]] = []
 class CorpusFile:
     """One SQLite file, lent out a connection at a time; safe for threads and for forked children.
 
+    ``graph_records`` is the folder of this user that says which files of graphs this program wrote.
+
     In WAL mode a reader is never blocked, and whoever writes waits only for other writers. A file that is not there yet
     reads as an empty one and is made by the first write; one that was put in its place meanwhile is noticed.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, graph_records: Path | None = None) -> None:
         self.path = path
+        self.graph_records = graph_records if graph_records is not None else path.parent / "graphs"
         self._lock = threading.Lock()
         self._idle: list[_Connection] = []
         self._pid = os.getpid()
@@ -89,6 +92,7 @@ class CorpusFile:
         self._forget_parent()
         with complaints(self.path):
             connection = self._take(writable)
+            connection.graph_records = self.graph_records
             try:
                 yield connection
             finally:
@@ -118,9 +122,13 @@ class CorpusFile:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows which file it writes to; None for another one, which is not kept for the next caller."""
+    """A connection that knows which file it writes to; None for another one, which is not kept for the next caller.
+
+    It also knows the folder with the records of graphs.
+    """
 
     file: tuple[int, int] | None = None
+    graph_records: Path | None = None
 
 
 def _open(path: Path, *, writable: bool) -> _Connection:

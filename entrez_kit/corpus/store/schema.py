@@ -3,13 +3,23 @@
 Open the file with Datasette or sqlite-utils: dates are ISO texts, lists are JSON, and ``corpora`` is where to begin.
 """
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 from entrez_kit.corpus.store.packing import BESIDE, pack
 from entrez_kit.errors import StoreError
+from entrez_kit.private_files import (
+    Schema,
+    SchemaObject,
+    find_schema_change,
+    normalize_definition,
+    read_schema,
+    restrict_schema,
+)
 
 APPLICATION_ID: Final = 0x456B6974
 """Marks the file as ours ("Ekit"), so that no other SQLite file is ever taken for a corpus."""
@@ -271,6 +281,60 @@ _VECTOR_INDEX: Final = (
 )
 
 
+_CREATED: Final = re.compile(r"CREATE (TABLE|INDEX|VIEW|TRIGGER) (?:IF NOT EXISTS )?(\w+)")
+_EARLIER_WORD_INDEX: Final = re.compile(r"CREATE VIRTUAL TABLE lexical_index USING fts5\([^()]*\)")
+
+
+@cache
+def expected_schema() -> Schema:
+    """Return the definitions of today's file."""
+    expected: dict[SchemaObject, frozenset[str]] = {}
+    for statement in (*_TABLES, *_REVISIONS, *_WORD_INDEX, *_VECTOR_INDEX):
+        text = normalize_definition(statement)
+        created = _CREATED.match(text)
+        assert created is not None
+        kind, name = created.groups()
+        expected[SchemaObject(kind.lower(), name)] = frozenset({text.replace("IF NOT EXISTS ", "", 1)})
+    return expected
+
+
+def _check_schema(connection: sqlite3.Connection) -> None:
+    """Refuse a file of today's format whose schema is another one.
+
+    Raises:
+        StoreError: an object is missing, was added or was changed.
+    """
+    change = find_schema_change(read_schema(connection), expected_schema(), expected_schema())
+    if change:
+        raise _schema_changed(change)
+
+
+def _check_before_migration(connection: sqlite3.Connection) -> None:
+    """Refuse a file of an earlier format with a view, trigger or virtual table that a migration would run.
+
+    Raises:
+        StoreError: there is one that no version of entrez-kit created.
+    """
+    active = {
+        each: definition
+        for each, definition in read_schema(connection).items()
+        if each.kind in ("view", "trigger") or definition.startswith("CREATE VIRTUAL")
+        if not _EARLIER_WORD_INDEX.fullmatch(definition)
+    }
+    if change := find_schema_change(active, expected_schema(), ()):
+        raise _schema_changed(change)
+
+
+def _schema_changed(change: str) -> StoreError:
+    return StoreError(
+        f"The file corpus.db in the data folder {change}; it was not used.",
+        recovery_hint="If you changed the file, undo that with SQLite (`DROP TRIGGER`, `DROP VIEW`, `DROP TABLE`, "
+        "`DROP INDEX`). If it came from another person, do not use it: records may have been changed. Sync again, or "
+        "ask for an export.",
+        details={"reason": "changed_schema", "change": change},
+    )
+
+
 def index_words_anew(connection: sqlite3.Connection) -> None:
     """Make the tables of the full-text index anew, in place of those of earlier versions, too; queue every record."""
     names = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
@@ -343,19 +407,23 @@ def prepare(connection: sqlite3.Connection) -> None:
     A migration happens in one transaction, so that a file is always of one version or another.
 
     Raises:
-        StoreError: the file is no corpus, or a newer version of entrez-kit made it.
+        StoreError: the file is no corpus, its schema was changed, or a newer version of entrez-kit made it.
     """
+    restrict_schema(connection)
     with transaction(connection, "DEFERRED"):
         version = _version(connection)
-    if version == current_format():
-        return
+        if version == current_format():
+            _check_schema(connection)
+            return
     connection.execute("PRAGMA journal_mode=WAL")
     with transaction(connection, "IMMEDIATE"):
         # Another process may have done it meanwhile.
         version = _version(connection)
+        _check_before_migration(connection)
         for step in MIGRATIONS[version - 1 :] if version else (_create,):
             step(connection)
         connection.execute(f"PRAGMA user_version={current_format()}")
+        _check_schema(connection)
 
 
 @contextmanager

@@ -42,16 +42,19 @@ class Store(CorpusFile):
     Args:
         path: the file.
         clock: tells the time; for tests.
+        graph_records: the folder that says which files of graphs this program wrote; by default beside the file.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
-        super().__init__(path)
+    def __init__(
+        self, path: Path, *, clock: Callable[[], datetime] = utc_now, graph_records: Path | None = None
+    ) -> None:
+        super().__init__(path, graph_records)
         self.clock = clock
 
     @classmethod
     def of(cls, settings: Settings) -> "Store":
         """Return the corpus in the data folder."""
-        return cls(settings.data_dir / CORPUS_FILE)
+        return cls(settings.data_dir / CORPUS_FILE, graph_records=settings.cache_dir / "graphs")
 
     def read(self, question: Callable[[sqlite3.Connection, *Asked], Answer], *asked: *Asked) -> Answer:
         """Return what one of the questions of ``reading`` finds in the corpus as it is now."""

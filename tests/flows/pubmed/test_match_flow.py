@@ -223,7 +223,7 @@ class Matcher:
         self.sent: list[list[str]] = []
         self.eutils = SimpleNamespace(at_once=1, ecitmatch=self.ecitmatch, efetch=self.efetch, esearch=self.esearch)
 
-    def ecitmatch(self, bdata: str, db: str, read: Any) -> Reply:
+    def ecitmatch(self, bdata: str, db: str, read: Any, keep: Any) -> Reply:
         lines = bdata.split("\r")
         assert all(line.count("|") == 6 for line in lines)
         self.sent.append(lines[1:])

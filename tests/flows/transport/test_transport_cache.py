@@ -12,8 +12,10 @@ import stat
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,10 +23,15 @@ import pytest
 import requests
 from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
 from pydantic import SecretStr
-from workbench import EMAIL, KEY, Bench, opened, settings_for, with_secrets, workbench
+from workbench import EMAIL, KEY, Bench, CountingLimiter, opened, settings_for, with_secrets, workbench
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, StoreError, UpstreamError
+from entrez_kit.fulltext.tiers import _is_article, _read_article
+from entrez_kit.pubmed.match import CONTROL, Citation, _matched
+from entrez_kit.relationships.links import follow
+from entrez_kit.services import Services
 from entrez_kit.services.id_converter import IdConverter
+from entrez_kit.services.pmc_cloud import PmcOpenData
 from entrez_kit.settings import EUTILS_URL, Settings
 from entrez_kit.transport import cache as store
 from entrez_kit.transport import cached_session
@@ -287,6 +294,90 @@ def test_headers_of_the_service_do_not_decide_what_is_cached(tmp_path: Path) -> 
         assert b"ncbi_sid" not in bench.cache_bytes()
         search(bench, "other")
         assert "Cookie" not in bench.server.seen[1].headers
+
+
+ARTICLE_TEXT = b"<body><sec><title>Results</title><p>Mice were fed.</p></sec></body>"
+NOTHING_FOUND = ESEARCH.replace(b"<Count>2", b"<Count>0").replace(b"<Id>11</Id>\n<Id>12</Id>", b"")
+LISTING = b"<ListBucketResult><CommonPrefixes><Prefix>PMC1.1/</Prefix></CommonPrefixes></ListBucketResult>"
+HIT = {"id": "5", "source": "MED", "pmid": "5", "pmcid": "PMC1"}
+
+
+def jats(pmcid: str, body: bytes = ARTICLE_TEXT) -> bytes:
+    """Return an article as PMC sends it."""
+    number = b'<article-id pub-id-type="pmcid">' + pmcid.encode() + b"</article-id>"
+    return b"<article><front><article-meta>" + number + b"</article-meta></front>" + body + b"</article>"
+
+
+def linked(*sources: str) -> bytes:
+    """Return links of articles."""
+    one = "<LinkSet><DbFrom>pubmed</DbFrom><IdList><Id>{}</Id></IdList></LinkSet>"
+    return f"<eLinkResult>{''.join(one.format(source) for source in sources)}</eLinkResult>".encode()
+
+
+def page(hits: int, *results: dict[str, str]) -> bytes:
+    """Return a page of a search of Europe PMC."""
+    return json.dumps({"hitCount": hits, "resultList": {"result": results}}).encode()
+
+
+def bucket_text(services: Services) -> object:
+    return services.pmc_oa.article_xml("PMC1", "PMC1.1", read=partial(_read_article, wanted="PMC1"), keep=_is_article)
+
+
+def europepmc_text(services: Services) -> object:
+    return services.europepmc.full_text_xml("PMC1", read=partial(_read_article, wanted="PMC1"), keep=_is_article)
+
+
+@pytest.mark.parametrize(
+    ("call", "rejected", "accepted"),
+    [
+        (bucket_text, jats("PMC2"), jats("PMC1")),
+        (bucket_text, b"<pmc-articleset><p>none</p></pmc-articleset>", jats("PMC1")),
+        (europepmc_text, jats("PMC2"), jats("PMC1")),
+        (europepmc_text, b"<pmc-articleset><p>none</p></pmc-articleset>", jats("PMC1")),
+        (lambda s: follow(s, "pubmed_similar_articles", ["1", "2"]), linked("1"), linked("1", "2")),
+        (lambda s: s.europepmc.search(query="x", page_size=2), page(2, HIT), page(2, HIT, {**HIT, "id": "6"})),
+        (
+            lambda s: _matched(s, [Citation(journal="j", year="2000")]),
+            f"{CONTROL}NOT_FOUND\n".encode(),
+            f"{CONTROL}NOT_FOUND\nj|2000||||ek0|11\n".encode(),
+        ),
+        (lambda s: s.eutils.known_uids("pubmed", ["11"]), ESEARCH, NOTHING_FOUND),
+    ],
+)
+def test_a_reply_that_leaves_out_or_contradicts_the_request_is_requested_again(
+    call: Callable[[Services], object], rejected: bytes, accepted: bytes, tmp_path: Path
+) -> None:
+    with Loopback(Answer(body=rejected)) as server:
+        settings = settings_for(server, tmp_path, pmc_oa_url=f"{server.root}/bucket", ncbi_max_retries=0)
+        with Services(settings) as services:
+            services.transport._limiters = lambda *_: CountingLimiter()
+            with suppress(EntrezKitError):
+                call(services)
+            before = len(server.seen)
+            assert before
+            with suppress(EntrezKitError):
+                call(services)
+            assert len(server.seen) > before, "it came from the cache"
+
+            server.always = Answer(body=accepted)
+            call(services)
+            before = len(server.seen)
+            call(services)
+            assert len(server.seen) == before, "it did not come from the cache"
+
+
+def test_a_bucket_without_an_article_is_asked_again_after_an_hour(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=b"<ListBucketResult></ListBucketResult>")) as bench:
+        client = PmcOpenData(bench.transport, replace(bench.settings, pmc_oa_url=f"{bench.server.root}/bucket"))
+        with pytest.raises(EntityNotFound):
+            client.latest_version("PMC1")
+        [(_, left)] = stored(bench)
+        assert left <= HOUR + 1
+        clear(bench.settings)
+        bench.server.always = Answer(body=LISTING)
+        assert client.latest_version("PMC1") == "PMC1.1"
+        [(_, left)] = stored(bench)
+        assert left > HOUR + 1
 
 
 # Settings

@@ -12,7 +12,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import pytest
 from corpus_bench import Paper, contents, mark_deleted, rows, series
 from places import DATA
 
+from entrez_kit import private_files
 from entrez_kit.corpus.search import vector_index, vectors, words
 from entrez_kit.corpus.store import database, packing, schema
 from entrez_kit.corpus.store.store import Store
@@ -185,6 +186,7 @@ def test_an_older_file_is_brought_up_to_date_once(store: Store, monkeypatch: pyt
 
     before = contents(Store(store.path))
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, second))
+    monkeypatch.setattr(schema, "_check_schema", lambda _: None)  # this format exists in this test only
 
     newer = Store(store.path)
     assert rows(newer, "SELECT DISTINCT mood FROM documents") == [("fine",)]
@@ -192,6 +194,93 @@ def test_an_older_file_is_brought_up_to_date_once(store: Store, monkeypatch: pyt
     newer.close()
     Store(store.path).stats()
     assert ran == [1]
+
+
+CLEAR_RETRACTIONS = (
+    "CREATE TRIGGER spy AFTER UPDATE ON documents BEGIN UPDATE documents SET retraction_status = 'none'; END"
+)
+CRAFTED = [
+    (CLEAR_RETRACTIONS, "trigger 'spy' that entrez-kit did not create"),
+    (
+        "CREATE TRIGGER spy AFTER INSERT ON vectors BEGIN DELETE FROM documents; END",
+        "trigger 'spy' that entrez-kit did not create",
+    ),
+    ("CREATE VIEW spy AS SELECT 1", "view 'spy' that entrez-kit did not create"),
+    ("CREATE TABLE spy (x)", "table 'spy' that entrez-kit did not create"),
+    ("CREATE INDEX spy ON documents (title)", "index 'spy' that entrez-kit did not create"),
+    ("CREATE VIRTUAL TABLE spy USING fts5(x)", "table 'spy' that entrez-kit did not create"),
+    ('CREATE TABLE "a\nb\x1b[2J" (x)', r"table 'a\nb\x1b[2J' that entrez-kit did not create"),
+    ("DROP TABLE jobs; CREATE VIEW jobs AS SELECT 1 AS job_id", "view 'jobs' that entrez-kit did not create"),
+    (
+        "DROP VIEW corpora; CREATE VIEW corpora AS SELECT * FROM checkpoints",
+        "view 'corpora' with a changed definition",
+    ),
+    (
+        "DROP TRIGGER vector_added; CREATE TRIGGER vector_added AFTER INSERT ON vectors BEGIN DELETE FROM jobs; END",
+        "trigger 'vector_added' with a changed definition",
+    ),
+    (
+        "ALTER TABLE documents ADD COLUMN spy AS (abs(pmid))",
+        "table 'documents' with a changed definition",
+    ),
+    (
+        "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = replace(sql, 'retraction_status TEXT NOT NULL', "
+        "'retraction_status TEXT NOT NULL DEFAULT 7') WHERE name = 'documents'; PRAGMA writable_schema=OFF",
+        "table 'documents' with a changed definition",
+    ),
+    ("DROP INDEX documents_by_edat", "has no index 'documents_by_edat'"),
+    ("DROP TRIGGER vector_gone", "has no trigger 'vector_gone'"),
+]
+
+
+@pytest.mark.parametrize(("script", "said"), CRAFTED)
+def test_a_corpus_whose_schema_another_person_changed_is_refused_and_named(
+    store: Store, script: str, said: str
+) -> None:
+    _filled(store).close()
+    with closing(sqlite3.connect(store.path)) as raw:
+        raw.executescript(script)
+    before = store.path.read_bytes()
+
+    for use in (store.stats, lambda: store.upsert_pubmed_docs([Paper(5).article()])):
+        with pytest.raises(StoreError) as caught:
+            use()
+        assert caught.value.reason == "changed_schema"
+        assert said in caught.value.message
+        assert "DROP" in caught.value.recovery_hint
+    store.close()
+    assert store.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("number", [2, 4, 6])
+@pytest.mark.parametrize("script", [CLEAR_RETRACTIONS, "CREATE VIEW spy AS SELECT 1", "CREATE TABLE spy (x)"])
+def test_an_older_corpus_that_another_person_changed_is_not_migrated(store: Store, number: int, script: str) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(gzip.decompress((DATA / f"corpus-format-{number}.db.gz").read_bytes()))
+    with closing(sqlite3.connect(store.path)) as raw:
+        raw.executescript(script)
+
+    with pytest.raises(StoreError, match="'spy' that entrez-kit did not create"):
+        store.stats()
+    with closing(sqlite3.connect(store.path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (number,)
+
+
+def test_the_expected_schema_is_that_of_a_new_file(store: Store) -> None:
+    _filled(store)
+    with store.reading() as connection:
+        found = private_files.read_schema(connection)
+        assert connection.execute("PRAGMA trusted_schema").fetchone()[0] == 0
+        assert connection.execute("PRAGMA cell_size_check").fetchone()[0] == 1
+    assert {each: frozenset({text}) for each, text in found.items()} == schema.expected_schema()
+
+
+def test_statistics_that_sqlite_gathers_do_not_change_the_schema(store: Store) -> None:
+    _filled(store).close()
+    with closing(sqlite3.connect(store.path)) as raw:
+        raw.execute("ANALYZE")
+
+    assert store.stats().documents == 3
 
 
 def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: Store) -> None:

@@ -274,6 +274,48 @@ def test_a_copied_file_is_read_once_and_used(store: Store) -> None:
     assert recall(store) >= 0.95
 
 
+def _crafted(path: Path, record: Path) -> None:
+    path.write_bytes(b"usearch" + os.urandom(path.stat().st_size - 7))
+
+
+def _without_record(_: Path, record: Path) -> None:
+    record.unlink()
+
+
+def _open_to_others(path: Path, record: Path) -> None:
+    record.chmod(0o666)
+
+
+def _linked_record(path: Path, record: Path) -> None:
+    record.rename(record.with_name("elsewhere"))
+    record.symlink_to("elsewhere")
+
+
+def _senseless_record(path: Path, record: Path) -> None:
+    record.write_text('{"sha256": 5, "identity": 7}', encoding="utf-8")
+
+
+@pytest.mark.parametrize("craft", [_crafted, _without_record, _open_to_others, _linked_record, _senseless_record])
+def test_a_graph_is_read_only_if_this_user_recorded_its_hash(
+    store: Store, craft: Callable[[Path, Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path,) = files(store)
+    record = store.graph_records / f"{path.name}.json"
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    craft(path, record)
+    with store.writing() as connection:  # another person's corpus says what that person likes
+        found = path.stat()
+        connection.execute("UPDATE vector_graphs SET size=?, modified=?", (found.st_size, found.st_mtime_ns))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("usearch.index.Index.restore", lambda *_, **__: pytest.fail("the file was read"))
+        assert not graph_is_used(store)
+        assert recall(store) == 1
+    neighbours.keep_up(store, MODEL)
+    assert graph_is_used(store)
+    assert path not in files(store)
+
+
 def test_without_the_library_and_below_so_many_vectors_all_is_exact(
     store: Store, monkeypatch: pytest.MonkeyPatch, multiplied: list[int]
 ) -> None:
@@ -321,9 +363,9 @@ def test_one_who_is_killed_while_writing_leaves_what_was_there(
     def killed(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    before, real = files(store), neighbours._checksum
+    before, real = files(store), neighbours._sha256
 
-    def of_the_new_one(path: Path) -> int:
+    def of_the_new_one(path: Path) -> str:
         if path not in before:
             killed()
         return real(path)
@@ -335,7 +377,7 @@ def test_one_who_is_killed_while_writing_leaves_what_was_there(
     def work() -> None:
         patched = {
             "save": (Index, "save", half),
-            "sum": (neighbours, "_checksum", of_the_new_one),
+            "sum": (neighbours, "_sha256", of_the_new_one),
             "drop": (Path, "glob", killed),
         }
         monkeypatch.setattr(*patched[place])
