@@ -8,7 +8,7 @@ installed. It lies in a file beside the corpus, which a search maps and reads so
 The table ``vector_graphs`` names the file and the last block of the index that is in it. A new file is written under a
 name of its own before the table names it, so that one that was left unfinished is never read. The library can crash on
 a file that another person prepared, and the corpus may come from the same person. So a file is read only if a record
-in the cache folder of this user has its SHA-256 hash; without that, the graph is made anew. What
+in the cache folder of this user has its SHA-256 hash; otherwise a sync builds the graph. What
 came after that block is compared vector by vector, and what the graph finds is compared once more with the vectors as
 they are now: so one that was deleted or changed since then is not found as it was. A file that is missing, damaged or
 of another library is passed over until it is made anew.
@@ -93,7 +93,7 @@ def graph_of(connection: sqlite3.Connection, model: str, dim: int) -> Graph | No
     record = _read_record(_record_of(connection, path))
     if record is None:
         return None
-    index = _mapped(path, dim, known, record, _identify(found))
+    index = _map_graph(path, dim, known, record, _identify(found))
     return None if index is None else Graph(known.block, index)
 
 
@@ -145,7 +145,7 @@ def _record_of(connection: sqlite3.Connection, path: Path) -> Path | None:
 
 
 def _read_record(path: Path | None) -> _Record | None:
-    """Return a record that this user's program wrote; None if there is none, or another user could write it."""
+    """Return the record of a graph file; None if it is missing, invalid, or another user can write it."""
     if path is None:
         return None
     try:
@@ -195,7 +195,7 @@ def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _mapped(path: Path, dim: int, known: _File, record: _Record, identity: tuple[int, ...]) -> Any:
+def _map_graph(path: Path, dim: int, known: _File, record: _Record, identity: tuple[int, ...]) -> Any:
     """Return the graph in a file; None if it is not the one that the record describes.
 
     The file is mapped, not read, so a damaged one would end the process: one that was touched is hashed first. A sync

@@ -42,7 +42,7 @@ class Store(CorpusFile):
     Args:
         path: the file.
         clock: tells the time; for tests.
-        graph_records: the folder that says which files of graphs this program wrote; by default beside the file.
+        graph_records: the folder with the hashes of graph files; by default a folder of the file's folder.
     """
 
     def __init__(
