@@ -1,8 +1,9 @@
 """Fetch whole records of any database in any of NCBI's formats."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
@@ -13,6 +14,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Upst
 from entrez_kit.model import Collected, Request, Warn, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
+from entrez_kit.services.xml_reply import malformed
 from entrez_kit.wording import listed
 
 BATCH: Final = 200
@@ -95,7 +97,8 @@ class FetchedRecords(OfIds[FetchedRecord]):
             # Ids that are not known to exist may be refused, the others may not.
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
-            asked = in_batches(group, BATCH, self._ask, refusals=refusals, pulse=self._records, at_once=at_once)
+            ask = partial(self._ask, known.documents)
+            asked = in_batches(group, BATCH, ask, refusals=refusals, pulse=self._records, at_once=at_once)
             for batch, content in asked.answers:
                 contents[batch[0]] = content
                 self._fetched.update(batch)
@@ -151,10 +154,13 @@ class FetchedRecords(OfIds[FetchedRecord]):
         if group:
             yield group, True
 
-    def _ask(self, uids: list[str]) -> bytes:
+    def _ask(self, documents: Mapping[str, Mapping[str, Any]], uids: list[str]) -> bytes:
         request = self._request
+        read: Callable[[bytes], Any] | None = None
+        if (request.rettype or "").lower() == "fasta" and (request.retmode or "text").lower() == "text":
+            read = partial(_read_fasta, [documents[uid] for uid in uids if uid in documents])
         return self._services.eutils.efetch(
-            db=request.db, ids=uids, rettype=request.rettype, retmode=request.retmode
+            db=request.db, ids=uids, rettype=request.rettype, retmode=request.retmode, read=read
         ).content
 
 
@@ -189,6 +195,35 @@ def result_of(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetch
         outcomes=[item.outcome for item in found] if items.missing else [],
         warnings=items.warnings,
     )
+
+
+def _read_fasta(summaries: Sequence[Mapping[str, Any]], content: bytes) -> bytes:
+    """Return FASTA text that has the whole sequence of every record.
+
+    Args:
+        summaries: what ESummary says of the records; those without accession or length are not compared.
+        content: the text.
+
+    Raises:
+        UpstreamError: the text is cut, or a sequence is missing or has another length than its summary says.
+    """
+    from entrez_kit.services.flat_files import read_fasta
+
+    lengths: dict[str, int] = {}
+    for record in re.split(rb"(?m)^>", read_fasta(content))[1:]:
+        head, _, sequence = record.partition(b"\n")
+        length = len(b"".join(sequence.split()))
+        name = (head.split() or [b""])[0].decode("ascii", "replace")
+        lengths.update(dict.fromkeys(filter(None, name.split("|")), length))
+    for summary in summaries:
+        accession, due = str(summary.get("accessionversion") or ""), summary.get("slen")
+        if not accession or not isinstance(due, int):
+            continue
+        if accession not in lengths:
+            raise malformed("efetch", f"no sequence of {accession}")
+        if lengths[accession] != due:
+            raise malformed("efetch", f"{lengths[accession]} of the {due} residues of {accession}")
+    return content
 
 
 _ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["']""")

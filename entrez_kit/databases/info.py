@@ -210,6 +210,10 @@ def parse_database(content: bytes) -> DatabaseInfo:
     name = text_of(info, "DbName") if info is not None else None
     if info is None or not name:
         raise malformed("einfo", "no database in it")
+    for path in ("FieldList/Field", "LinkList/Link"):
+        names = [text_of(element, "Name") for element in info.iterfind(path)]
+        if len(set(names)) < len(names):
+            raise malformed("einfo", f"a {path.rpartition('/')[2].lower()} of {name} that is listed twice")
     return DatabaseInfo(
         name=name,
         menu_name=text_of(info, "MenuName"),

@@ -14,7 +14,6 @@ from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, Upstrea
 from entrez_kit.model import Collected, Request, Result, Warn, sparse
 from entrez_kit.operation import InParts, Operation
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import malformed
 
 if TYPE_CHECKING:
     from entrez_kit.services.elink_reply import RawLink
@@ -172,9 +171,9 @@ class LinkSets(InParts[str, LinkSet]):
         request = self._request
 
         def read(content: bytes) -> dict[str, list["RawLink"]]:
-            found, errors = links_by_source(content, lambda link: link.db_to in ("", request.target) and link.id != "0")
-            if found and found.keys().isdisjoint(batch) and not errors:
-                raise malformed("elink", "links of other records than were asked for")
+            found, _ = links_by_source(
+                content, batch, lambda link: link.db_to in ("", request.target) and link.has_target
+            )
             return found  # a source that is not in it is asked for once more
 
         asked = partial(

@@ -136,6 +136,6 @@ def parse_database_list(content: bytes) -> list[str]:
     root = parse_reply(content, "einfo", "eInfoResult")
     notice(EINFO, content)
     names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
-    if not names:
-        raise malformed("einfo", "no database in it")
+    if not names or len(set(names)) < len(names):
+        raise malformed("einfo", "a database that is listed twice" if names else "no database in it")
     return names

@@ -188,8 +188,10 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: Pulse | N
     failed: dict[str, EntrezKitError] = {}
 
     def ask(batch: list[str]) -> Summaries:
-        reply = services.eutils.esummary(db=db, ids=batch, version="2.0", retmode="json", read=parse_documents)
-        return reply.value
+        summaries = services.eutils.esummary(
+            db=db, ids=batch, version="2.0", retmode="json", partial=True, read=parse_documents
+        )
+        return summaries.value
 
     def asked_for(group: list[str], size: int) -> None:
         asked = in_batches(group, size, ask, pulse=pulse, at_once=services.eutils.at_once)

@@ -61,7 +61,7 @@ def _convert(services: Services, trails: Sequence[Trail], kind: IdKind) -> list[
         return [(trail, exc) for trail in trails]
     for trail in trails:
         converted = known.get(trail.wanted.value)
-        if converted is not None and converted.another is None:
+        if converted is not None:
             trail.has_record = True
             trail.learn(pmid=converted.pmid, pmcid=converted.pmcid, doi=converted.doi)
     return [(trail, failed[trail.wanted.value]) for trail in trails if trail.wanted.value in failed]

@@ -1,6 +1,7 @@
 """The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any, Final
@@ -9,11 +10,13 @@ from entrez_kit import extras
 from entrez_kit.batches import Asked, Pulse, in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
-from entrez_kit.fulltext.models import pubmed_url
+from entrez_kit.fulltext.models import PmcArticle, pubmed_url
 from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trail, failure_of
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
+from entrez_kit.services.europe_pmc import has_id
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
+from entrez_kit.services.xml_reply import malformed
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
@@ -40,7 +43,8 @@ def read_pmc(services: Services, trails: Sequence[Trail]) -> Read:
         if not (lacking := [pmcid for pmcid in pmcids if pmcid not in read]):
             break
         try:
-            asked = in_batches(lacking, size, partial(_read_set, services), refusals=refusals, pulse=Pulse())
+            ask = partial(_read_set, services, {trail.pmcid: trail for trail in trails if trail.pmcid})
+            asked = in_batches(lacking, size, ask, refusals=refusals, pulse=Pulse())
         except EntrezKitError as exc:
             return read | dict.fromkeys(lacking, failure_of(exc))
         for _, found in asked.answers:
@@ -67,28 +71,32 @@ def take_pmc(services: Services, trail: Trail, read: Read | None, version: Calla
         return trail.lookup or Answer("not-attempted")
     said = read[trail.pmcid]
     if isinstance(said, Answer):
-        said = _from_bucket(services, trail.pmcid, version, said)
+        said = _from_bucket(services, trail, version, said)
     return _taken(trail, said)
 
 
-def _read_set(services: Services, pmcids: list[str]) -> Read:
+def _read_set(services: Services, trails: Mapping[str, Trail], pmcids: list[str]) -> Read:
     """Fetch articles in one batch, and return those that the reply gives or says it has not."""
     reply = services.eutils.efetch(
         db="pmc",
         ids=[pmcid.removeprefix("PMC") for pmcid in pmcids],
         retmode="xml",
         post=len(pmcids) > POST_ABOVE,
-        read=lambda content: _articles_of(content, pmcids),
+        read=lambda content: _articles_of(content, [trails[pmcid] for pmcid in pmcids]),
         keep=lambda read: read.keys() >= set(pmcids),
     )
     return {pmcid: _judged(found) if isinstance(found, JatsArticle) else found for pmcid, found in reply.value.items()}
 
 
-def _articles_of(content: bytes, pmcids: list[str]) -> Read:
+def _articles_of(content: bytes, trails: Sequence[Trail]) -> Read:
     """Read what PMC says of articles: it names those it does not have, so a reply that names none is no answer."""
     read: Read = {}
+    articles = list(iter_jats(content))
+    if any(isinstance(one, JatsArticle) and not one.front.title and not one.has_body for one in articles):
+        raise malformed("efetch", "an article without title and text")
+    pmcids = [trail.pmcid or "" for trail in trails]
     unnamed: list[JatsArticle] = []
-    for item in iter_jats(content):
+    for item in articles:
         if isinstance(item, JatsError):
             pmcid = f"PMC{item.id.upper().removeprefix('PMC').partition('.')[0]}"
             if pmcid in pmcids:
@@ -98,9 +106,11 @@ def _articles_of(content: bytes, pmcids: list[str]) -> Read:
                 read[item.front.pmcid] = item
         else:
             unnamed.append(item)
-    missing = [pmcid for pmcid in pmcids if pmcid not in read]
-    if len(missing) == 1 and len(unnamed) == 1 and unnamed[0].front.pmcid is None:
-        read[missing[0]] = unnamed[0]
+    missing = [trail for trail in trails if trail.pmcid not in read]
+    if len(missing) == len(unnamed) == 1:
+        front, trail = unnamed[0].front, missing[0]
+        if front.pmcid is None and not _is_another(front, trail):
+            read[trail.pmcid or ""] = unnamed[0]
     if not read:
         raise UpstreamError(
             "PMC's answer does not mention the articles that were asked for.",
@@ -116,11 +126,10 @@ def _judged(article: JatsArticle) -> JatsArticle | Answer:
     return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY, article.front)
 
 
-def _from_bucket(services: Services, pmcid: str, version: Callable[[], str], before: Answer) -> JatsArticle | Answer:
+def _from_bucket(services: Services, trail: Trail, version: Callable[[], str], before: Answer) -> JatsArticle | Answer:
     try:
-        found = services.pmc_oa.article_xml(
-            pmcid, version(), read=partial(_read_article, wanted=pmcid), keep=_is_article
-        ).value
+        read = partial(_read_article, trail=trail)
+        found = services.pmc_oa.article_xml(trail.pmcid or "", version(), read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
         return before.and_then(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
@@ -130,23 +139,45 @@ def _from_bucket(services: Services, pmcid: str, version: Callable[[], str], bef
     return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
 
 
-def _read_article(content: bytes, *, wanted: str) -> JatsArticle | Answer:
-    """Return the one article of a document, or why it is not used: no text, not readable, or another article."""
+def _read_article(content: bytes, trail: Trail, pmcid: str | None = None, title: str = "") -> JatsArticle | Answer:
+    """Read the first article of a document.
+
+    Raises:
+        UpstreamError: it is another article than the wanted one.
+    """
     try:
         article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
     except UpstreamError as exc:
         return failure_of(exc)
     if article is None:
         return Answer("parse-failed", "no article in the document")
-    own = (article.front.pmcid or wanted).partition(".")[0]
-    if wanted.startswith("PMC") and own != wanted.partition(".")[0]:
-        return Answer("parse-failed", f"the document is another article, {own}")
+    if not article.front.title and not article.has_body:
+        raise malformed("article", "an article without title and text")
+    if _is_another(article.front, trail, pmcid, title):
+        raise malformed("article", "another article than the one requested")
     return _judged(article)
 
 
 def _is_article(read: JatsArticle | Answer) -> bool:
-    """Tell whether a reply may be cached: one that could not be read, or of another article, is requested again."""
+    """Tell whether a reply may be cached: one that could not be read is requested again."""
     return isinstance(read, JatsArticle) or read.outcome == "no-body"
+
+
+def _is_another(front: PmcArticle, trail: Trail, pmcid: str | None = None, title: str = "") -> bool:
+    """Tell whether the ids of an article, or its title where no id can be compared, are those of another one.
+
+    Args:
+        front: the article.
+        trail: the wanted one.
+        pmcid: the PMCID by which the text was requested, if the trail has none.
+        title: the title of the wanted article, if it is known.
+    """
+    pairs = [(front.pmcid, trail.pmcid or pmcid), (front.pmid, trail.pmid), (front.doi, trail.doi)]
+    agree = [one.lower() == other.lower() for one, other in pairs if one and other]
+    if agree:
+        return not any(agree)
+    words, wanted = ({*re.findall(r"\w+", text.casefold())} for text in (front.title or "", title))
+    return bool(words and wanted) and 2 * len(words & wanted) < min(len(words), len(wanted))
 
 
 def _taken(trail: Trail, found: JatsArticle | Answer) -> Answer | None:
@@ -188,7 +219,10 @@ class EuropePMCHits:
     def _ask(self, keys: list[str]) -> list[dict[str, Any]]:
         queries = [query_for(self._trails[key]) for key in keys]
         query = queries[0] if len(queries) == 1 else " OR ".join(f"({query})" for query in queries)
-        reply = self._services.europepmc.search(query=query, result_type="lite", page_size=HITS * len(keys))
+        lookups = [partial(_is_of, trail=self._trails[key]) for key in keys]
+        reply = self._services.europepmc.search(
+            query=query, result_type="lite", page_size=HITS * len(keys), lookups=lookups
+        )
         results = (reply.value.get("resultList") or {}).get("result") or []
         return [record for record in (results if isinstance(results, list) else [results]) if isinstance(record, dict)]
 
@@ -230,7 +264,8 @@ def _from_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> An
     wanted = told.get("pmcid") or (own_id if has_text else None)
     if wanted is None:
         return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
-    read = partial(_read_article, wanted=wanted)
+    pmcid = wanted if wanted.startswith("PMC") else None
+    read = partial(_read_article, trail=trail, pmcid=pmcid, title=told.get("title", ""))
     try:
         found = services.europepmc.full_text_xml(wanted, read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
@@ -238,17 +273,12 @@ def _from_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> An
     if isinstance(found, Answer):
         return found
     trail.via_europepmc, trail.epmc_id, trail.epmc_source = True, own_id, source
-    trail.learn(pmcid=wanted if wanted.startswith("PMC") else None)
+    trail.learn(pmcid=pmcid)
     return _taken(trail, found)
 
 
 def _is_of(record: dict[str, Any], trail: Trail) -> bool:
-    kind, value = trail.wanted.kind, trail.wanted.value
-    if kind == "pmid":
-        return value in (record.get("pmid"), record.get("id") if record.get("source") == "MED" else None)
-    if kind == "pmcid":
-        return value in (record.get("pmcid"), record.get("id") if record.get("source") == "PMC" else None)
-    return str(record.get("doi") or "").lower() == value.lower()
+    return has_id(record, trail.wanted.kind, trail.wanted.value)
 
 
 # Unpaywall

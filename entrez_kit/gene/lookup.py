@@ -196,13 +196,14 @@ def parse_links(content: bytes, number: str) -> list[str]:
     from entrez_kit.services.elink_reply import links_by_source, not_followed
 
     found, errors = links_by_source(
-        content, lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.is_number
+        content,
+        [number],
+        lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.has_target,
     )
     if errors:
         raise not_followed(errors[0])
-    if found.keys() != {number}:
-        named = ", ".join(sorted(found)[:3]) or "nothing"
-        raise malformed("elink", f"links of {named} where those of {number} were due")
+    if not found:
+        raise malformed("elink", f"no links of {number}")
     return list(dict.fromkeys(link.id for link in found[number]))
 
 

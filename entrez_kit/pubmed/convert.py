@@ -151,7 +151,7 @@ def _reconcile(
         if (words := _contradiction(value, kinds[value], one, standings))
     }
     looked_up |= _from_pubmed(services, {value: kinds[value] for value in told})
-    for value, words in (told | known.told).items():
+    for value, words in told.items():
         own = looked_up.get(value)
         answer = own if isinstance(own, Conversion) else known.found.get(value)
         if answer is not None:
@@ -187,13 +187,9 @@ def _read(text: str, id_type: IdKind | None) -> Identifier | None:
 
 @dataclass(slots=True)
 class _KnownIds:
-    """What the converter knows, which identifiers it does not take, and for which and why it gave no answer.
-
-    ``told`` is what to say of those about which it answered with another one.
-    """
+    """What the converter knows, which identifiers it does not take, and for which and why it gave no answer."""
 
     found: dict[str, Conversion] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     unanswered: set[str] = field(default_factory=set)
     error: EntrezKitError | None = None
@@ -210,9 +206,6 @@ def _converted(services: Services, kinds: Kinds) -> _KnownIds:
         found, failed, refused = ask_converter(services, values, kind)
         known.refused |= refused
         for value, one in found.items():
-            if one.another is not None:
-                known.told[value] = f"the ID Converter answered about {one.another} instead"
-                continue
             known.found[value] = Conversion(
                 requested_id=value,
                 status="found",
@@ -275,7 +268,7 @@ def _conversion(text: str, identifier: Identifier, value: str, known: _KnownIds,
         # PubMed has no such article, but PMC holds some that PubMed has not.
         message = f"not in PubMed; whether PMC has it is unknown: {known.error.message}"
         return Conversion(status="error", message=message, **own)
-    why = known.told.get(value)
+    why = None
     if value in known.refused:
         why = "the ID Converter does not take it"
     elif value in known.unanswered:

@@ -3,9 +3,13 @@
 A search is cut by date of entry, where a sample of its records says that the slices will fit, and they are asked for
 side by side. What does not fit is halved until it does. A single day that is still too large is cut by date of
 publication, then by date of modification.
+
+The counts of the parts of a window must add up to the count of the window. If they do not, NCBI is asked again a few
+times. A slice without PMIDs then stands for the records that the parts lack; a window whose parts count too many
+records is not cut any further.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
@@ -31,6 +35,31 @@ AT_SAME_PACE: Final = 9_000
 """Records that a part is meant to have where the pace is known; a tenth more still fit."""
 LIKE_A_SAMPLE: Final = 6_000
 """Records that a part is meant to have where a sample tells; it may have half as many more."""
+
+
+ATTEMPTS: Final = 3
+"""How often the parts of a window are counted until their counts add up."""
+MOST_DISAGREEMENTS: Final = 3
+"""After this many windows whose counts or lists stay wrong, NCBI is not asked again about any other."""
+DRIFT: Final = 50
+"""Records, or a hundredth of the count, that may be added to a window while its parts are counted."""
+DATES_PER_RECORD: Final = {"edat": 1, "pdat": 2, "mdat": 1}
+"""On how many days of an axis a record may be found: in print and online."""
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many records the parts of a window may count beyond the window itself, over all of its parts."""
+
+    left: int
+
+    @classmethod
+    def of(cls, window: "Window", count: int) -> "_Room":
+        """Return the room of the first window of an axis."""
+        return cls((DATES_PER_RECORD[AXES[window.axis]] - 1) * count + max(DRIFT, count // 100))
+
+
+Counted = list[tuple["Window", ESearchReply]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +130,20 @@ class Slicer:
     dates: DateBounds = field(default_factory=lambda: DateBounds())
     oldest_first: bool = False
     with_empty: bool = False
+    _disagreements: list[Window | None] = field(default_factory=list, init=False)
 
-    def ask(self, window: Window | None, retmax: int, retstart: int = 0) -> tuple[ESearchReply, str]:
+    def ask(
+        self, window: Window | None, retmax: int, retstart: int = 0, *, fresh: bool = False
+    ) -> tuple[ESearchReply, str]:
         """Search a window; return the reply and the address that was asked.
 
         A list that stays shorter than its count is taken as it is: what is missing shows in the end.
+
+        Args:
+            window: the window; None for the whole search.
+            retmax: how many PMIDs to list.
+            retstart: how many records to skip.
+            fresh: ask NCBI whatever the cache holds.
 
         Raises:
             UpstreamError: NCBI did not answer after every attempt.
@@ -118,6 +156,7 @@ class Slicer:
             retstart=retstart,
             sort=self.sort,
             partial=True,
+            fresh=fresh,
             **self.dates,
         )
         return reply.value, reply.url
@@ -137,30 +176,114 @@ class Slicer:
         if len(windows) == 1:
             yield from self._cut(first, whole)
             return
-        in_turn = windows if self.oldest_first else windows[::-1]
-        lists = in_order(
-            (partial(self.ask, part, MAX_PUBMED_RESULTS) for part in in_turn), self.services.eutils.at_once
+        yield from (
+            self._slice_verified(window, whole, windows)
+            if self.oldest_first
+            else self._slice_streamed(window, whole, windows)
         )
-        for part, (reply, _) in zip(in_turn, lists, strict=True):
-            guessed_wrong = reply.count > 2 * MAX_PUBMED_RESULTS
-            yield from self.slices(reply, part) if guessed_wrong else self._cut(part, reply)
+
+    def _slice_verified(
+        self, window: Window | None, whole: ESearchReply, parts: Sequence[Window]
+    ) -> Iterator[DateSlice]:
+        """Yield the slices of a window after the counts of all of its parts are known to add up."""
+        first = window or Window()
+        room = _Room.of(first, whole.count)
+        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, room)
+        if counted is None:
+            yield from self._cut(first, whole)
+            return
+        if lacking:
+            yield DateSlice(first, lacking, [])
+        for part, reply in counted:
+            yield from self._slices_of(part, reply)
+
+    def _slice_streamed(
+        self, window: Window | None, whole: ESearchReply, parts: Sequence[Window]
+    ) -> Iterator[DateSlice]:
+        """Yield the slices of a window as they come; if they lack records, the parts are searched once more."""
+        first = window or Window()
+        room, counts, excess = _Room.of(first, whole.count), {}, -whole.count
+        asking = (partial(self.ask, part, MAX_PUBMED_RESULTS) for part in parts[::-1])
+        for part, (reply, _) in zip(parts[::-1], in_order(asking, self.services.eutils.at_once), strict=False):
+            counts[part] = reply.count
+            excess += reply.count
+            if excess > room.left:
+                self._disagreements.extend([window] * MOST_DISAGREEMENTS)
+                yield from self._cut(part, reply)
+                return
+            yield from self._slices_of(part, reply)
+        if excess >= 0:
+            return
+        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, room, fresh=True)
+        for part, reply in counted or ():
+            if reply.count > counts[part]:
+                yield from self._slices_of(part, reply)
+        if lacking:
+            yield DateSlice(first, lacking, [])
+
+    def _slices_of(self, part: Window, reply: ESearchReply) -> Iterator[DateSlice]:
+        """Yield the slices of a part of a search; it is cut anew if it holds far more than expected."""
+        return self.slices(reply, part) if reply.count > 2 * MAX_PUBMED_RESULTS else self._cut(part, reply)
+
+    def _count(
+        self,
+        window: Window | None,
+        count: int,
+        parts: Sequence[Window],
+        retmax: int,
+        room: _Room,
+        *,
+        fresh: bool = False,
+    ) -> tuple[int, Counted | None]:
+        """Search the parts of a window, again if their counts do not add up.
+
+        Returns:
+            How many records the parts lack, and the parts in the order of the slices with their replies; None in their
+            place if they count more records than there can be.
+        """
+        in_turn = parts if self.oldest_first else parts[::-1]
+        for attempt in range(ATTEMPTS):
+            asking = (partial(self.ask, part, retmax, fresh=fresh or bool(attempt)) for part in in_turn)
+            excess, replies = -count, []
+            for reply, _ in in_order(asking, self.services.eutils.at_once):
+                replies.append(reply)
+                excess += reply.count
+                if excess > room.left:
+                    break
+            if 0 <= excess <= room.left:
+                room.left -= excess
+                break
+            if len(self._disagreements) >= MOST_DISAGREEMENTS:
+                break
+            if attempt + 1 < ATTEMPTS:
+                count = self.ask(window, 0, fresh=True)[0].count
+        else:
+            self._disagreements.append(window)
+        if excess > room.left:
+            return 0, None
+        return max(0, -excess), list(zip(in_turn, replies, strict=True))
 
     def _cut(self, window: Window, reply: ESearchReply) -> Iterator[DateSlice]:
         """Yield the slices of a window, which is halved as long as it holds more than PubMed shows."""
         # A stack keeps the order: the part that comes first is cut further before the other one is looked at.
-        waiting = [(window, reply)]
+        waiting = [(window, reply, _Room.of(window, reply.count))]
         while waiting:
-            window, reply = waiting.pop()
+            window, reply, room = waiting.pop()
             parts = window.parts()
-            if reply.count <= MAX_PUBMED_RESULTS or not parts:
+            lacking, counted = 0, None
+            if reply.count > MAX_PUBMED_RESULTS and parts and len(self._disagreements) < MOST_DISAGREEMENTS:
+                if parts[0].axis > window.axis:
+                    room = _Room.of(parts[0], reply.count)
+                # Where a part may be shown whole, its PMIDs are asked for at once instead of after a count.
+                retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0
+                lacking, counted = self._count(window, reply.count, parts, retmax, room)
+            if counted is None:
                 if reply.count or self.with_empty:
                     yield DateSlice(window, reply.count, self._completed(window, reply))
                 continue
-            # Where a part may be shown whole, its PMIDs are asked for at once instead of after a count.
-            retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0
-            in_turn = parts if self.oldest_first else parts[::-1]
-            counted = in_order((partial(self.ask, part, retmax) for part in in_turn), self.services.eutils.at_once)
-            waiting += [(part, found) for part, (found, _) in zip(in_turn, counted, strict=True)][::-1]
+            if lacking:
+                yield DateSlice(window, lacking, [])
+            waiting += [(part, found, room) for part, found in counted[::-1]]
 
     def _guessed(self, window: Window, whole: ESearchReply) -> list[Window]:
         """Cut a window at once into parts that probably fit, oldest first, or not at all where nothing is known.
@@ -200,9 +323,13 @@ class Slicer:
         shown = min(reply.count, MAX_PUBMED_RESULTS)
         if len(ids) >= shown:
             return ids
+        if len(self._disagreements) >= MOST_DISAGREEMENTS:
+            return ids
         paged: dict[str, None] = dict.fromkeys(ids)
         for start in range(0, shown, PAGE):
             paged.update(dict.fromkeys(self.ask(window, PAGE, start)[0].ids))
+        if len(paged) < shown:
+            self._disagreements.append(window)
         return list(paged)
 
 

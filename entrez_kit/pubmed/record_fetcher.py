@@ -32,6 +32,9 @@ BATCH: Final = 500
 REFUSALS: Final = (EntityNotFound, InvalidInput)
 DEFAULT_HISTORY_RECORDS: Final = 200
 
+_TITLE: Final = re.compile(rb"<(?:ArticleTitle|BookTitle)\b")
+"""NLM's DTD requires one of them in every record; it may be empty."""
+
 Status = Literal["found", "not_found", "invalid", "error"]
 Keep = Literal["raw", "fields", "both"]
 """What is kept of a record until its turn comes: its own bytes, what was read of it, or both."""
@@ -287,14 +290,19 @@ class Retrieval(Outcomes[Fetched]):
             found = [Fetched(pmid, pmid, "found", medline=text) for pmid, text in read_medline(content)]
         else:
             found = [Fetched(one.pmid, one.pmid, "found", record=one) for one in self._records(content)]
-        if ids and found and set(ids).isdisjoint(item.input for item in found):
-            raise malformed("efetch", f"records of others than those asked for, such as {found[0].input}")
-        return [item for item in found if item.record is None or item.record.kind != "deleted"]
+        if ids is not None and (foreign := next((item for item in found if item.input not in ids), None)):
+            raise malformed("efetch", f"the record {foreign.input}, which was not requested")
+        found = [item for item in found if item.record is None or item.record.kind != "deleted"]
+        if len({item.input for item in found}) < len(found):
+            raise malformed("efetch", "a record that comes twice")
+        return found
 
     def _records(self, content: bytes) -> "Iterator[Record]":
         from entrez_kit.pubmed.xml.records import read_records
 
         for record in read_records(content):
+            if record.kind != "deleted" and not _TITLE.search(record.raw):
+                raise malformed("efetch", f"the record {record.pmid} has no content")
             if self.keep != "raw":
                 record.pack(raw=self.keep == "both")
             yield record
@@ -326,21 +334,25 @@ class Retrieval(Outcomes[Fetched]):
             partial(self._patient_page, query_key, web_env, start, min(BATCH, last - start))
             for start in range(retstart, last, BATCH)
         )
-        received, why = 0, ""
+        seen: set[str] = set()
+        why = ""
         try:
-            tracing.step(received, expected)
+            tracing.step(0, expected)
             for page in in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
-                received += len(page)
-                yield from page
-                tracing.step(received, expected)
+                new = [item for item in page if item.input not in seen]
+                if len(new) < len(page):
+                    why = ": a record of one page comes again in another."
+                seen.update(item.input for item in new)
+                yield from new
+                tracing.step(len(seen), expected)
         except (UpstreamError, RateLimited, InvalidInput) as exc:
-            if not received:
+            if not seen:
                 raise
             why = f": {exc.message}"
         finally:
             self.urls.sort(key=_first_record)
-        if why or received < expected:
-            message = f"NCBI returned {received} of {expected} records of the result set{why or '.'}"
+        if why or len(seen) < expected:
+            message = f"NCBI returned {len(seen)} of {expected} records of the result set{why or '.'}"
             self.warnings.append(Warn(code="history_incomplete", message=message))
 
     def _patient_page(self, query_key: str, web_env: str, start: int, size: int) -> list[Fetched]:

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit.batches import in_batches
@@ -27,15 +28,11 @@ Resolved = dict[str, str | EntrezKitError | None]
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What the ID Converter knows of an article; it is in PMC, and mostly in PubMed.
-
-    Where it answered about another id than the one that was asked for, that is ``another``, and the rest is empty.
-    """
+    """What the ID Converter knows of an article; it is in PMC, and mostly in PubMed."""
 
     pmid: str | None
     pmcid: str | None
     doi: str | None
-    another: str | None = None
 
 
 def resolve(
@@ -68,7 +65,7 @@ def ask_converter(
         unique.setdefault(value.lower(), value)
 
     def ask(batch: list[str]) -> dict[str, Converted]:
-        return services.idconv.convert(batch, idtype=kind, read=lambda content: parse_converted(content, kind)).value
+        return services.idconv.convert(batch, idtype=kind, read=partial(parse_converted, kind=kind, asked=batch)).value
 
     refusals = (EntityNotFound, InvalidInput)
     at_once = services.idconv.at_once
@@ -103,13 +100,19 @@ CONVERTED: Final = JsonShape(
 )
 
 
-def parse_converted(content: bytes, kind: IdKind) -> dict[str, Converted]:
-    """Return what a reply of the converter says, by the id that was asked for, in lower case and without version.
+def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None = None) -> dict[str, Converted]:
+    """Return what a reply of the converter says, by requested id, in lower case and without version.
 
-    Articles it does not know are left out.
+    Ids that it does not know are left out; it has a record with an error for each of them.
+
+    Args:
+        content: the reply.
+        kind: what the requested ids are.
+        asked: the requested ids, if the reply must have one record for each of them.
 
     Raises:
-        UpstreamError: the reply is no list of records.
+        UpstreamError: the reply is not a list of records, lacks a requested id, or has one twice; or the ids of a
+            record are not those of the requested article.
     """
     try:
         records = json.loads(content)["records"]
@@ -118,21 +121,34 @@ def parse_converted(content: bytes, kind: IdKind) -> dict[str, Converted]:
     except (ValueError, KeyError, TypeError) as exc:
         raise malformed("idconv", f"no records in it ({type(exc).__name__})") from None
     notice(CONVERTED, content)
-    known: dict[str, Converted] = {}
+    known: dict[str, Converted | None] = {}
     for record in records:
-        if not isinstance(record, dict) or record.get("errmsg") or record.get("status") == "error":
+        if not isinstance(record, dict):
             continue
         pmid, pmcid, doi = (str(record.get(name) or "").strip() or None for name in ("pmid", "pmcid", "doi"))
-        asked = str(record.get("requested-id") or record.get(kind) or "").strip().lower()
+        bare = _bare(str(record.get("requested-id") or record.get(kind) or ""), kind)
+        if bare in known:
+            raise malformed("idconv", f"two records of {bare[:100]}")
+        known[bare] = None
+        if record.get("errmsg") or record.get("status") == "error":
+            continue
         digits = pmid if pmid is not None and pmid.isascii() and pmid.isdigit() else None
-        if asked and (digits or pmcid):
-            bare = asked.partition(".")[0] if kind == "pmcid" else asked
-            converted = Converted(digits, pmcid.partition(".")[0] if pmcid else None, doi)
-            own = getattr(converted, kind)
-            if own is not None and own.lower() != bare:
-                converted = Converted(None, None, None, another=own)
-            known[bare] = converted
-    return known
+        converted = Converted(digits, pmcid.partition(".")[0] if pmcid else None, doi)
+        own = getattr(converted, kind)
+        if own is not None and _bare(own, kind) != bare:
+            raise malformed("idconv", f"a record of {own[:100]} where {bare[:100]} was requested")
+        if not pmcid:
+            raise malformed("idconv", f"the record of {bare[:100]} has no PMCID")
+        known[bare] = converted
+    if asked is not None and (wrong := {_bare(one, kind) for one in asked} ^ known.keys()):
+        raise malformed("idconv", f"its records are not those of the requested ids, such as {min(wrong)[:100]!r}")
+    return {bare: converted for bare, converted in known.items() if converted is not None}
+
+
+def _bare(value: str, kind: IdKind) -> str:
+    """Return an id as the records of a reply are compared: in lower case, a PMCID without version."""
+    text = value.strip().lower()
+    return text.partition(".")[0] if kind == "pmcid" else text
 
 
 def search_pubmed(

@@ -374,6 +374,7 @@ class SearchHits(Outcomes[ArticleHit]):
         if retrieved > found.count:
             message = f"PubMed counted {found.count} results at first and returned {retrieved}: records were added "
             self.warnings.append(Warn(code="count_changed", message=f"{message}meanwhile."))
+        unlisted = sum(max(0, piece.count - piece.retrieved) for piece in self._slices)
         lines = "".join(f"{pmid}\n" for pmid in sorted(self._pmids, key=int))
         self.certificate = Certificate(
             query=self.request.query_term,
@@ -381,7 +382,7 @@ class SearchHits(Outcomes[ArticleHit]):
             version=__version__,
             count=found.count,
             retrieved=retrieved,
-            missing=max(0, found.count - retrieved),
+            missing=max(0, found.count - retrieved, unlisted),
             duplicates=sum(piece.retrieved for piece in self._slices) - retrieved,
             slices=self._slices,
             query_translation=found.query_translation,
@@ -522,7 +523,7 @@ def brief_summaries(
     from entrez_kit.pubmed.summaries import parse_summaries
 
     abstracts = in_background(lambda: _abstracts(services, pmids)) if snippet else None
-    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries)
+    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}
     warnings = []
     if missing := [pmid for pmid in pmids if pmid not in by_pmid]:

@@ -40,7 +40,8 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
     from entrez_kit.pubmed.summaries import parse_summaries
 
     def ask(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:
-        return services.eutils.esummary(db="pubmed", ids=batch, version="2.0", read=parse_summaries).value
+        reply = services.eutils.esummary(db="pubmed", ids=batch, version="2.0", partial=True, read=parse_summaries)
+        return reply.value
 
     asked = in_batches(
         list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,), at_once=services.eutils.at_once

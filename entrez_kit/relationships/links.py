@@ -84,12 +84,11 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
     """
     name, scored = LINK_NAMES[relation], relation in SCORED
     links, errors = links_by_source(
-        content, lambda link: link.link_name == name and link.db_to in ("", "pubmed") and link.is_number
+        content, pmids, lambda link: link.link_name == name and link.db_to in ("", "pubmed") and link.has_target
     )
     found = {
         source: [Linked(link.id, link.score if scored else None) for link in own if link.id != source]
         for source, own in links.items()
-        if source in pmids
     }
     if errors and not found:
         raise not_followed(errors[0])

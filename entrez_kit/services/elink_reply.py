@@ -1,6 +1,7 @@
 """What ELink answers: neighbours, with scores or without."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from entrez_kit.errors import UpstreamError
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
+_UID: Final = re.compile(r"[0-9]+")
 ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})
 
 
@@ -21,9 +23,9 @@ class RawLink:
     score: int | None = None
 
     @property
-    def is_number(self) -> bool:
-        """Whether the id is a number; NCBI writes 0 where it has none."""
-        return self.id.isascii() and self.id.isdigit() and bool(int(self.id))
+    def has_target(self) -> bool:
+        """Whether the id names a record; NCBI writes 0 if there is none."""
+        return bool(int(self.id))
 
 
 @dataclass(slots=True)
@@ -47,13 +49,20 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
     return [_linkset(element) for element in root.iterfind("LinkSet")]
 
 
-def links_by_source(content: bytes, wanted: Callable[[RawLink], bool]) -> tuple[dict[str, list[RawLink]], list[str]]:
+def links_by_source(
+    content: bytes, sources: Collection[str], wanted: Callable[[RawLink], bool]
+) -> tuple[dict[str, list[RawLink]], list[str]]:
     """Return the links of each source, each once, whatever the order of the link sets, and NCBI's complaints.
 
     A link set with a complaint is no answer about its source.
 
+    Args:
+        content: the reply.
+        sources: the UIDs that the request names.
+        wanted: whether a link is kept.
+
     Raises:
-        UpstreamError: the reply is not an ELink result, or merges the links of several sources.
+        UpstreamError: the reply is not an ELink result, is about other sources, or merges the links of several.
     """
     found: dict[str, dict[tuple[str, str, str], RawLink]] = {}
     errors: list[str] = []
@@ -63,6 +72,8 @@ def links_by_source(content: bytes, wanted: Callable[[RawLink], bool]) -> tuple[
                 "NCBI merged the links of several records, so they cannot be told apart.",
                 details={"reason": "invalid_response", "endpoint": "elink"},
             )
+        if foreign := [source for source in linkset.ids if source not in sources]:
+            raise malformed("elink", f"links of {foreign[0]}, which was not requested")
         errors += linkset.errors
         if linkset.ids and not linkset.errors:
             known = found.setdefault(linkset.ids[0], {})
@@ -87,8 +98,12 @@ def _linkset(element: Any) -> RawLinkSet:
             RawLink(text_of(link, "Id") or "", name, db_to, whole_number(link.findtext("Score")))
             for link in group.iterfind("Link")
         ]
-        if links and not any(link.id for link in links):
-            raise malformed("elink", "links without ids")
+        wrong = next((link.id for link in links if not _UID.fullmatch(link.id)), None)
+        if wrong is not None:
+            raise malformed("elink", f"{wrong[:40]!r} is not an id")
+        targets = [link.id for link in links if link.has_target]
+        if len(set(targets)) < len(targets):
+            raise malformed("elink", "a link that is listed twice")
         linkset.links += links
         linkset.errors += [text for error in group.iterfind("ERROR") if (text := (error.text or "").strip())]
     linkset.errors += [text for error in element.iterfind("ERROR") if (text := (error.text or "").strip())]

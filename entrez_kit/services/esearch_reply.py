@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -9,6 +10,8 @@ from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 _WORD: Final = re.compile(r"\w+")
+_UID: Final = re.compile(r"[0-9]+")
+_ACCESSION: Final = re.compile(r"[\w.:|-]+", re.ASCII)
 Fate = Literal["dropped", "kept", "split"]
 
 COMPLAINTS: Final = {
@@ -148,13 +151,51 @@ def parse_esearch(content: bytes) -> ESearchReply:
     """Parse an ESearch reply in XML or JSON.
 
     Raises:
-        UpstreamError: the reply is not an ESearch result, or lists an id twice.
+        UpstreamError: the reply is not an ESearch result.
     """
     reply = _parse_json(content) if content.lstrip()[:1] == b"{" else _parse_xml(content)
     notice(shape_of, content)
-    if len(set(reply.ids)) < len(reply.ids):
-        raise malformed("esearch", "an id is listed twice")
     return reply
+
+
+def check_esearch(
+    reply: ESearchReply,
+    *,
+    retmax: int,
+    retstart: int = 0,
+    accessions: bool = False,
+    history: bool = False,
+    among: Collection[str] | None = None,
+) -> None:
+    """Refuse a reply that contradicts itself or the request, whatever the database.
+
+    Args:
+        reply: the parsed reply.
+        retmax: how many ids were requested.
+        retstart: how many results the request skips.
+        accessions: whether the request asks for accessions in place of UIDs.
+        history: whether the request asks NCBI to keep the result set.
+        among: the only ids that can match the query.
+
+    Raises:
+        UpstreamError: the reply contradicts itself or the request.
+    """
+    ids, form = reply.ids, _ACCESSION if accessions else _UID
+    wrong = next((one for one in ids if not form.fullmatch(one)), None)
+    if wrong is not None:
+        raise malformed("esearch", f"{wrong[:40]!r} is not an id")
+    if len(set(ids)) < len(ids):
+        raise malformed("esearch", "an id is listed twice")
+    if len(ids) > retmax:
+        raise malformed("esearch", f"{len(ids)} ids, but only {retmax} were requested")
+    if ids and reply.retstart not in (None, retstart):
+        raise malformed("esearch", f"ids from position {reply.retstart}, but {retstart} was requested")
+    if ids and retstart + len(ids) > reply.count:
+        raise malformed("esearch", f"{len(ids)} ids from position {retstart} of only {reply.count} results")
+    if among is not None and (foreign := next((one for one in ids if one not in among), None)):
+        raise malformed("esearch", f"the id {foreign} does not match the query")
+    if history and reply.count and not (reply.web_env and reply.query_key):
+        raise malformed("esearch", "no WebEnv and query_key for the result set")
 
 
 def shape_of(reply: bytes) -> Shape:

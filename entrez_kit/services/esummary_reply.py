@@ -1,7 +1,8 @@
-"""What ESummary answers, in JSON or in either form of its XML: the document, and which records it speaks of."""
+"""What ESummary answers, in JSON or in either form of its XML: the document, and which records it answers for."""
 
 import json
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,21 +25,91 @@ def parse_esummary(content: bytes) -> Any:
         raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
 
 
-def uids_told(document: Any) -> set[str]:
-    """Return the UIDs a document speaks of: those it has a summary of, and those NCBI says it does not know.
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The UIDs of a document: with a summary, with an error in its place, and with an empty summary."""
+
+    described: frozenset[str]
+    refused: frozenset[str]
+    hollow: frozenset[str]
+
+    @property
+    def uids(self) -> frozenset[str]:
+        """All UIDs that the document answers for."""
+        return self.described | self.refused
+
+
+def uids_of(document: Any) -> Answered:
+    """Return the UIDs that a document answers for.
 
     Raises:
-        UpstreamError: it speaks of none.
+        UpstreamError: there are none, or one has two summaries.
     """
     if isinstance(document, dict):
-        told = {str(uid) for uid in document["result"]["uids"]}
+        result = document["result"]
+        listed = [str(uid) for uid in result["uids"]]
+        refused = {uid for uid, one in result.items() if isinstance(one, dict) and one.get("error")}
+        refused |= {uid for uid in listed if not isinstance(result.get(uid), dict)}
+        hollow = {uid for uid in listed if uid not in refused and not result[uid].keys() - {"uid"}}
+        if wrong := [uid for uid in listed if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
+            raise malformed("esummary", f"the summary of another record in the place of {wrong[0][:40]}")
     else:
-        told = {uid for summary in document.iter("DocumentSummary") if (uid := (summary.get("uid") or "").strip())}
-        told |= {uid for element in document.iterfind("DocSum/Id") if (uid := (element.text or "").strip())}
-        told |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
-    if not told:
+        named = list(_summaries(document))
+        listed = [uid for uid, _ in named]
+        refused = {uid for uid, one in named if one.find("error") is not None}
+        refused |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
+        hollow = {uid for uid, one in named if all(part.tag == "Id" for part in one.iterchildren("*"))}
+    if len(set(listed)) < len(listed):
+        raise malformed("esummary", "two summaries of one record")
+    if not listed and not refused:
         raise malformed("esummary", "no summaries")
-    return told
+    return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow))
+
+
+def _summaries(root: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the UID and the element of each summary in XML."""
+    for summary in root.iter("DocumentSummary"):
+        if uid := (summary.get("uid") or "").strip():
+            yield uid, summary
+    for summary in root.iterfind("DocSum"):
+        if uid := (summary.findtext("Id") or "").strip():
+            yield uid, summary
+
+
+def replace_summaries(document: Any, newer: Any, uids: Collection[str]) -> None:
+    """Take the summaries of some records from another document in the same form."""
+    remove_summaries(document, uids)
+    if isinstance(document, dict):
+        document["result"]["uids"] += uids
+        document["result"].update({uid: newer["result"][uid] for uid in uids})
+        return
+    holder = document.find("DocumentSummarySet")
+    for uid, summary in list(_summaries(newer)):
+        if uid in uids:
+            (document if holder is None else holder).append(summary)
+
+
+def remove_summaries(document: Any, uids: Collection[str]) -> None:
+    """Remove what a document says of some records: summaries, empty ones and errors."""
+    if isinstance(document, dict):
+        result = document["result"]
+        result["uids"] = [uid for uid in result["uids"] if str(uid) not in uids]
+        for uid in uids:
+            result.pop(uid, None)
+        return
+    errors = ((word, error) for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or ""))
+    for uid, element in [*_summaries(document), *errors]:
+        if uid in uids and element.getparent() is not None:
+            element.getparent().remove(element)
+
+
+def write_esummary(document: Any) -> bytes:
+    """Return a document as bytes in its own form."""
+    if isinstance(document, dict):
+        return json.dumps(document).encode()
+    from lxml import etree
+
+    return bytes(etree.tostring(document, encoding="UTF-8", xml_declaration=True))
 
 
 # Document summaries of any database, as JSON has them

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlencode
@@ -24,12 +24,20 @@ FIRST_PAGE: Final = "*"
 SORT_FIELDS: Final = frozenset({"P_PDATE_D", "FIRST_PDATE_D", "PUB_YEAR", "CITED", "AUTH_FIRST"})
 """What Europe PMC sorts by; other fields are passed on, but get the blame when it answers nothing."""
 
+IsMatch = Callable[[dict[str, Any]], bool]
 ResultType = Literal["core", "lite", "idlist"]
 
 _CURSOR = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _SORT = re.compile(r"[A-Za-z_]+ (?:asc|desc)(?: ?, ?[A-Za-z_]+ (?:asc|desc))*", re.IGNORECASE)
 _FULL_TEXT_ID = re.compile(r"(?:PMC|PPR)[0-9]{1,12}", re.IGNORECASE)
 _SOURCE = re.compile(r"[A-Z]{3}")
+_IDS: Final = {
+    "MED": re.compile(r"[0-9]+"),
+    "PMC": re.compile(r"(?:PMC)?[0-9]+"),
+    "PPR": re.compile(r"PPR[0-9]+"),
+}
+"""The form of ids by source."""
+_ID_FIELDS: Final = frozenset({"id", "source", "pmid", "pmcid", "doi"})
 _EXT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -51,6 +59,7 @@ class EuropePMC(ServiceClient):
         cursor_mark: str = FIRST_PAGE,
         sort: str | None = None,
         synonym: bool = False,
+        lookups: Collection[IsMatch] = (),
     ) -> Reply[dict[str, Any]]:
         """Return a page of a search: the object of its JSON, with ``hitCount`` and ``resultList``.
 
@@ -61,6 +70,8 @@ class EuropePMC(ServiceClient):
             cursor_mark: "*" for the first page, then the ``nextCursorMark`` of the page before.
             sort: field and direction, such as ``CITED desc``; relevance when not given.
             synonym: whether synonyms of the words are looked for as well.
+            lookups: for a query of ids only, one predicate for each id: whether a record has it. A reply with a record
+                of another id in the place of a requested one is refused.
 
         Raises:
             InvalidInput: Europe PMC refuses the query, the cursor or the sort.
@@ -87,7 +98,8 @@ class EuropePMC(ServiceClient):
             *([("sort", sort)] if sort else []),
         ]
         by_post = len(urlencode(params)) > MAX_GET_LENGTH
-        read = partial(_read_page, first=cursor_mark == FIRST_PAGE)
+        is_id_list = result_type == "idlist"
+        read = partial(_read_page, cursor_mark=cursor_mark, page_size=page_size, is_id_list=is_id_list, lookups=lookups)
 
         def is_full(page: dict[str, Any]) -> bool:
             due = min(page_size, whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
@@ -193,21 +205,50 @@ class EuropePMC(ServiceClient):
             )
 
 
-def _read_page(content: bytes, *, first: bool) -> dict[str, Any]:
-    """Refuse a page of a search that counts hits and lists none; past the first page that is its end."""
+def _read_page(
+    content: bytes, *, cursor_mark: str, page_size: int, is_id_list: bool, lookups: Collection[IsMatch]
+) -> dict[str, Any]:
+    """Refuse a page that contradicts itself or the request; a page past the first may be empty."""
     document: dict[str, Any] = json.loads(content)
     results = _results(document)
     count = whole_number(str(document.get("hitCount")))
-    if count is None or (first and count and not results):
+    if count is None or (cursor_mark == FIRST_PAGE and count and not results):
         raise malformed("Europe PMC search", "a page without results" if count else "no number of hits")
-    if results and not any(isinstance(record, dict) and record.get("id") for record in results):
+    if not results:
+        return document
+    records = [record for record in results if isinstance(record, dict)] if isinstance(results, list) else []
+    names = [(record.get("source"), record["id"]) for record in records if record.get("id")]
+    if not names:
         raise malformed("Europe PMC search", "results without ids")
+    if len(set(names)) < len(names):
+        raise malformed("Europe PMC search", "a record that is listed twice")
+    for record in records:
+        form, own = _IDS.get(str(record.get("source"))), str(record.get("id") or "")
+        if own and form and not form.fullmatch(own):
+            raise malformed("Europe PMC search", f"{own[:40]!r} is not an id of {record['source']}")
+        if record.get("source") == "MED" and record.get("pmid") not in (None, "", own):
+            raise malformed("Europe PMC search", f"the record {own[:40]} has the PMID {str(record['pmid'])[:40]}")
+        if not is_id_list and not record.keys() - _ID_FIELDS:
+            raise malformed("Europe PMC search", f"the record {own[:40]} has no content")
+    if len(results) > min(page_size, count):
+        raise malformed("Europe PMC search", f"{len(results)} results of {count} on a page of {page_size}")
+    is_foreign = any(not any(matches(record) for matches in lookups) for record in records)
+    if lookups and is_foreign and not all(any(map(matches, records)) for matches in lookups):
+        raise malformed("Europe PMC search", "records of other ids than those requested")
     return document
 
 
 def _results(page: dict[str, Any]) -> Any:
     listed = page.get("resultList")
     return listed.get("result") if isinstance(listed, dict) else None
+
+
+def has_id(record: Mapping[str, Any], kind: Literal["pmid", "pmcid", "doi"], value: str) -> bool:
+    """Tell whether a record of a search has an id."""
+    if kind == "doi":
+        return str(record.get("doi") or "").lower() == value.lower()
+    source = "MED" if kind == "pmid" else "PMC"
+    return value in (record.get(kind), record.get("id") if record.get("source") == source else None)
 
 
 def read_cursor(cursor_mark: str) -> str:

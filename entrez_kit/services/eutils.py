@@ -11,13 +11,14 @@ of Bio.Entrez in the same process notices nothing. Parameters carry NCBI's own n
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, Literal
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, Generic, Literal
 from urllib.parse import parse_qsl
 
-from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.services.client import ServiceClient, senseless
-from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
 from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
@@ -44,8 +45,6 @@ _PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "P
 _PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
 _PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
 _MEDLINE_RECORD: Final = r"(?m)^PMID- "
-_SUMMARY_RECORD: Final = r"<DocSum>|<DocumentSummary\b[^>]*>\s*<(?!error)"
-_SUMMARY_JSON_RECORD: Final = r'"uid"\s*:\s*"[^"]*"\s*,(?!\s*"error")'
 
 
 class EUtils(ServiceClient):
@@ -101,12 +100,14 @@ class EUtils(ServiceClient):
         idtype: str | None = None,
         deadline_ms: int | None = None,
         partial: bool = False,
+        fresh: bool = False,
     ) -> Reply[ESearchReply]:
         """Search a database: how many records match, and the ids of some of them.
 
         Args:
             partial: whether a list that stays shorter than NCBI's own count is returned all the same, and not
                 cached: the caller says what is missing. Else it is refused (reason ``incomplete``).
+            fresh: ask NCBI whatever the cache holds.
         """
         if not term.strip() and not query_key:
             raise senseless("term", "the query is empty", hint="Give at least one search term.")
@@ -138,6 +139,13 @@ class EUtils(ServiceClient):
 
         def read(content: bytes) -> ESearchReply:
             found = parse_esearch(content)
+            check_esearch(
+                found,
+                retmax=retmax,
+                retstart=retstart,
+                accessions=idtype is not None,
+                history=usehistory,
+            )
             due = min(retmax, ceiling, found.count - retstart)
             if rettype != "count" and len(found.ids) < due:
                 short.append((content, found))
@@ -145,7 +153,15 @@ class EUtils(ServiceClient):
             return found
 
         expect = _document(retmode, "eSearchResult", "esearchresult")
-        reply = self._ask("esearch", params, expect, read, deadline_ms=deadline_ms, short=short if partial else None)
+        reply = self._ask(
+            "esearch",
+            params,
+            expect,
+            read,
+            fresh=fresh,
+            deadline_ms=deadline_ms,
+            short=short if partial else None,
+        )
         return replace(reply, value=replace(reply.value, searched_at=reply.sent_at))
 
     def esummary(
@@ -159,42 +175,104 @@ class EUtils(ServiceClient):
         retmax: int | None = None,
         version: str = "2.0",
         retmode: RetMode = "xml",
+        partial: bool = False,
         read: Callable[[Any], T] = lambda document: document,
     ) -> Reply[T]:
         """Return short summaries of records, named by id or from the history.
 
-        What NCBI leaves out in silence is asked for again; a reply that still lacks some is returned, and not cached.
+        NCBI is asked again for records that it leaves out or sends empty. An error about a single UID is believed
+        after NCBI repeats it for this UID alone and a search does not find the UID either; it is never cached.
 
         Args:
+            partial: whether a reply that still lacks records is returned without them, and not cached. By default it
+                is refused (reason ``incomplete``).
             read: reads the document as ``parse_esummary`` returns it: the root element of XML, or the object of JSON.
         """
-        from entrez_kit.services.esummary_reply import parse_esummary, uids_told
+        from entrez_kit.services.esummary_reply import parse_esummary, remove_summaries, uids_of, write_esummary
 
         chosen = _chosen(ids, webenv, query_key, retstart, retmax)
         params = {"db": _database(db), **chosen, "version": "2.0" if version == "2.0" else None, "retmode": retmode}
-        expect = _document(
-            retmode,
-            "eSummaryResult",
-            "result",
-            wanted=_distinct(ids),
-            record=_SUMMARY_RECORD if retmode == "xml" else _SUMMARY_JSON_RECORD,
-        )
-        due = set(chosen["id"] or ()) if all(map(_is_uid, chosen["id"] or ())) else set()
+        expect = _document(retmode, "eSummaryResult", "result")
+        asked = chosen["id"] or []
+        due = frozenset(asked) if all(map(_is_uid, asked)) else frozenset()
+        short: list[tuple[bytes, _Summaries[T]]] = []
 
-        short: list[tuple[bytes, T]] = []
-
-        def read_all(content: bytes) -> T:
+        def read_all(content: bytes) -> _Summaries[T]:
             document = parse_esummary(content)
-            told = uids_told(document)
-            if due and due.isdisjoint(told):
-                raise malformed("esummary", "summaries of other records than were asked for")
-            value = read(document)
-            if len(told) < len(due):
-                short.append((content, value))
-                raise _incomplete("esummary", f"{len(told)} summaries where {len(due)} were due")
-            return value
+            answered = uids_of(document)
+            if due and (foreign := answered.described - due):
+                raise malformed("esummary", f"a summary of {min(foreign)}, which was not requested")
+            if due and due.isdisjoint(answered.uids | answered.hollow):
+                raise malformed("esummary", "summaries of other records than those requested")
+            remove_summaries(document, answered.hollow)
+            refused = answered.refused & due if due else frozenset(filter(_is_uid, answered.refused))
+            summaries = _Summaries(document, read(document), refused)
+            lacking = due - answered.uids if due else answered.hollow
+            if lacking or len(answered.uids) < len(set(asked)):
+                short.append((content, summaries))
+                raise _incomplete("esummary", f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}")
+            return summaries
 
-        return self._ask("esummary", params, expect, read_all, short=short)
+        reply = self._ask(
+            "esummary",
+            params,
+            expect,
+            read_all,
+            keep=lambda summaries: not summaries.refused,
+            short=short if partial else None,
+        )
+        value, content = reply.value.value, reply.content
+        if self._verify_refused(reply.value, params, partial=partial):
+            value, content = read(reply.value.document), write_esummary(reply.value.document)
+        return Reply(
+            content,
+            value,
+            reply.url,
+            reply.method,
+            reply.from_cache,
+            reply.status,
+            reply.attempts,
+            reply.until,
+            reply.created,
+        )
+
+    def _verify_refused(self, summaries: "_Summaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
+        """Ask NCBI again about the UIDs that a reply has errors for, and correct the document.
+
+        Returns:
+            Whether the document changed: it got a summary, or lost an error that a search contradicts.
+
+        Raises:
+            UpstreamError: a search finds a UID that has an error; with ``partial`` the document loses the error.
+        """
+        from entrez_kit.services.esummary_reply import parse_esummary, remove_summaries, replace_summaries, uids_of
+
+        left = sorted(summaries.refused)
+        if not left:
+            return False
+        retmode = params["retmode"]
+        expect = _document(retmode, "eSummaryResult", "result")
+        described: list[str] = []
+        try:
+            try:
+                again = self._ask("esummary", {**params, "id": left}, expect, parse_esummary, cacheable=False).value
+                described = sorted(uids_of(again).described.intersection(left))
+                replace_summaries(summaries.document, again, described)
+                left = [uid for uid in left if uid not in described]
+            except EntityNotFound:
+                pass
+            known = sorted(self.known_uids(params["db"], left))
+        except (UpstreamError, RateLimited):
+            if not partial:
+                raise
+            known = left
+        if known and not partial:
+            raise UpstreamError(
+                f"NCBI sends no summary of {', '.join(known[:5])}, although a search finds the record.",
+                details={"reason": "contradiction", "service": self._SERVICE, "endpoint": "esummary"},
+            )
+        remove_summaries(summaries.document, known)
+        return bool(described or known)
 
     def efetch(
         self,
@@ -305,7 +383,15 @@ class EUtils(ServiceClient):
     def espell(self, *, term: str, db: str = "pubmed") -> Reply[ESpellReply]:
         """Return NCBI's spelling of a query."""
         params = {"db": _database(db), "term": _words("term", term)}
-        return self._ask("espell", params, Expect("xml", frozenset({"eSpellResult"})), parse_espell)
+
+        def read(content: bytes) -> ESpellReply:
+            spelt = parse_espell(content)
+            words, asked = ({*re.findall(r"\w+", text.casefold())} for text in (spelt.query, term))
+            if words and asked and words.isdisjoint(asked):
+                raise malformed("espell", f"it is about {spelt.query[:100]!r} and not about {term[:100]!r}")
+            return spelt
+
+        return self._ask("espell", params, Expect("xml", frozenset({"eSpellResult"})), read)
 
     def egquery(
         self,
@@ -416,9 +502,9 @@ class EUtils(ServiceClient):
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
             params = {"db": _database(db), "term": term, "retmax": str(len(batch)), "retstart": "0", "retmode": "xml"}
             expect = _document("xml", "eSearchResult", "esearchresult")
-            reply = self._ask("esearch", params, expect, parse_esearch, keep=_found_none)
+            reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=_found_none)
             known.update(reply.value.ids)
-        return known & set(wanted)
+        return known
 
 
 def _encoded_by_bio(url: str, params: Mapping[str, Any], *, join_ids: bool, ecitmatch: bool) -> str:
@@ -433,6 +519,15 @@ def _encoded_by_bio(url: str, params: Mapping[str, Any], *, join_ids: bool, ecit
     parts = request.data.decode("ascii").split("&")
     blanks = {f"{name}=" for name in CREDENTIALS}
     return "&".join(part for part in parts if part not in blanks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Summaries(Generic[T]):
+    """An ESummary document, what its reader made of it, and the requested UIDs that it has errors for."""
+
+    document: Any
+    value: T
+    refused: frozenset[str]
 
 
 # Arguments ----------------------------------------------------------------------------------------------------------
@@ -507,12 +602,12 @@ def _distinct(ids: Sequence[str] | None) -> int | None:
 # Replies ------------------------------------------------------------------------------------------------------------
 
 
-def _document(retmode: str, root: str, key: str, *, wanted: int | None = None, record: str | None = None) -> Expect:
+def _document(retmode: str, root: str, key: str) -> Expect:
     """Return what a result document looks like, in XML or JSON."""
     if retmode not in ("xml", "json"):
         raise senseless("retmode", f"{retmode!r} is neither xml nor json", retmode)
     format_: Format = "json" if retmode == "json" else "xml"
-    return Expect(format_, frozenset({key if retmode == "json" else root}), wanted, record)
+    return Expect(format_, frozenset({key if retmode == "json" else root}))
 
 
 def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
@@ -531,6 +626,19 @@ def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | No
     if pubmed and rettype == "medline":
         return Expect("text", frozenset(), wanted, _MEDLINE_RECORD, read=READERS["medline"])
     return Expect("text", read=READERS.get((rettype or "").lower(), bytes))
+
+
+def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
+    """Read a search for some UIDs.
+
+    Raises:
+        UpstreamError: it lists others, or fewer than it counts.
+    """
+    found = parse_esearch(content)
+    check_esearch(found, retmax=len(uids), among=uids)
+    if len(found.ids) < found.count:
+        raise _incomplete("esearch", f"{len(found.ids)} ids of {found.count}")
+    return found
 
 
 def _found_none(found: ESearchReply) -> bool:

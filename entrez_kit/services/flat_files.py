@@ -14,8 +14,9 @@ from entrez_kit.services.known_shapes import TextShape, notice
 from entrez_kit.services.xml_reply import malformed
 
 _MEDLINE_RECORD: Final = re.compile(rb"(?m)^PMID\s*-[ \t]*([0-9]+)[ \t]*\r?$")
-_MEDLINE_SOURCE: Final = re.compile(rb"(?m)^SO  - ")
-"""The last field of every record that NCBI writes."""
+_MEDLINE_SOURCE: Final = re.compile(rb"(?m)^SO  - ((?:.*\r?\n)(?: {6}.*\r?\n)*)")
+"""The last field of every record that NCBI writes; of an article it is a sentence with a full stop."""
+_MEDLINE_BOOK: Final = re.compile(rb"(?m)^BTI *- ")
 _BLANK_LINES: Final = re.compile(rb"(?:\r?\n){2,}")
 _MEDLINE_FIELD: Final = re.compile(rb"(?m)^[A-Z]{2,4} *- ")
 _LOCUS: Final = re.compile(rb"(?m)^LOCUS +(\S+)")
@@ -48,14 +49,13 @@ def read_medline(content: bytes) -> list[tuple[str, bytes]]:
     records = []
     for place, following in zip_longest(places, places[1:]):
         chunk = content[place.start() : following.start() if following else len(content)]
-        if not _MEDLINE_SOURCE.search(chunk):
+        source = _MEDLINE_SOURCE.search(chunk)
+        if source is None or not (source[1].rstrip().endswith(b".") or _MEDLINE_BOOK.search(chunk)):
             raise malformed("efetch", "a MEDLINE record that breaks off")
         end = _BLANK_LINES.search(chunk)
         body = chunk[: end.start()] if end else chunk.rstrip(b"\r\n")
         line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
         records.append((place[1].decode("ascii"), body + line_end))
-    if places and not content.endswith(b"\n"):
-        raise malformed("efetch", "MEDLINE text that breaks off")
     return records
 
 

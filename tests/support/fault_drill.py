@@ -1,7 +1,7 @@
 """Every command under every fault of the services it asks, judged against its answer where nothing fails.
 
-``python tests/process/fault_drill.py [--command WORDS] [--fault NAME] [--endpoint NAME]`` runs all of it, or a part,
-and prints what went wrong; the tests run a part that meets each command and each fault.
+``python tests/support/fault_drill.py [--command WORDS] [--fault NAME] [--endpoint NAME] [--contradictions]`` runs all
+of it, or a part, and prints what went wrong; the tests run a part that meets each command and each fault.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
-from fault_proxy import FAULTS, SLOW, FaultProxy
+from fault_proxy import CONTRADICTIONS, FAULTS, SLOW, FaultProxy
 
 BIB: Final = """@article{one, title = {Base editing of a cryptic splice site restores mucus transport in human airway
 cells}, author = {Marrowby, T. J.}, journal = {Ann Imaginary Genome Ed (Demo)}, year = {2019}, pmid = {99000001}}
@@ -333,14 +333,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("command", "fault", "endpoint"):
         parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--contradictions", action="store_true", help="only well-formed replies that are wrong")
     chosen = parser.parse_args()
+    faults = CONTRADICTIONS if chosen.contradictions else tuple(FAULTS)
     done = bad = 0
     with tempfile.TemporaryDirectory() as folder, running_drill(Path(folder)) as drill:
         for command in COMMANDS:
             if chosen.command not in command:
                 continue
             for endpoint in drill.endpoints(command):
-                for fault in FAULTS:
+                for fault in faults:
                     if chosen.fault in fault and chosen.endpoint in endpoint:
                         verdict = drill.judge(command, endpoint, fault)
                         done += 1

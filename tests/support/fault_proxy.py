@@ -152,6 +152,162 @@ def _other_ids(body: bytes) -> bytes:
     return re.sub(rb"(<(PMID|Gene-track_geneid|Id)\b[^>]*>|PMID- )\d+", rb"\g<1>31415926", body)
 
 
+# Replies that contradict themselves or the request. A reply without the part that a fault changes stays as it is.
+
+
+def _search(change: Callable[[list[bytes]], list[bytes]], count: int | None = None) -> Fault:
+    """Return a fault that changes the ids of a search, and the count if one is given."""
+
+    def spoil(body: bytes) -> bytes:
+        ids: list[bytes]
+        if b"<eSearchResult>" in body:
+            ids = re.findall(rb"<Id>([^<]*)</Id>", body)
+            listed = b"".join(b"<Id>" + one + b"</Id>" for one in change(ids))
+            listed = b"<IdList>" + listed + b"</IdList>"
+            body = re.sub(rb"<IdList>.*?</IdList>", lambda _: listed, body, flags=re.DOTALL)
+            return body if count is None or not ids else re.sub(rb"<Count>\d+", b"<Count>%d" % count, body, count=1)
+        document = _document(body)
+        if not isinstance(document, dict) or "esearchresult" not in document:
+            return body
+        found = document["esearchresult"]
+        ids = [one.encode() for one in found.get("idlist", ())]
+        found["idlist"] = [one.decode() for one in change(ids)]
+        if count is not None and ids:
+            found["count"] = str(count)
+        return json.dumps(document).encode()
+
+    return _body(spoil)
+
+
+def _document(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
+
+
+def _record_lists(document: Any) -> list[list[Any]]:
+    """Return the lists of records in a JSON document; of several lists inside each other the outermost."""
+    if isinstance(document, dict) and "result" in document:
+        return []  # summaries are not a list
+    found = [one for one in _lists(document) if isinstance(one[0], dict)]
+    return found[:1]
+
+
+def _records(change: Callable[[list[bytes]], list[bytes]], change_json: Callable[[list[Any]], list[Any]]) -> Fault:
+    """Return a fault that changes the list of records of a reply, in XML, JSON or MEDLINE."""
+
+    def spoil(body: bytes) -> bytes:
+        document = _document(body)
+        if document is not None:
+            for records in _record_lists(document):
+                records[:] = change_json(records)
+            if isinstance(document, dict) and isinstance(uids := document.get("result", {}).get("uids"), list):
+                uids[:] = change_json(uids)
+            return json.dumps(document).encode()
+        found = list(_WHOLE_RECORD.finditer(body))
+        if not found:
+            return body
+        parts = change([one[0] for one in found])
+        return body[: found[0].start()] + b"\n".join(parts) + body[found[-1].end() :]
+
+    return _body(spoil)
+
+
+_WHOLE_RECORD: Final = re.compile(
+    rb"<(PubmedArticle|PubmedBookArticle|DocumentSummary|DocSum|Entrezgene|article|Link)\b[^>]*>.*?</\1>"
+    rb"|(?m:^PMID- .*\n(?:.+\n)+)",
+    re.DOTALL,
+)
+_ID_ELEMENT: Final = re.compile(rb"<(PMID|Gene-track_geneid|Id|article-id)\b[^>]*>[^<]*</\1>")
+
+
+def _hollow(body: bytes) -> bytes:
+    """Return the body with the first record reduced to its id."""
+    document = _document(body)
+    if isinstance(document, dict):
+        summaries = document.get("result", {})
+        if isinstance(summaries, dict) and summaries.get("uids"):
+            uid = str(summaries["uids"][0])
+            summaries[uid] = {"uid": uid}
+        for records in _record_lists(document):
+            named = ("id", "source", "requested-id", "pmid")
+            records[0] = {name: value for name, value in records[0].items() if name in named}
+        return json.dumps(document).encode()
+    found = _WHOLE_RECORD.search(body)
+    if not found or found[1] in (None, b"Link"):
+        return body
+    whole = found[0]
+    start, own = whole[: whole.index(b">") + 1], _ID_ELEMENT.search(whole)
+    inside = own[0] if own else b""
+    if found[1] == b"PubmedArticle":
+        inside = b"<MedlineCitation>" + inside + b"</MedlineCitation><PubmedData/>"
+    if found[1] == b"Entrezgene":
+        inside = b"<Entrezgene_track-info><Gene-track>" + inside + b"</Gene-track></Entrezgene_track-info>"
+    if found[1] == b"article":
+        inside = b"<front><article-meta>" + inside + b"</article-meta></front>"
+    return body[: found.start()] + start + inside + b"</" + found[1] + b">" + body[found.end() :]
+
+
+def _uid_error(body: bytes) -> bytes:
+    """Return summaries with an error in the place of the first."""
+    document = _document(body)
+    if isinstance(document, dict):
+        summaries = document.get("result")
+        if isinstance(summaries, dict) and summaries.get("uids"):
+            uid = str(summaries["uids"][0])
+            summaries[uid] = {"uid": uid, "error": "cannot get document summary"}
+        return json.dumps(document).encode()
+    error = rb"\1<error>cannot get document summary</error></DocumentSummary>"
+    return re.sub(rb"(<DocumentSummary\b[^>]*>).*?</DocumentSummary>", error, body, count=1, flags=re.DOTALL)
+
+
+def _shifted(body: bytes) -> bytes:
+    """Return the body with the ids of each row in the row before; a single row gets those of another article."""
+    document = _document(body)
+    if not isinstance(document, dict):
+        return body
+    rows = document.get("records") or (document.get("resultList") or {}).get("result") or []
+    names = ("pmid", "pmcid", "doi") if "records" in document else ("pmid",)
+    other = {"pmid": 31415926, "pmcid": "PMC31415926", "doi": "10.5555/another"}
+    told = [{name: row[name] for name in names if name in row} for row in rows]
+    for row, following in zip(rows, [*told[1:], *told[:1]], strict=True):
+        row.update(following if len(rows) > 1 else {name: other[name] for name in following})
+    return json.dumps(document).encode()
+
+
+def _flipped(body: bytes) -> bytes:
+    """Return the body with one bit of its first id flipped, so that a digit becomes a letter."""
+    found = re.search(rb'(<(?:Id|PMID|Gene-track_geneid)\b[^>]*>|PMID- |"(?:pmid|uid|id)": ?"?)\d', body)
+    if not found:
+        return body
+    at = found.end() - 1
+    return body[:at] + bytes((body[at] ^ 0x40,)) + body[at + 1 :]
+
+
+def _shorter_sequence(body: bytes) -> bytes:
+    """Return FASTA without the last line of its last sequence."""
+    lines = body.rstrip().split(b"\n")
+    return b"\n".join(lines[:-1]) + b"\n" if body.startswith(b">") and len(lines) > 2 else body
+
+
+def _shorter_medline(body: bytes) -> bytes:
+    """Return MEDLINE text that ends with a line end inside the last field."""
+    if not re.match(rb"\s*PMID- ", body):
+        return body
+    return body.rstrip().rpartition(b" ")[0] + b"\n"
+
+
+def _other_article(body: bytes) -> bytes:
+    """Return full text with the ids and the title of another article."""
+    if b"<article-meta" not in body:
+        return body
+    body = re.sub(rb'(pub-id-type="doi">)[^<]*', rb"\g<1>10.5555/another", body)
+    body = re.sub(rb'(pub-id-type="pmid">)[^<]*', rb"\g<1>31415926", body)
+    body = re.sub(rb'(pub-id-type="(?:pmc|pmcid|pmcaid)">(?:PMC)?)\d+', rb"\g<1>31415926", body)
+    return re.sub(rb"<article-title>.*?</article-title>", b"<article-title>Gold</article-title>", body, flags=re.DOTALL)
+
+
 HTML: Final = "<!DOCTYPE html><html><head><title>NCBI - WWW Error 500 Diagnostic</title></head><body>Oops</body></html>"
 MESSAGES: Final = (
     "Empty id list - nothing todo",
@@ -216,6 +372,21 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "one fewer": _body(_fewer),
     "no ids": _body(_without_ids),
     "other ids": _body(_other_ids),
+    "count below ids": _search(lambda ids: ids, count=0),
+    "more ids than asked": _search(lambda ids: ids + [b"%d" % (31_000_000 + at) for at in range(400)] if ids else ids),
+    "id twice": _search(lambda ids: [*ids[:-1], ids[0]] if len(ids) > 1 else ids * 2),
+    "id in letters": _search(lambda ids: [b"n/a", *ids[1:]] if ids else ids),
+    "empty id": _search(lambda ids: [b"", *ids[1:]] if ids else ids),
+    "link in letters": _body(lambda body: re.sub(rb"(<Link>\s*<Id>)\d+", rb"\g<1>n/a", body)),
+    "record twice": _records(lambda found: [found[0], *found], lambda found: [found[0], *found]),
+    "first for last": _records(lambda found: [*found[:-1], found[0]], lambda found: [*found[:-1], found[0]]),
+    "hollow record": _body(_hollow),
+    "error for a uid": _body(_uid_error),
+    "rows shifted": _body(_shifted),
+    "bit flipped": _body(_flipped),
+    "sequence cut": _body(_shorter_sequence),
+    "last field cut": _body(_shorter_medline),
+    "other article": _body(_other_article),
     "page": _says(200, HTML),
     "page as xml": _says(200, HTML, "text/xml"),
     "login page": _says(200, "<html><form action='/login'>Please sign in to the hotel's network</form></html>"),
@@ -259,6 +430,12 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "endless body": _endless(lambda answer: answer.head(-1) + answer.body, b"<!-- more -->\n"),
     "silence": _wire(lambda answer: 30.0),
 }
+CONTRADICTIONS: Final = (
+    *("count below ids", "more ids than asked", "id twice", "id in letters", "empty id", "link in letters"),
+    *("record twice", "first for last", "hollow record", "error for a uid", "rows shifted", "bit flipped"),
+    *("sequence cut", "last field cut", "other article"),
+)
+"""Well-formed replies that contradict themselves or the request."""
 SLOW: Final = frozenset(("slow headers", "slow body", "endless headers", "endless body", "silence", "429 soon"))
 """These take as long as the deadline of the client allows."""
 

@@ -76,7 +76,8 @@ def jats(pmcid: str, *, body: bool = True, doi: str | None = None) -> str:
     ids = f'<article-id pub-id-type="pmcid">{pmcid}</article-id>'
     ids += f'<article-id pub-id-type="doi">{doi}</article-id>' if doi else ""
     text = "<body><sec><title>Results</title><p>Text.</p></sec></body>" if body else ""
-    return f"<article><front><article-meta>{ids}</article-meta></front>{text}</article>"
+    title = "<title-group><article-title>T</article-title></title-group>"
+    return f"<article><front><article-meta>{ids}{title}</article-meta></front>{text}</article>"
 
 
 def pmc_set(*articles: str) -> bytes:
@@ -89,9 +90,12 @@ def not_in_pmc(number: str) -> str:
     return f'<error id="{number}">The following PMCID is not available: {number}</error>'
 
 
-def converted(*records: Mapping[str, object]) -> bytes:
-    """Return a reply of the ID Converter."""
-    return json.dumps({"status": "ok", "records": list(records)}).encode()
+def converted(call: Call, *records: Mapping[str, object]) -> bytes:
+    """Return a reply of the ID Converter: these records, and an error for each other requested id."""
+    known = {str(record["requested-id"]) for record in records}
+    unknown = [one for one in (call.param("ids") or "").split(",") if one not in known]
+    errors = [{"requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"} for one in unknown]
+    return json.dumps({"status": "ok", "records": [*records, *errors]}).encode()
 
 
 def pubmed_set(*records: tuple[str, str | None, str | None]) -> bytes:
@@ -115,7 +119,8 @@ def found_ids(*pmids: str) -> bytes:
 
 def hits(*records: dict[str, str]) -> bytes:
     """Return a reply of Europe PMC's search."""
-    return json.dumps({"hitCount": len(records), "resultList": {"result": list(records)}}).encode()
+    titled = [{"title": "T", **record} for record in records]
+    return json.dumps({"hitCount": len(records), "resultList": {"result": titled}}).encode()
 
 
 def open_access(doi: str, *locations: dict[str, str]) -> bytes:

@@ -1,13 +1,15 @@
 """ESearch replies in XML and JSON, and NCBI's complaints in them."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from recordings import enough
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
 
 XML = b"""<?xml version="1.0" encoding="UTF-8" ?>
 <eSearchResult><Count>2</Count><RetMax>2</RetMax><RetStart>0</RetStart><QueryKey>1</QueryKey><WebEnv>MCID_x</WebEnv>
@@ -76,8 +78,6 @@ def test_a_count_only_reply_is_read() -> None:
         b'{"header":{}}',
         b'{"esearchresult":{"idlist":[]}}',
         b'{"esearchresult"',
-        b"<eSearchResult><Count>2</Count><IdList><Id>7</Id><Id>7</Id></IdList></eSearchResult>",
-        b'{"esearchresult":{"count":"2","idlist":["7","7"]}}',
     ],
 )
 def test_what_is_no_esearch_result_is_an_error_and_never_zero_hits(content: bytes) -> None:
@@ -105,6 +105,61 @@ def test_every_recorded_reply_is_read_without_loss(real_data: Path) -> None:
         assert len(reply.complaints) == len(
             re.findall(r"<(?:PhraseNotFound|FieldNotFound|PhraseIgnored|QuotedPhraseNotFound|OutputMessage)>", text)
         ), path.name
+
+
+WHOLE = ESearchReply(count=12, ids=["7", "8"], retstart=0, web_env="MCID_x", query_key="1")
+
+
+@pytest.mark.parametrize(
+    ("change", "request_"),
+    [
+        ({"count": 1}, {}),
+        ({"retstart": 11}, {"retstart": 11}),
+        ({"ids": ["1", "2", "3"]}, {}),
+        ({"ids": ["7", "7"]}, {}),
+        ({"ids": ["7", "n/a"]}, {}),
+        ({"ids": ["7", ""]}, {}),
+        ({"ids": ["7", "NM_1.2"]}, {}),
+        ({"ids": ["NM_1.2", "not found"]}, {"accessions": True}),
+        ({"retstart": 2}, {}),
+        ({"web_env": None}, {"history": True}),
+        ({"query_key": None}, {"history": True}),
+        ({}, {"among": {"7"}}),
+    ],
+)
+def test_a_reply_that_contradicts_itself_or_the_request_is_refused(
+    change: dict[str, Any], request_: dict[str, Any]
+) -> None:
+    check_esearch(WHOLE, retmax=2)
+
+    with pytest.raises(UpstreamError) as caught:
+        check_esearch(replace(WHOLE, **change), **{"retmax": 2, **request_})
+
+    assert caught.value.reason == "invalid_response"
+
+
+@pytest.mark.parametrize(
+    ("reply", "request_"),
+    [
+        (ESearchReply(count=3), {"retmax": 0}),
+        (ESearchReply(count=3), {"retmax": 20, "retstart": 50}),
+        (replace(WHOLE, ids=["NM_000546.6", "pdb|1ABC|A"]), {"retmax": 20, "accessions": True}),
+        (replace(WHOLE, retstart=10), {"retmax": 20, "retstart": 10}),
+        (WHOLE, {"retmax": 2, "history": True, "among": {"7", "8", "9"}}),
+        (ESearchReply(count=0), {"retmax": 2, "history": True}),
+    ],
+)
+def test_a_reply_without_a_contradiction_passes(reply: ESearchReply, request_: dict[str, Any]) -> None:
+    check_esearch(reply, **request_)
+
+
+def test_no_recorded_reply_is_refused(real_data: Path) -> None:
+    files = sorted(path for path in (real_data / "esearch").iterdir() if path.is_file())
+
+    for path in files:
+        reply = parse_esearch(path.read_bytes())
+        retmax = max(reply.retmax or 0, len(reply.ids))
+        check_esearch(reply, retmax=retmax, retstart=reply.retstart or 0, history=reply.web_env is not None)
 
 
 def _reply(translation: str, complaints: str) -> str:

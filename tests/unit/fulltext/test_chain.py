@@ -44,6 +44,12 @@ def ids_of(call: Call) -> list[str]:
     return (call.param("id") or "").split(",")
 
 
+def summaries(call: Call) -> bytes:
+    """Return a summary of each requested article."""
+    uids = ids_of(call)
+    return json.dumps({"result": {"uids": uids, **{uid: {"uid": uid, "title": "T"} for uid in uids}}}).encode()
+
+
 # Batches
 
 
@@ -122,7 +128,7 @@ def test_articles_are_told_apart_by_their_own_ids_and_not_by_their_place() -> No
             "eutils/efetch/pmc": batch,
             "pmc_oa/list": nothing_listed,
             "europepmc/search": lambda call: hits(),
-            "idconv/idconv": lambda call: converted(),
+            "idconv/idconv": converted,
         }
     )
     result = bench.fetch(pmcids=["1", "2", "3", "4"])
@@ -147,7 +153,7 @@ def test_an_article_that_pmc_does_not_mention_is_not_one_that_pmc_does_not_have(
             "eutils/efetch/pmc": lambda call: answer,
             "pmc_oa/list": nothing_listed,
             "europepmc/search": lambda call: hits(),
-            "idconv/idconv": lambda call: converted(),
+            "idconv/idconv": converted,
         }
     )
     (missed,) = bench.fetch(pmcids=["4"]).unavailable
@@ -215,8 +221,8 @@ def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
 
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted({"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
-            "eutils/esummary/pubmed": beside(lambda call: json.dumps({"result": {"uids": ids_of(call)}}).encode()),
+            "idconv/idconv": lambda call: converted(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "eutils/esummary/pubmed": beside(summaries),
             "eutils/efetch/pmc": beside(pmc()),
             "pmc_oa/list": beside(nothing_listed),
             "europepmc/search": beside(lambda call: hits()),
@@ -233,7 +239,7 @@ def test_no_text_is_fetched_before_the_sources_in_front_of_it_have_said_no() -> 
     listed = b"<ListBucketResult><CommonPrefixes><Prefix>PMC1.1/</Prefix></CommonPrefixes></ListBucketResult>"
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted({"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "idconv/idconv": lambda call: converted(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
             "eutils/efetch/pmc": pmc(),
             "pmc_oa/list": answering(listed),
             "europepmc/search": lambda call: hits({"id": "1", "source": "MED", "pmid": "1", "pmcid": "PMC1"}),
@@ -247,7 +253,7 @@ def test_no_text_is_fetched_before_the_sources_in_front_of_it_have_said_no() -> 
 def test_europe_pmc_is_searched_once_for_all_articles_and_each_gets_its_own_record() -> None:
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted(),
+            "idconv/idconv": converted,
             "europepmc/search": lambda call: hits(
                 {"id": "3", "source": "MED", "pmid": "3", "pmcid": "PMC30"},
                 {"id": "1", "source": "MED", "pmid": "1", "pmcid": "PMC10"},
@@ -273,7 +279,7 @@ def test_an_id_that_europe_pmc_refuses_does_not_sink_the_others() -> None:
 
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted(),
+            "idconv/idconv": converted,
             "europepmc/search": search,
             "europepmc/fullTextXML": lambda call: jats("PMC5").encode(),
         }
@@ -285,7 +291,7 @@ def test_an_id_that_europe_pmc_refuses_does_not_sink_the_others() -> None:
 
 
 def test_how_works_stand_is_not_asked_before_there_is_a_text_where_pmc_has_none_of_them() -> None:
-    bench = Bench({"idconv/idconv": lambda call: converted(), "europepmc/search": lambda call: hits()})
+    bench = Bench({"idconv/idconv": converted, "europepmc/search": lambda call: hits()})
     bench.fetch(bench.services(unpaywall_email=None), pmids=["1", "2"])
 
     assert not bench.sent("eutils")
@@ -294,7 +300,7 @@ def test_how_works_stand_is_not_asked_before_there_is_a_text_where_pmc_has_none_
 def test_not_in_pmc_is_not_taken_for_not_there() -> None:
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted({"requested-id": "8", "errmsg": "Identifier not found in PMC"}),
+            "idconv/idconv": converted,
             "europepmc/search": lambda call: hits({"id": "8", "source": "MED", "pmid": "8", "pmcid": "PMC80"}),
             "europepmc/fullTextXML": lambda call: jats("PMC80").encode(),
         }
@@ -313,7 +319,7 @@ def test_not_in_pmc_is_not_taken_for_not_there() -> None:
 def test_dois_of_articles_that_have_none_are_read_from_pubmed_in_one_batch() -> None:
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted(),
+            "idconv/idconv": converted,
             "europepmc/search": lambda call: hits(),
             "eutils/efetch/pubmed": lambda call: pubmed_set(
                 *((pmid, f"10.1000/{pmid}", None) for pmid in ids_of(call))
@@ -340,7 +346,7 @@ def test_pmcids_reach_unpaywall(source: str) -> None:
             "pmc_oa/list": nothing_listed,
             "europepmc/search": lambda call: hits(hit),
             "europepmc/fullTextXML": missing,
-            "idconv/idconv": lambda call: converted(*([known] if source == "converter" else [])),
+            "idconv/idconv": lambda call: converted(call, *([known] if source == "converter" else [])),
             "unpaywall/unpaywall": lambda call: open_access("10.1000/x"),
         }
     )
@@ -354,7 +360,7 @@ def test_pmcids_reach_unpaywall(source: str) -> None:
 def test_dois_are_compared_without_regard_to_case() -> None:
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted(),
+            "idconv/idconv": converted,
             "europepmc/search": lambda call: hits(
                 {"id": "1", "source": "MED", "doi": "10.1056/other"},
                 {"id": "2", "source": "MED", "doi": "10.1056/nejmoa1", "pmcid": "PMC5"},
@@ -375,9 +381,7 @@ def test_europe_pmc_is_asked_in_words_it_understands() -> None:
         return hits()
 
     for kind, value in (("pmids", "12"), ("pmcids", "pmc34.2"), ("dois", '10.1000/a"b')):
-        bench = Bench(
-            {"idconv/idconv": lambda call: converted(), "europepmc/search": search, "pmc_oa/list": nothing_listed}
-        )
+        bench = Bench({"idconv/idconv": converted, "europepmc/search": search, "pmc_oa/list": nothing_listed})
         bench.fetch(None, **{kind: [value]})
 
     assert asked == ["EXT_ID:12 AND SRC:MED", "PMCID:PMC34", 'DOI:"10.1000/ab"']
@@ -400,7 +404,7 @@ def test_a_preprint_without_pmcid_is_asked_for_by_its_own_id_where_europe_pmc_ha
     for has_it, outcome in (("Y", "unavailable"), ("N", "no-fulltext")):
         bench = Bench(
             {
-                "idconv/idconv": lambda call: converted(),
+                "idconv/idconv": converted,
                 "europepmc/search": answering(
                     hits({"id": "PPR9", "source": "PPR", "doi": "10.1000/p", "inEPMC": has_it})
                 ),
@@ -432,7 +436,7 @@ def test_the_open_data_bucket_is_asked_where_pmc_may_not_pass_on_the_text() -> N
 
 
 def test_sources_that_are_switched_off_say_so() -> None:
-    bench = Bench({"idconv/idconv": lambda call: converted()})
+    bench = Bench({"idconv/idconv": converted})
     services = bench.services(europepmc_enabled=False, unpaywall_email=None)
     (missed,) = bench.fetch(services, pmids=["1"]).unavailable
 
@@ -524,7 +528,7 @@ def test_what_is_missing_decides_how_the_program_ends() -> None:
     nowhere = {
         "pmc_oa/list": nothing_listed,
         "europepmc/search": lambda call: hits(),
-        "idconv/idconv": lambda call: converted(),
+        "idconv/idconv": converted,
     }
     none = Bench({**nowhere, "eutils/efetch/pmc": lambda call: pmc_set(not_in_pmc("1"))}).fetch(pmcids=["1"])
     broken = Bench({}).fetch(pmcids=["1", "2"])

@@ -172,9 +172,9 @@ def bench_for(case: Case) -> Bench:
         if case.converter == "fails":
             return down(call)
         if case.converter == "unknown":
-            return converted(*({"requested-id": one, "status": "error", "errmsg": "not found"} for one in asked))
+            return converted(call, *({"requested-id": one, "status": "error", "errmsg": "not found"} for one in asked))
         return converted(
-            *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in asked)
+            call, *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in asked)
         )
 
     def search(call: Call) -> bytes:

@@ -129,3 +129,74 @@ def test_a_delta_that_pubmed_lists_in_part_is_an_error() -> None:
         esearch_delta(Short([TODAY] * 3, "oldest"), "anything", "2026/01/01", "2026/12/31")  # type: ignore[arg-type]
 
     assert caught.value.reason == "incomplete"
+
+
+class Contradictory(PubMed):
+    """Counts windows by a function of the true count, the number of requests before, and whether it is asked anew."""
+
+    def __init__(self, days: Sequence[date], count: Callable[[int, int, bool], int]) -> None:
+        super().__init__(days, "newest", at_once=1)
+        self.count = count
+
+    def esearch(self, *, term: str, retmax: int, retstart: int = 0, fresh: bool = False, **_: Any) -> SimpleNamespace:
+        found = super().esearch(term=term, retmax=retmax, retstart=retstart)
+        said = self.count(found.value.count, self.requests, fresh)
+        found.value = ESearchReply(count=said, ids=found.value.ids[: max(0, said - retstart)])
+        return found
+
+
+def outcome(pubmed: PubMed, **options: Any) -> tuple[int, int, int]:
+    """Return how many records the slices count, how many they list, and how many requests it took."""
+    pieces = list(pubmed.slices(**options))
+    return sum(piece.count for piece in pieces), len({pmid for piece in pieces for pmid in piece.ids}), pubmed.requests
+
+
+CHANCE = random.Random(11)
+
+
+@pytest.mark.parametrize("oldest_first", [False, True])
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda true, asked, fresh: 25_000,
+        lambda true, asked, fresh: true if asked == 1 else true // 2,
+        lambda true, asked, fresh: true if asked == 1 else 0,
+        lambda true, asked, fresh: true * 3 if asked > 1 else true,
+        lambda true, asked, fresh: CHANCE.randrange(30_000),
+        lambda true, asked, fresh: 10**9,
+    ],
+    ids=["always the same", "half", "nothing", "three times as many", "any number", "a billion"],
+)
+def test_slices_that_never_add_up_end_and_show_that_records_are_missing(
+    count: Callable[[int, int, bool], int], oldest_first: bool
+) -> None:
+    counted, listed, requests = outcome(Contradictory(evenly(25_000), count), oldest_first=oldest_first)
+
+    assert listed < max(counted, 25_000)
+    assert requests <= 150
+
+
+def test_slices_that_do_not_add_up_once_are_counted_again() -> None:
+    lost_once = Contradictory(evenly(25_000), lambda true, asked, fresh: true if asked == 1 or fresh else true - 7)
+
+    assert outcome(lost_once, oldest_first=True)[:2] == (25_000, 25_000)
+    assert outcome(lost_once)[1] == 25_000
+
+
+def test_records_that_are_added_meanwhile_are_no_contradiction() -> None:
+    growing = Contradictory(evenly(25_000), lambda true, asked, fresh: true if asked > 1 else true - 20)
+
+    counted, listed, requests = outcome(growing)
+
+    assert (counted, listed) == (25_000, 25_000)
+    assert requests == outcome(PubMed(evenly(25_000), "newest"))[2]
+
+
+def test_the_records_that_the_parts_of_a_search_lack_have_a_slice_of_their_own() -> None:
+    half = Contradictory(evenly(25_000), lambda true, asked, fresh: true if asked < 3 or true > 20_000 else true - 100)
+
+    first, *others = half.slices(oldest_first=True, with_empty=True)
+
+    assert not first.ids
+    assert first.count + sum(piece.count for piece in others) == 25_000
+    assert all(len(piece.ids) == piece.count for piece in others)

@@ -81,8 +81,8 @@ def test_only_the_kind_asked_for_counts() -> None:
     assert read_links(content, SIMILAR, ["7"]) == {"7": [Linked("10"), Linked("11"), Linked("13")]}
 
 
-def test_the_article_itself_zero_and_repetitions_are_left_out() -> None:
-    content = elink(linkset("7", group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("10", 30), ("x", 1), "")))
+def test_the_article_itself_and_zeros_are_left_out() -> None:
+    content = elink(linkset("7", group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
 
     assert read_links(content, SIMILAR, ["7"]) == {"7": [Linked("10", 50)]}
 
@@ -94,6 +94,10 @@ def test_the_article_itself_zero_and_repetitions_are_left_out() -> None:
         pytest.param((linkset("", group("pubmed_pubmed", "10")),), id="links of nobody"),
         pytest.param((linkset("9", group("pubmed_pubmed", "10")),), id="links of another article"),
         pytest.param((linkset("7", group("pubmed_pubmed", "", "")),), id="links to nobody"),
+        pytest.param((linkset("7", group("pubmed_pubmed", "10", "n/a")),), id="a link that is not a number"),
+        pytest.param((linkset("7", group("pubmed_pubmed", "10", "")),), id="a link to nobody among others"),
+        pytest.param((linkset("7", group("pubmed_pubmed", "10", "10")),), id="a link twice"),
+        pytest.param((linkset("7"), linkset("9")), id="another article beside the requested one"),
     ],
 )
 def test_a_reply_that_says_nothing_of_the_article_is_no_answer(sets: tuple[str, ...]) -> None:
@@ -107,8 +111,6 @@ def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
         linkset("3", group(name, "30")),
         linkset("1", group(name, "10", "11")),
         linkset("2"),
-        linkset("9", group(name, "90")),
-        linkset("", group(name, "80")),
     )
     found = read_links(content, "pubmed_references", ["1", "2", "3", "4"])
 
