@@ -30,7 +30,7 @@ BODIES = {
     "efetch": b"<PubmedArticleSet></PubmedArticleSet>",
     "elink": b"<eLinkResult><LinkSet></LinkSet></eLinkResult>",
     "epost": b"<ePostResult><QueryKey>1</QueryKey><WebEnv>MCID_692851c130aec64b</WebEnv></ePostResult>",
-    "espell": b"<eSpellResult><Query>x</Query></eSpellResult>",
+    "espell": b"<eSpellResult><Query>astma</Query></eSpellResult>",
     "egquery": b"<Result><eGQueryResult></eGQueryResult></Result>",
     "ecitmatch": b"j|2000|1|2|a|k|11\n",
 }

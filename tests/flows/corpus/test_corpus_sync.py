@@ -451,11 +451,11 @@ def test_a_search_that_fails_on_the_way_leaves_what_came_and_the_checkpoint_befo
         real = slices.Slicer.ask
         calls: list[int] = []
 
-        def ask(self: slices.Slicer, *arguments: Any) -> Any:
+        def ask(self: slices.Slicer, *arguments: Any, **options: Any) -> Any:
             calls.append(1)
             if state.store.stats().documents:
                 raise UpstreamError("no answer", details={"reason": "ncbi_unreachable"})
-            return real(self, *arguments)
+            return real(self, *arguments, **options)
 
         with monkeypatch.context() as trouble:
             trouble.setattr(slices.Slicer, "ask", ask)

@@ -310,7 +310,7 @@ def told(sandbox: Sandbox, *pages: dict[str, Any]) -> None:
 
 
 def some(count: int, start: int = 1) -> dict[str, Any]:
-    return {"result": [{"id": str(number), "source": "MED"} for number in range(start, start + count)]}
+    return {"result": [{"id": str(number), "source": "MED", "title": "T"} for number in range(start, start + count)]}
 
 
 def test_fewer_records_than_counted_are_partial_and_not_silence(kit: EntrezKit, sandbox: Sandbox) -> None:
@@ -414,7 +414,8 @@ def test_the_next_page_is_asked_for_while_one_is_used_and_no_page_that_nobody_wa
     def page(call: Call) -> bytes:
         number = {"*": 1, "two": 2, "three": 3}[call.param("cursorMark") or ""]
         begun[number].set()
-        records = [{"id": f"{number}{place}", "source": "MED"} for place in range(2)]
+        size = int(call.param("pageSize") or 0)
+        records = [{"id": f"{number}{place}", "source": "MED", "title": "T"} for place in range(size)]
         following = {1: "two", 2: "three", 3: "four"}[number]
         listed = {"hitCount": 9, "nextCursorMark": following, "resultList": {"result": records}}
         return json.dumps(listed).encode()
