@@ -27,6 +27,8 @@ from workbench import EMAIL, KEY, Bench, CountingLimiter, opened, settings_for, 
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, StoreError, UpstreamError
 from entrez_kit.fulltext.tiers import _is_article, _read_article
+from entrez_kit.fulltext.trail import Trail
+from entrez_kit.identifiers import Identifier
 from entrez_kit.pubmed.match import CONTROL, Citation, _matched
 from entrez_kit.relationships.links import follow
 from entrez_kit.services import Services
@@ -299,7 +301,8 @@ def test_headers_of_the_service_do_not_decide_what_is_cached(tmp_path: Path) -> 
 ARTICLE_TEXT = b"<body><sec><title>Results</title><p>Mice were fed.</p></sec></body>"
 NOTHING_FOUND = ESEARCH.replace(b"<Count>2", b"<Count>0").replace(b"<Id>11</Id>\n<Id>12</Id>", b"")
 LISTING = b"<ListBucketResult><CommonPrefixes><Prefix>PMC1.1/</Prefix></CommonPrefixes></ListBucketResult>"
-HIT = {"id": "5", "source": "MED", "pmid": "5", "pmcid": "PMC1"}
+HIT = {"id": "5", "source": "MED", "pmid": "5", "pmcid": "PMC1", "title": "T"}
+PMC1 = Identifier("pmcid", "PMC1", "PMC1")
 
 
 def jats(pmcid: str, body: bytes = ARTICLE_TEXT) -> bytes:
@@ -320,11 +323,13 @@ def page(hits: int, *results: dict[str, str]) -> bytes:
 
 
 def bucket_text(services: Services) -> object:
-    return services.pmc_oa.article_xml("PMC1", "PMC1.1", read=partial(_read_article, wanted="PMC1"), keep=_is_article)
+    return services.pmc_oa.article_xml(
+        "PMC1", "PMC1.1", read=partial(_read_article, trail=Trail(PMC1)), keep=_is_article
+    )
 
 
 def europepmc_text(services: Services) -> object:
-    return services.europepmc.full_text_xml("PMC1", read=partial(_read_article, wanted="PMC1"), keep=_is_article)
+    return services.europepmc.full_text_xml("PMC1", read=partial(_read_article, trail=Trail(PMC1)), keep=_is_article)
 
 
 @pytest.mark.parametrize(
@@ -335,13 +340,17 @@ def europepmc_text(services: Services) -> object:
         (europepmc_text, jats("PMC2"), jats("PMC1")),
         (europepmc_text, b"<pmc-articleset><p>none</p></pmc-articleset>", jats("PMC1")),
         (lambda s: follow(s, "pubmed_similar_articles", ["1", "2"]), linked("1"), linked("1", "2")),
-        (lambda s: s.europepmc.search(query="x", page_size=2), page(2, HIT), page(2, HIT, {**HIT, "id": "6"})),
+        (
+            lambda s: s.europepmc.search(query="x", page_size=2),
+            page(2, HIT),
+            page(2, HIT, {**HIT, "id": "6", "pmid": "6"}),
+        ),
         (
             lambda s: _matched(s, [Citation(journal="j", year="2000")]),
             f"{CONTROL}NOT_FOUND\n".encode(),
             f"{CONTROL}NOT_FOUND\nj|2000||||ek0|11\n".encode(),
         ),
-        (lambda s: s.eutils.known_uids("pubmed", ["11"]), ESEARCH, NOTHING_FOUND),
+        (lambda s: s.eutils.known_uids("pubmed", ["11", "12"]), ESEARCH, NOTHING_FOUND),
     ],
 )
 def test_a_reply_that_leaves_out_or_contradicts_the_request_is_requested_again(
