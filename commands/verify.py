@@ -29,8 +29,8 @@ def command(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A draft in Markdown with citations, or a .csv, .tsv or .jsonl file with the columns claim and id; "
-            "- reads stdin.",
+            help="A draft with citations (.md .docx .tex .xml), or a .csv, .tsv or .jsonl file with the columns claim "
+            "and id; - reads stdin.",
         ),
     ],
     bibliography: Annotated[
@@ -51,8 +51,9 @@ def command(
     entrez-kit verify claims.csv -o report.html
     """
     from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
-    from entrez_kit.claims.claim_files import HINT, KINDS, claims_of
+    from entrez_kit.claims.claim_files import DOCUMENTS, HINT, KINDS, claims_of, claims_of_document
     from entrez_kit.manuscripts.markdown import named_references
+    from entrez_kit.manuscripts.reading import looks_like, refuse_others
 
     references = []
     for source in bibliography or ():
@@ -60,20 +61,25 @@ def command(
         references += reference_file(read.text, str(source), kind_of(read.text, str(source), source.suffix)).references
     name = "standard input" if str(file) == STDIN else str(file)
     content = content_of(file, hint=HINT)
-    if file.suffix and file.suffix.lower() not in KINDS:
+    refuse_others(content, name)
+    suffix = file.suffix.lower() or looks_like(content) or ""
+    if suffix and suffix not in KINDS and suffix not in DOCUMENTS:
         raise InvalidInput(
             f"{name}: claims are not read from files of this kind.",
             invalid_input=name,
             recovery_hint=HINT,
             details={"reason": "unknown_kind"},
         )
-    text = decoded(content, name, hint=HINT).text
-    kind = KINDS.get(file.suffix.lower()) or _looks(text)
     warnings: list[Warn] = []
-    if kind == "md":
-        named, warnings = named_references(text, partial(beside, file))
-        references += named
-    found = claims_of(text, name, kind, references)
+    if suffix in DOCUMENTS:
+        found = claims_of_document(content, name, suffix, partial(beside, file), references)
+    else:
+        text = decoded(content, name, hint=HINT).text
+        kind = KINDS.get(suffix) or _looks(text)
+        if kind == "md":
+            named, warnings = named_references(text, partial(beside, file))
+            references += named
+        found = claims_of(text, name, kind, references)
     for warning in (*warnings, *found.warnings):
         warn(ctx, warning.message)
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 from entrez_kit.citations.files.references import Reference, unreadable
 from entrez_kit.claims.models import Claim
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.manuscripts.document import numbers_called
+from entrez_kit.manuscripts.calls import entry_numbers, mark_calls
+from entrez_kit.manuscripts.document import Beside, Paragraph, numbers_called
 from entrez_kit.manuscripts.markdown import KEY, footnotes, own_list, paragraphs
 from entrez_kit.model import Warn
 from entrez_kit.sentences import sentence_breaks
@@ -25,8 +26,11 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd", ".txt"), "md"),
 }
 """What a suffix stands for."""
+DOCUMENTS: Final = (".docx", ".tex", ".xml", ".nxml", ".jats")
+"""Suffixes of documents with a list of references."""
 HINT: Final = (
-    "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these members, or a draft in Markdown."
+    "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these members, or a draft (.md, .docx, "
+    ".tex, .xml)."
 )
 TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
 _KINDS_OF_ID: Final = ("pmid", "pmids", "pmcid", "pmcids", "doi", "dois")
@@ -92,6 +96,46 @@ def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference]
     if not found.claims:
         what = "no sentence of this draft cites anything" if kind == "md" else "there is no claim in this file"
         raise unreadable(name, what, hint=HINT)
+    return found
+
+
+def claims_of_document(
+    content: bytes, name: str, suffix: str, beside: Beside, bibliography: Sequence[Reference] = ()
+) -> ClaimFile:
+    """Read the claims of a Word or LaTeX document or of an article in JATS.
+
+    Args:
+        content: the file.
+        name: its name in messages.
+        suffix: one of DOCUMENTS.
+        beside: reads the files that it names.
+        bibliography: more references that citation keys mean.
+
+    Raises:
+        InvalidInput: it cannot be read, or holds no claim with a citation.
+    """
+    if suffix == ".tex":
+        from entrez_kit.manuscripts import latex
+
+        manuscript = latex.read_latex(content, name, beside)
+        text = latex.read_paragraphs(content, name, beside)
+    elif suffix == ".docx":
+        from entrez_kit.manuscripts.docx import read_docx
+
+        manuscript = read_docx(content, name)
+        text = mark_calls(manuscript)
+    else:
+        from entrez_kit.manuscripts import articles
+
+        manuscript = articles.read_article_xml(content, name)
+        text = articles.read_paragraphs(content)
+    numbers = zip(entry_numbers(manuscript.references), manuscript.references, strict=True)
+    keys = {number: _id_of(one) for number, one in numbers}
+    keys |= {one.key: _id_of(one) for one in (*manuscript.references, *bibliography)}
+    found = _of_paragraphs(text, keys, has_list=bool(manuscript.references))
+    if not found.claims:
+        raise unreadable(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
+    found.warnings = [*manuscript.warnings, *found.warnings]
     return found
 
 
@@ -180,36 +224,46 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
 
 
 def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
-    found = ClaimFile()
-    unknown: dict[str, None] = {}
     listed, lines = own_list(draft)
     keys = {
         **{one.number or str(n): _id_of(one) for n, one in enumerate(listed, start=1)},
         **{f"^{one.key}": _id_of(one) for one in footnotes(draft)},
         **keys,
     }
-    for line, paragraph, is_quote in paragraphs(draft):
-        if line - 1 in lines or _NOTE.match(paragraph):
-            continue
+    text = (Paragraph(*one) for one in paragraphs(draft) if one[0] - 1 not in lines and not _NOTE.match(one[1]))
+    return _of_paragraphs(text, keys, has_list=bool(listed))
+
+
+def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *, has_list: bool) -> ClaimFile:
+    """Return the claims of paragraphs.
+
+    Args:
+        text: the paragraphs, in order.
+        keys: the ids of what is cited, by number or key.
+        has_list: whether a number is always that of an entry.
+    """
+    found = ClaimFile()
+    unknown: dict[str, None] = {}
+    for one in text:
         # A citation behind the full stop belongs before it.
-        paragraph = _BEHIND_STOP.sub(r"\2\1", paragraph)
+        paragraph = _BEHIND_STOP.sub(r"\2\1", one.text)
         # What follows a quotation cites it: the whole stands as one.
-        for start, sentence in [(0, paragraph)] if is_quote else _clauses(paragraph):
+        for start, sentence in [(0, paragraph)] if one.is_quote else _clauses(paragraph):
             ids, bare, strange = _cited(sentence, keys)
             unknown |= dict.fromkeys(strange)
             if not ids:
                 continue
             quoted = [next(filter(None, match)) for match in _QUOTES.findall(bare)]
-            quoted = [one for one in quoted if len(one.split()) >= _LEAST_QUOTED]
+            quoted = [words for words in quoted if len(words.split()) >= _LEAST_QUOTED]
             for claim in quoted or [bare]:
                 if re.search(r"[^\W\d_]{3}", claim):
-                    place = line + paragraph.count("\n", 0, start)
+                    place = one.line and one.line + paragraph.count("\n", 0, start)
                     found.claims.append(
                         Claim.model_construct(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place)
                     )
-    if unknown := {key: None for key in unknown if listed or key.startswith(("@", "^"))}:
+    if unknown := {key: None for key in unknown if has_list or key.startswith(("@", "^"))}:
         named = ", ".join(list(unknown)[:10]) + (f" and {len(unknown) - 10} more" if len(unknown) > 10 else "")
-        message = f"Nothing says by an id what these cite: {named}."
+        message = f"No PMID, PMCID or DOI is known for these citations: {named}."
         found.warnings.append(Warn(code="unknown_keys", message=message))
     return found
 

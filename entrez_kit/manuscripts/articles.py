@@ -1,7 +1,8 @@
 """Published articles: the reference list of JATS XML, of a PDF's text, and of an article known by its PMID or PMCID."""
 
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from entrez_kit.citations.check.written import as_reference, divided, list_part
 from entrez_kit.citations.files.read_endnote import endnote_reference
@@ -10,11 +11,14 @@ from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.fulltext.jats.text import references_of
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, attribute, descendants, local, parse
 from entrez_kit.identifiers import Identifier
-from entrez_kit.manuscripts.document import Line, Manuscript
+from entrez_kit.manuscripts.document import Line, Manuscript, Paragraph
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.relationships.fallback import read_references
 from entrez_kit.relationships.models import RelatedArticle
 from entrez_kit.services import Services
+
+_BETWEEN_NUMBERS: Final = re.compile(r"(?<=[0-9])\]\s?([,;\u2010-\u2015-])\s?\[(?=[0-9])")
+_TWICE_BRACKETED: Final = re.compile(r"[\[(]\[([0-9, ;\u2010-\u2015-]{1,200})\][\])]")
 
 
 def read_article_xml(content: bytes, name: str) -> Manuscript:
@@ -92,6 +96,36 @@ def _reference(element: Any, key: str, number: int, text: str) -> Reference:
         issue=first("issue"),
         pages="-".join(part for part in (start, end) if part) or first("elocation-id", "page-range"),
     )
+
+
+def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
+    """Yield the paragraphs of an article in JATS, with the numbers of the references that they call in brackets."""
+    root = parse(content)
+    articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
+    for article in articles:
+        outside = ("sub-article", "response", "front", "ref")
+        listed = descendants(article, "ref", outside=outside)
+        numbers = {attribute(element, "id"): number for number, element in enumerate(listed, start=1)}
+        for holder in descendants(article, "abstract", "body", outside=("sub-article", "response")):
+            for element in descendants(holder, "p"):
+                is_quote = next(element.iterancestors("{*}disp-quote"), None) is not None
+                marked = " ".join("".join(_with_numbers(element, numbers)).split())
+                marked = _BETWEEN_NUMBERS.sub(lambda match: match[1].strip(), marked)
+                yield Paragraph(element.sourceline, _TWICE_BRACKETED.sub(r"[\1]", marked), is_quote)
+
+
+def _with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        name = local(child) if isinstance(child.tag, str) else ""
+        called = (
+            [str(numbers[one]) for one in attribute(child, "rid").split() if one in numbers] if name == "xref" else []
+        )
+        if called:
+            yield f"[{', '.join(called)}]"
+        elif name and name != "p":
+            yield from _with_numbers(child, numbers)
+        yield child.tail or ""
 
 
 def _text(element: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from entrez_kit.citations.check.guessing import guessed
 from entrez_kit.citations.check.operation import InTextFinding
 from entrez_kit.citations.files.references import Reference
-from entrez_kit.manuscripts.document import DASH, Line, Manuscript, numbers_called
+from entrez_kit.manuscripts.document import DASH, Line, Manuscript, Paragraph, numbers_called
 from entrez_kit.pubmed.likeness import folded
 
 AROUND: Final = 40
@@ -18,6 +18,7 @@ LAST_YEAR: Final = 2100
 _BRACKETED: Final = re.compile(rf"\[(\s*+[0-9]{{1,4}}(?>(?:\s*+(?:[,;]|{DASH})\s*+[0-9]{{1,4}})*)\s*+)\]")
 _IN_PARENTHESES: Final = re.compile(rf"\((\s*+[0-9]{{1,3}}(?>(?:\s*+(?:[,;]|{DASH})\s*+[0-9]{{1,3}})*)\s*+)\)")
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_RAISE: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", " ")
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁻–-][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
 _PARTICLE: Final = r"(?:van|von|de|del|della|di|da|du|la|le|den|der|ter|ten|el|al|bin|dos|st\.)[ '’-]"
 _FAMILY: Final = rf"(?:{_PARTICLE}){{0,3}}[^\W\d_a-z](?:\w{{1,60}}+(?:['’-]\w{{2,60}}+){{0,4}}|['’]\w{{2,60}}+)"
@@ -55,7 +56,7 @@ def _findings(manuscript: Manuscript) -> Iterable[InTextFinding]:
     if manuscript.keyed:
         return _by_key(manuscript)
     references = manuscript.references
-    numbered = list(_numbers(manuscript.text, len(references)))
+    numbered, _ = _numbers(manuscript.text, len(references))
     named = list(_named(manuscript.text))
     if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
         return _by_number(references, numbered)
@@ -93,16 +94,18 @@ def _by_key(manuscript: Manuscript) -> Iterator[InTextFinding]:
 # Numbers
 
 
-def _numbers(text: Sequence[Line], most: int) -> Iterator[_Call]:
-    """Yield calls by number; parentheses count only where there are no brackets, since they hold much else."""
+def _numbers(text: Sequence[Line], most: int) -> tuple[list[_Call], re.Pattern[str]]:
+    """Return calls by number, and their pattern; parentheses, which hold much else, count only without brackets."""
     found = [call for line in text for call in _in_line(line, _BRACKETED)]
     found = [call for call in found if call.what <= most or not FIRST_YEAR <= call.what <= LAST_YEAR]
-    found = found or [call for line in text for call in _raised(line)]
-    if not found and most:
-        found = [call for line in text for call in _in_line(line, _IN_PARENTHESES)]
-        if {one.what for one in found if one.what <= most} < set(range(1, min(3, most) + 1)):
-            found = []  # years of age, samples, steps
-    yield from found
+    if found:
+        return found, _BRACKETED
+    if found := [call for line in text for call in _raised(line)]:
+        return found, _SUPERSCRIPT
+    found = [call for line in text for call in _in_line(line, _IN_PARENTHESES)] if most else []
+    if {one.what for one in found if one.what <= most} < set(range(1, min(3, most) + 1)):
+        found = []  # years of age, samples, steps
+    return found, _IN_PARENTHESES
 
 
 def _in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
@@ -112,9 +115,15 @@ def _in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
 
 def _raised(line: Line) -> Iterator[_Call]:
     for match in _SUPERSCRIPT.finditer(line.text):
-        before = line.text[max(0, match.start() - 3) : match.start()]
-        if re.search(r"[^\W\d_]{2}$|[.,;:)\]”\"]$", before) and not re.search(r"\b(?:[cmkµn]?m|10)$", before):
+        if _is_call(match):
             yield from _each(match[0].translate(_RAISED), line, match.start())
+
+
+def _is_call(raised: re.Match[str]) -> bool:
+    """Return whether raised numbers call references, and are not a power."""
+    before = raised.string[max(0, raised.start() - 3) : raised.start()]
+    follows = re.search(r"[^\W\d_]{2}$|[.,;:)\]”\"]$", before)
+    return follows is not None and not re.search(r"\b(?:[cmkµn]?m|10)$", before)
 
 
 def _each(numbers: str, line: Line, place: int) -> Iterator[_Call]:
@@ -152,13 +161,18 @@ def _each_year(names: str, years: str, line: Line, place: int) -> Iterator[_Call
 
 
 def _by_name(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
+    return _compared(calls, [(_shown(one), one) for one in references], _entries_by_name(references))
+
+
+def _entries_by_name(references: Sequence[Reference]) -> Callable[[tuple[str, str]], list[int]]:
+    """Return a function that returns the places of the entries with a name and a year."""
     entries = [(_head(one), _years(one)) for one in references]
 
-    def fitting(what: tuple[str, str]) -> list[int]:
-        name, year = what
+    def find_entries(call: tuple[str, str]) -> list[int]:
+        name, year = call
         return [n for n, (head, years) in enumerate(entries) if year in years and _is_first(name, head)]
 
-    return _compared(calls, [(_shown(one), one) for one in references], fitting)
+    return find_entries
 
 
 def _head(reference: Reference) -> str:
@@ -191,3 +205,84 @@ def _shown(reference: Reference) -> str:
 def _around(text: str, place: int) -> str:
     begin, end = max(0, place - AROUND), place + AROUND
     return ("…" if begin else "") + " ".join(text[begin:end].split()) + ("…" if end < len(text) else "")
+
+
+# The text with its calls
+
+
+def mark_calls(manuscript: Manuscript) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a manuscript with each call as the numbers of its entries, in brackets: ``[1, 3-5]``."""
+    text, references = manuscript.text, manuscript.references
+    if manuscript.calls:
+        text = list(_mark_by_key(manuscript))
+        if all(call.text for call in manuscript.calls):
+            return (Paragraph(line.number, line.text) for line in text)
+    # The fields of some reference managers do not have the text of the call.
+    numbered, pattern = _numbers(text, len(references))
+    named = list(_named(text))
+    if len(numbered) < len(named) / 2 or (named and manuscript.calls):
+        return _mark_by_name(text, references)
+    return (Paragraph(line.number, pattern.sub(_bracket, line.text)) for line in text)
+
+
+def entry_numbers(references: Sequence[Reference]) -> list[str]:
+    """Return the number of each entry: its own, or that of its place."""
+    return [one.number or str(place) for place, one in enumerate(references, start=1)]
+
+
+def _bracket(call: re.Match[str]) -> str:
+    if call.re is _SUPERSCRIPT:
+        return f"[{call[0].translate(_RAISED)}]" if _is_call(call) else call[0]
+    return f"[{' '.join(call[1].split())}]"
+
+
+def _mark_by_name(text: Sequence[Line], references: Sequence[Reference]) -> Iterator[Paragraph]:
+    find_entries, numbers = _entries_by_name(references), entry_numbers(references)
+
+    def mark(names: str, years: str, line: Line) -> list[str]:
+        calls = _each_year(names, years, line, 0)
+        return list(dict.fromkeys(numbers[place] for call in calls for place in find_entries(call.what)))
+
+    for line in text:
+
+        def mark_narrative(match: re.Match[str], line: Line = line) -> str:
+            found = mark(match[1], match[2], line)
+            return f"{match[1]} [{', '.join(found)}]" if found else match[0]
+
+        def mark_group(match: re.Match[str], line: Line = line) -> str:
+            parts = [_PART.match(part.strip()) for part in match[1].split(";")]
+            found = [number for part in parts if part is not None for number in mark(part[1], part[2], line)]
+            return f"[{', '.join(found)}]" if found else match[0]
+
+        yield Paragraph(line.number, _PARENTHETIC.sub(mark_group, _NARRATIVE.sub(mark_narrative, line.text)))
+
+
+def _mark_by_key(manuscript: Manuscript) -> Iterator[Line]:
+    """Yield the paragraphs with the text that a reference manager shows for a call replaced by numbers."""
+    references = manuscript.references
+    places = dict(zip((one.key for one in references), entry_numbers(references), strict=True))
+    fields: dict[int, list[tuple[str, list[str]]]] = {}
+    for call in manuscript.calls:
+        of_line = fields.setdefault(call.line, [])
+        number = places.get(call.key)
+        if number is not None and of_line and of_line[-1][0] == call.text and number not in of_line[-1][1]:
+            of_line[-1][1].append(number)
+        elif number is not None:
+            of_line.append((call.text, [number]))
+    for line in manuscript.text:
+        rest, done = line.text, list[str]()
+        for shown, numbers in fields.get(line.number, ()):
+            if found := _find_shown(rest, shown):
+                done += [rest[: found.start()], f"[{', '.join(numbers)}]"]
+                rest = rest[found.end() :]
+        yield Line(line.number, "".join((*done, rest)))
+
+
+def _find_shown(text: str, shown: str) -> re.Match[str] | None:
+    """Return where a call is in a text; bare digits are a call only if they are raised, or follow a word directly."""
+    if not shown:
+        return None
+    raised = re.search(re.escape(shown.translate(_RAISE)), text)
+    if raised is not None or not re.fullmatch(r"[0-9\s,–−-]+", shown):
+        return raised or re.search(re.escape(shown), text)
+    return re.search(rf"(?<=[^\s\d(\[]){re.escape(shown)}(?![0-9])", text)

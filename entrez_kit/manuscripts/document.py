@@ -27,6 +27,15 @@ class Line:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph with its calls as ``[1, 3-5]`` or ``[@{key}]``; ``line`` is missing for a part in another file."""
+
+    line: int | None
+    text: str
+    is_quote: bool = False
+
+
 def numbers_called(text: str) -> Iterator[int]:
     """Yield the numbers of a call: of "1, 3-5" these are 1, 3, 4 and 5."""
     for match in _NUMBERS.finditer(text):

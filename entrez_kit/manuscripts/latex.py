@@ -12,7 +12,7 @@ from entrez_kit.citations.check.written import as_reference
 from entrez_kit.citations.files.read_bibtex import untexed
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import RefAuthor, Reference, identifier_of, year_in
-from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside, missing
+from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, Paragraph, entries_beside, missing
 from entrez_kit.model import Warn
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
@@ -36,6 +36,16 @@ _FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{
 _VERB: Final = re.compile(r"\\verb\{([a-z]++)\}\s*+\\verb ([^\n]++)\s*+\\endverb")
 _NEXT: Final = re.compile(r"\\(?:field|list|strng|name|verb|true|warn)\{")
 _FAMILY: Final = re.compile(r"\b(family|given|prefix)=\{((?>(?:[^{}]|\{[^{}]*+\})*))\}")
+_BEGIN: Final = re.compile(r"\\begin\{document\}")
+_END: Final = re.compile(r"\\(?:end\{document\}|begin\{thebibliography\}|bibliography\{|printbibliography\b)")
+_PARAGRAPH: Final = re.compile(
+    r"[^\n]++\n?(?>(?:(?!\\(?:item|(?:sub){0,2}section|paragraph|chapter|caption)\b)[^\n]++\n?)*)"
+)
+"""Lines up to an empty one, or to a command that begins another paragraph."""
+_QUOTE: Final = re.compile(r"\\begin\{(?:display)?quot(?:e|ation)\}")
+_QUOTE_END: Final = re.compile(r"\\end\{(?:display)?quot(?:e|ation)\}")
+_ENQUOTE: Final = re.compile(r"\\enquote\*?\{([^{}]*+)\}")
+_ENVIRONMENT: Final = re.compile(r"\\(?:begin|end)\{[^{}]*+\}|\\(?:item|label\{[^{}]*+\})")
 _PERSON: Final = re.compile(r"\{\{(?:[^{}]*+hash=|un=|uniquename=)")
 
 
@@ -164,3 +174,29 @@ def _entries(text: str) -> Iterator[Reference]:
             doi=identifier_of("doi", verbatim.get("doi")),
             pmid=identifier_of("pmid", verbatim.get("eprint")) if fields.get("eprinttype") == "pubmed" else None,
         )
+
+
+# The text
+
+
+def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Paragraph]:
+    """Yield the paragraphs that call references, with each call as ``[@{key}]``, of the document and of its parts.
+
+    Raises:
+        InvalidInput: it is not text.
+    """
+    text, beside = _with_contents(decoded(content, name).text.replace("\r\n", "\n"), beside)
+    parts, _ = _parts(text, re.split(r"[/\\]", name)[-1], beside)
+    for part, whole in parts.items():
+        end = _END.search(whole)
+        start = match.end() if (match := _BEGIN.search(whole)) else 0
+        quotes = 0
+        for match in _PARAGRAPH.finditer(whole, start, end.start() if end else len(whole)):
+            quotes += len(_QUOTE.findall(match[0])) - len(_QUOTE_END.findall(match[0]))
+            if calls := [[key.strip() for key in call[1].split(",")] for call in _CITE.finditer(match[0])]:
+                marked = _CITE.sub("\ue010", _ENQUOTE.sub("“\\1”", _ENVIRONMENT.sub(" ", match[0])))
+                first, *others = untexed(marked).split("\ue010")
+                marks = ("[" + "; ".join(f"@{{{key}}}" for key in keys if key) + "]" for keys in calls)
+                said = first + "".join(mark + after for mark, after in zip(marks, others, strict=False))
+                is_quote = quotes > 0 or bool(_QUOTE.search(match[0]))
+                yield Paragraph(None if part else whole.count("\n", 0, match.start()) + 1, said, is_quote)

@@ -9,7 +9,7 @@ from entrez_kit.errors import InvalidInput
 from entrez_kit.manuscripts.document import Beside, Manuscript
 from entrez_kit.wording import listed
 
-READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xml", ".nxml", ".pdf")
+READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xml", ".nxml", ".jats", ".pdf")
 """Suffixes of manuscripts; a Markdown file may also be a list of identifiers."""
 TEXT: Final = (".docx", ".tex", ".md", ".qmd", ".rmd", ".markdown")
 """Those whose text can be looked through for calls."""
@@ -81,7 +81,7 @@ def _read(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: b
             from entrez_kit.manuscripts.articles import read_pdf
 
             return read_pdf(content, name)
-        case ".xml" | ".nxml":
+        case ".xml" | ".nxml" | ".jats":
             from entrez_kit.manuscripts.articles import read_article_xml
 
             return read_article_xml(content, name)

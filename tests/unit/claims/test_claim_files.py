@@ -95,7 +95,9 @@ def test_numbers_and_footnotes_cite_what_the_draft_lists() -> None:
         ("It stops then.", ["99000001", "10.5555/b"]),
         ("It moves again, in 2019.", ["10.5555/b"]),
     ]
-    assert [warning.message for warning in found.warnings] == ["Nothing says by an id what these cite: 3, 7."]
+    assert [warning.message for warning in found.warnings] == [
+        "No PMID, PMCID or DOI is known for these citations: 3, 7."
+    ]
 
 
 def test_keys_that_no_bibliography_has_are_named() -> None:

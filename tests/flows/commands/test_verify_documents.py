@@ -1,0 +1,158 @@
+"""`entrez-kit verify` reads the documents that `check` reads, and finds what each sentence cites."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli
+from word_files import bibliography, endnote, endnote_record, heading, mendeley_cite, paragraph, run, word, zotero
+
+FOUND = "Airway mucus is moved by cilia at about 5 mm per minute"
+ALTERED = "Airway mucus is moved by cilia at about 6 mm per minute"
+OTHER = "Moonlight doubles memory in all of us"
+FIRST = "Doe J. A title. Journal. 2019. PMID: 99000001."
+SECOND = "Roe R, Poe P. Another title. Journal. 2020. doi:10.5555/ekit.2019.0050."
+ITEM = {
+    **{"id": 1, "type": "article-journal", "title": "A title", "PMID": "99000001"},
+    **{"author": [{"family": "Doe", "given": "J"}], "issued": {"date-parts": [[2019]]}},
+}
+NEXT = {"id": 2, "type": "article-journal", "title": "Another title", "DOI": "10.5555/ekit.2019.0050"}
+EXPECTED = [("found", ["99000001"]), ("altered", ["99000001"]), ("not_in_text", ["10.5555/ekit.2019.0050"])]
+LIST = (heading("References"), paragraph(f"1. {FIRST}"), paragraph(f"2. {SECOND}"))
+
+WORD = {
+    "brackets": word(
+        paragraph(f"{FOUND} [1]. {ALTERED} [1]."), paragraph(f"Nothing is cited here. {OTHER} [2]."), *LIST
+    ),
+    "raised": word(
+        paragraph(f"{FOUND}.", run("1", raised=True), f" {ALTERED}", run("1", raised=True), ". And more."),
+        paragraph(f"{OTHER}.", run("2", raised=True)),
+        *LIST,
+    ),
+    "names": word(
+        paragraph(f"{FOUND} (Doe, 2019). {ALTERED} (see Doe, 2019)."), paragraph(f"{OTHER} (Roe and Poe 2020)."), *LIST
+    ),
+    "zotero": word(
+        paragraph(f"{FOUND} ", zotero([ITEM], "[1]"), f". {ALTERED} ", zotero([ITEM], "[1]"), "."),
+        paragraph(f"{OTHER} ", zotero([NEXT], "[2]"), "."),
+        heading("References"),
+        bibliography(FIRST, SECOND),
+    ),
+    "zotero raised": word(
+        paragraph(f"{FOUND}.", zotero([ITEM], "1"), f" {ALTERED}.", zotero([ITEM], "1")),
+        paragraph(f"{OTHER}.", zotero([NEXT], "2")),
+    ),
+    "mendeley": word(
+        paragraph(
+            f"{FOUND} ", mendeley_cite([ITEM], "(Doe, 2019)"), f". {ALTERED} ", zotero([ITEM], "(Doe, 2019)"), "."
+        ),
+        paragraph(f"{OTHER} ", zotero([NEXT], "(Roe and Poe, 2020)"), "."),
+    ),
+}
+LATEX = r"""\documentclass{article}
+\begin{document}
+\section{Introduction}
+%% Not printed: \cite{doe}.
+Nothing is cited here. %s~\cite{doe}. %s \citep[see][p.~5]{doe}.
+
+\begin{itemize}
+\item %s~\cite{roe}.
+\end{itemize}
+%s
+\end{document}
+"""
+THEBIB = rf"\begin{{thebibliography}}{{9}}\bibitem{{doe}} {FIRST}\bibitem{{roe}} {SECOND}\end{{thebibliography}}"
+BIB = "@article{doe, title={A}, pmid={99000001}}\n@article{roe, title={B}, doi={10.5555/ekit.2019.0050}}\n"
+JATS = f"""<?xml version="1.0"?><article><front><article-meta><title-group><article-title>T</article-title></title-group>
+<abstract><p>Nothing is cited.</p></abstract></article-meta></front><body><sec><title>S</title>
+<p>{FOUND} [<xref ref-type="bibr" rid="R1">1</xref>]. {ALTERED}.<sup><xref ref-type="bibr" rid="R1">1</xref></sup></p>
+<p>{OTHER} (<xref ref-type="bibr" rid="R2">Roe and Poe, 2020</xref>).</p></sec></body><back><ref-list>
+<ref id="R1"><mixed-citation>{FIRST}</mixed-citation></ref>
+<ref id="R2"><mixed-citation>{SECOND}</mixed-citation></ref></ref-list></back></article>"""
+
+
+def outcomes(cli: Cli, path: str, *more: str) -> list[tuple[str, list[str]]]:
+    claims: list[dict[str, Any]] = json.loads(cli("verify", path, *more).out)["claims"]
+    assert [claim["claim"].rstrip(".") for claim in claims] == [FOUND, ALTERED, OTHER]
+    return [(claim["status"].replace("no_text_available", "not_in_text"), claim["ids"]) for claim in claims]
+
+
+@pytest.mark.parametrize("kind", WORD)
+def test_a_word_document_is_read_however_it_calls_its_references(
+    cli: Cli, file: Callable[[str, bytes | str], str], kind: str
+) -> None:
+    assert outcomes(cli, file("paper.docx", WORD[kind])) == EXPECTED
+
+
+def test_a_word_document_of_endnote_is_read(cli: Cli, file: Callable[[str, bytes | str], str]) -> None:
+    record = endnote_record(7, title="A", authors=["Roe, R."], journal="J", year="2020", doi="10.5555/ekit.2019.0050")
+
+    path = file("paper.docx", word(paragraph(f"{OTHER} ", endnote(record, "(Roe 2020)"), ".")))
+
+    (claim,) = json.loads(cli("verify", path).out)["claims"]
+    assert claim["claim"].rstrip(".") == OTHER
+    assert claim["ids"] == ["10.5555/ekit.2019.0050"]
+    assert claim["standing"]["status"] == "retracted"
+
+
+@pytest.mark.parametrize("listed", [THEBIB, r"\bibliography{refs}", ""], ids=["list", "named", "given"])
+def test_a_latex_document_is_read_with_its_list_or_its_bibliography(
+    cli: Cli, file: Callable[[str, bytes | str], str], listed: str
+) -> None:
+    bib = file("refs.bib", BIB)
+
+    path = file("paper.tex", LATEX % (FOUND, ALTERED, OTHER, listed))
+
+    assert outcomes(cli, path, *([] if listed else ["--bibliography", bib])) == EXPECTED
+
+
+def test_a_part_of_a_latex_document_is_read_and_a_quotation_in_it_is_a_claim(
+    cli: Cli, file: Callable[[str, bytes | str], str]
+) -> None:
+    file("refs.bib", BIB)
+    file("parts/one.tex", rf"They say \enquote{{{FOUND}}} and no more \parencite{{doe}}.")
+    main = r"\documentclass{a}\begin{document}\input{parts/one}\bibliography{refs}\end{document}"
+
+    (claim,) = json.loads(cli("verify", file("paper.tex", main)).out)["claims"]
+
+    assert (claim["claim"], claim["status"], claim.get("line")) == (FOUND, "found", None)
+
+
+@pytest.mark.parametrize("name", ["paper.xml", "paper.nxml", "paper.jats"])
+def test_an_article_in_jats_is_read(cli: Cli, file: Callable[[str, bytes | str], str], name: str) -> None:
+    assert outcomes(cli, file(name, JATS)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("paper.docx", word(paragraph("Nothing is cited here.")), "no sentence of this document cites"),
+        ("paper.tex", r"\begin{document}Nothing.\end{document}", "no sentence of this document cites"),
+        ("paper.doc", b"\xd0\xcf\x11\xe0 old", "a Word document of the old format"),
+        ("paper.docx", b"PK\x03\x04 broken", "cannot be opened"),
+        ("paper.xml", "<article", "its XML is broken"),
+    ],
+)
+def test_a_document_without_claims_is_refused_with_the_reason(
+    cli: Cli, file: Callable[[str, bytes | str], str], name: str, content: bytes | str, said: str
+) -> None:
+    done = cli("verify", file(name, content))
+
+    assert done.status == 2
+    assert said in done.err
+
+
+def test_a_number_without_an_id_is_named(cli: Cli, file: Callable[[str, bytes | str], str], tmp_path: Path) -> None:
+    body = (
+        paragraph(f"{FOUND} [1]. {OTHER} [2]."),
+        heading("References"),
+        paragraph(f"1. {FIRST}"),
+        paragraph("2. Roe R."),
+    )
+
+    done = cli("verify", file("paper.docx", word(*body)))
+
+    assert [claim["ids"] for claim in json.loads(done.out)["claims"]] == [["99000001"]]
+    assert "No PMID, PMCID or DOI is known for these citations: 2." in done.err
