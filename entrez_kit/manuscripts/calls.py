@@ -273,16 +273,20 @@ def _mark_by_key(manuscript: Manuscript) -> Iterator[Line]:
         rest, done = line.text, list[str]()
         for shown, numbers in fields.get(line.number, ()):
             if found := _find_shown(rest, shown):
-                done += [rest[: found.start()], f"[{', '.join(numbers)}]"]
-                rest = rest[found.end() :]
+                start, end = found
+                done += [rest[:start], f"[{', '.join(numbers)}]"]
+                rest = rest[end:]
         yield Line(line.number, "".join((*done, rest)))
 
 
-def _find_shown(text: str, shown: str) -> re.Match[str] | None:
+def _find_shown(text: str, shown: str) -> tuple[int, int] | None:
     """Return where a call is in a text; bare digits are a call only if they are raised, or follow a word directly."""
-    if not shown:
-        return None
-    raised = re.search(re.escape(shown.translate(_RAISE)), text)
-    if raised is not None or not re.fullmatch(r"[0-9\s,–−-]+", shown):
-        return raised or re.search(re.escape(shown), text)
-    return re.search(rf"(?<=[^\s\d(\[]){re.escape(shown)}(?![0-9])", text)
+    for form in (shown.translate(_RAISE), shown):
+        at = text.find(form) if form else -1
+        while at >= 0:
+            end = at + len(form)
+            is_number = form[:1].isdecimal()
+            if not is_number or (text[at - 1 : at].strip("([ 0123456789") and not text[end : end + 1].isdecimal()):
+                return at, end
+            at = text.find(form, end)
+    return None

@@ -65,7 +65,8 @@ Nothing is cited here. %s~\cite{doe}. %s \citep[see][p.~5]{doe}.
 """
 THEBIB = rf"\begin{{thebibliography}}{{9}}\bibitem{{doe}} {FIRST}\bibitem{{roe}} {SECOND}\end{{thebibliography}}"
 BIB = "@article{doe, title={A}, pmid={99000001}}\n@article{roe, title={B}, doi={10.5555/ekit.2019.0050}}\n"
-JATS = f"""<?xml version="1.0"?><article><front><article-meta><title-group><article-title>T</article-title></title-group>
+JATS = f"""<?xml version="1.0"?>
+<article><front><article-meta><title-group><article-title>T</article-title></title-group>
 <abstract><p>Nothing is cited.</p></abstract></article-meta></front><body><sec><title>S</title>
 <p>{FOUND} [<xref ref-type="bibr" rid="R1">1</xref>]. {ALTERED}.<sup><xref ref-type="bibr" rid="R1">1</xref></sup></p>
 <p>{OTHER} (<xref ref-type="bibr" rid="R2">Roe and Poe, 2020</xref>).</p></sec></body><back><ref-list>
