@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from entrez_kit.citations.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, CitationMatch, Matches, MatchResult
+from entrez_kit.pubmed.citation_matcher import Citation
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import failed
@@ -57,7 +58,7 @@ def command(
         if match.status == "matched":
             yield data
         else:
-            more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings")}
+            more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings", "findings")}
             yield failed(match.key, match.status, match.detail, key=match.key, **more)
 
     given = {name: value for name, value in asked.items() if value}

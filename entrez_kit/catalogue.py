@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from entrez_kit.audit import AUDIT
 from entrez_kit.citations.check.operation import CHECK
+from entrez_kit.citations.match import LOOKUP_CITATION
 from entrez_kit.citations.operation import FORMAT_CITATIONS
 from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC
@@ -22,7 +23,6 @@ from entrez_kit.operation import Operation
 from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.facets import COUNT_FACETS
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
-from entrez_kit.pubmed.match import LOOKUP_CITATION
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.relationships.operation import RELATIONSHIPS
 

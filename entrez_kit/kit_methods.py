@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from entrez_kit.audit import AuditResult
     from entrez_kit.citations.check.operation import CheckResult, InTextFinding
     from entrez_kit.citations.files.references import Reference
+    from entrez_kit.citations.match import MatchResult
     from entrez_kit.citations.operation import CitationsResult
     from entrez_kit.claims.models import Claim, VerifyResult
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
@@ -87,10 +88,10 @@ if TYPE_CHECKING:
     from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
     from entrez_kit.model import Warn
     from entrez_kit.operation import Operation
+    from entrez_kit.pubmed.citation_matcher import Citation
     from entrez_kit.pubmed.convert import ConvertResult
     from entrez_kit.pubmed.facets import FacetsResult
     from entrez_kit.pubmed.fetch import FetchResult
-    from entrez_kit.pubmed.match import Citation, MatchResult
     from entrez_kit.pubmed.search import DateRange, SearchResult
     from entrez_kit.relationships.models import RelationshipsResult
     from entrez_kit.services import Services
@@ -320,7 +321,7 @@ class Methods(OperationRunner):
             NotConfigured: the citation processor is not installed.
         """
 
-    @runs("entrez_kit.pubmed.match.LOOKUP_CITATION")
+    @runs("entrez_kit.citations.match.LOOKUP_CITATION")
     def lookup_citation(
         self,
         *,
@@ -940,9 +941,9 @@ class Methods(OperationRunner):
         record?
 
         Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as
-        text, or references. Each is verified or has findings: retracted, concern, another_work, not_found (with the
-        nearest work), ambiguous, mismatch (for each field), superseded, duplicate, unreadable, unchecked. status is the
-        gravest. Example: text "Doe J. A title. J Inv. 2019".
+        text, or references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous,
+        mismatch (for each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv.
+        2019".
 
         Args:
             text: A pasted list, or a text with one under its heading. Give text or references.

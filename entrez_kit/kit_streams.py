@@ -15,6 +15,7 @@ from entrez_kit.kit_methods import Methods, OperationRunner
 if TYPE_CHECKING:
     from entrez_kit.audit import Audit
     from entrez_kit.citations.check.operation import Checks
+    from entrez_kit.citations.match import Matches
     from entrez_kit.citations.operation import Citations
     from entrez_kit.claims.operation import Verification
     from entrez_kit.corpus.sync import Sync
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from entrez_kit.operation import Operation
     from entrez_kit.pubmed.convert import Conversions
     from entrez_kit.pubmed.fetch import Contents
-    from entrez_kit.pubmed.match import Matches
     from entrez_kit.pubmed.search import SearchHits
     from entrez_kit.services import Services
 

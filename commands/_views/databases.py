@@ -10,6 +10,7 @@ from .tables import Listing, facts, failed_words, number
 from .text import line
 
 if TYPE_CHECKING:
+    from entrez_kit.citations.match import MatchResult
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
     from entrez_kit.databases.link import LinkResult
     from entrez_kit.databases.mesh import MeshResult
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from entrez_kit.databases.summary import SummaryResult
     from entrez_kit.pubmed.convert import ConvertResult
     from entrez_kit.pubmed.facets import FacetsResult
-    from entrez_kit.pubmed.match import MatchResult
 
 
 _STYLES: Final = {"no_links": "dim", "not_found": "yellow", "invalid": "yellow", "error": "red"}
@@ -201,5 +201,5 @@ def match_table(result: "MatchResult", console: Console) -> RenderableType:
             remarks.append(f"candidates: {', '.join(match.candidate_pmids)}")
         if match.standing is not None:
             remarks.insert(0, match.standing.note)
-        table.row(match.key, match.pmid, match.title, " ".join(remarks), style=styles.get(match.status, "yellow"))
+        table.row(match.key, match.pmid, match.title, "; ".join(remarks), style=styles.get(match.status, "yellow"))
     return Group(table, Text(f"{result.total_matched:,} of {result.total_submitted:,} matched", style="bold"))

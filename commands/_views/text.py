@@ -307,10 +307,11 @@ STATUS_WORDS: Final = {
 def findings(record: Record) -> list[str]:
     """Return what to say about a reference, a sentence each: its findings, then remarks that are not problems."""
     said = [str(finding["message"]) for finding in record.get("findings") or ()]
-    remarks = [str(record[name]) for name in ("notice", "detail", "disagreement") if record.get(name)]
+    is_other = record.get("same_work") is False
+    names = ("disagreement",) if is_other else ("notice", "detail", "disagreement")
+    remarks = [str(record[name]) for name in names if record.get(name)]
     said += [remark for remark in remarks if not any(remark in text or text in remark for text in said)]
-    codes = {finding["code"] for finding in record.get("findings") or ()}
-    if "another_work" in codes:
+    if is_other:
         fields = ", ".join(one["field"] for one in record.get("differences") or ())
         said += [f"different there: {fields}"] if fields else []
     return said

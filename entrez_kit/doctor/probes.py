@@ -19,7 +19,7 @@ from entrez_kit.gene.records import GENES, parse_genes
 from entrez_kit.gene.records import SUMMARIES as GENE_SUMMARIES
 from entrez_kit.gene.records import parse_summaries as parse_gene_summaries
 from entrez_kit.pubmed import summaries
-from entrez_kit.pubmed.match import ECITMATCH, parse_matches
+from entrez_kit.pubmed.citation_matcher import ECITMATCH, parse_matches
 from entrez_kit.pubmed.resolution import CONVERTED, parse_converted
 from entrez_kit.pubmed.xml.records import ARTICLES, Record, iter_records
 from entrez_kit.relationships.fallback import LINKED, read_page

@@ -15,6 +15,8 @@ LEAST_PART: Final = 4
 """Words of a title that may stand for the whole."""
 MAX_WORDS: Final = 120
 """So many words are compared one by one, since that costs more than the product of two lengths."""
+MAX_LETTERS: Final = 600
+"""Letters of a title that are compared."""
 ALIKE: Final = 0.75
 """Share of letters that a misspelt word has in common with the one that is meant."""
 _SMALL: Final = frozenset(("a", "an", "the", "of", "in", "on", "and", "for", "to", "with", "by"))
@@ -89,6 +91,42 @@ def _misspelt(mine: Sequence[str], theirs: Sequence[str]) -> bool:
         return False
     matcher = SequenceMatcher(None, one[:MAX_WORDS], other[:MAX_WORDS], autojunk=False)
     return matcher.ratio() >= ALIKE
+
+
+_CONFUSED: Final = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b"})
+"""Characters that scanned text confuses, each as the letter that stands for its group."""
+
+
+def confusable_key(text: str) -> str:
+    """Return a folded text with every character that scanned text confuses replaced: "lmpact" equals "impact"."""
+    return text.translate(_CONFUSED).replace("rn", "m").replace("vv", "w")
+
+
+def digits_of(text: str) -> str:
+    """Return a number as scanned text may write it in digits: "l2O" is "120"; any other text unchanged."""
+    digits = text.translate(str.maketrans("lIiOo|", "111001"))
+    return digits if digits.isdigit() else text
+
+
+def text_likeness(one: str, other: str) -> float:
+    """Return how much two folded texts have in common, 0 to 1; confusable characters count as equal."""
+    first, second = (confusable_key(text.replace(" ", ""))[:MAX_LETTERS] for text in (one, other))
+    if first == second:
+        return 1.0
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() >= 0.5 and matcher.quick_ratio() >= 0.5 else 0.0
+
+
+def is_one_edit(one: str, other: str) -> bool:
+    """Tell whether two words differ in one letter that is wrong, missing, added or swapped with the next."""
+    first, second = sorted((confusable_key(one), confusable_key(other)), key=len)
+    if len(second) - len(first) > 1:
+        return False
+    same = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
+    if len(first) < len(second):
+        return first[same:] == second[same + 1 :]
+    swapped = first[same : same + 2] == second[same : same + 2][::-1] and first[same + 2 :] == second[same + 2 :]
+    return first[same + 1 :] == second[same + 1 :] or swapped
 
 
 # Place

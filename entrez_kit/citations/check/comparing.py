@@ -6,22 +6,38 @@ names, abbreviated journals, shortened page ranges, Greek letters and their name
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, get_args
 
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import RefAuthor, Reference
 from entrez_kit.citations.names import Name, csl_text_of, family_of
 from entrez_kit.citations.titles import abbreviates, journal_title
 from entrez_kit.model import Result
-from entrez_kit.pubmed.likeness import bare_place, begins, folded, same_pages, same_volume, titles_alike, years_of
+from entrez_kit.pubmed.likeness import (
+    bare_place,
+    begins,
+    folded,
+    is_one_edit,
+    same_pages,
+    same_volume,
+    text_likeness,
+    titles_alike,
+    years_of,
+)
 from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
 
 FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
-IDENTIFIERS: Final[tuple[FieldName, ...]] = ("doi", "pmid", "pmcid")
+IdentifierName = Literal["doi", "pmid", "pmcid"]
+IDENTIFIERS: Final[tuple[IdentifierName, ...]] = get_args(IdentifierName)
 
 SIMILAR_NAMES: Final = 0.6
 SURE_NAMES: Final = 0.75
+LIKE_TITLES: Final = 0.75
+"""Share of letters that a title with mistakes has in common with the right one."""
+ONE_LETTER: Final = 0.8
+"""Likeness of two family names that differ in one letter."""
+SHORT_NAME: Final = 4
+"""Shorter family names that differ in one letter are often those of two persons."""
 MAX_NAME: Final = 200
 SHOWN_NAMES: Final = 10
 _UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
@@ -46,7 +62,34 @@ class FieldDifference(Result):
     detail: str | None = None
 
 
-def differences(reference: Reference, article: Article) -> list[FieldDifference]:
+class Agreement(NamedTuple):
+    """How a reference agrees with a record.
+
+    ``same`` is whether the record is the work that the reference means, ``left`` are words of a text that belong to no
+    field of the record, ``has_authors`` is whether the reference names authors and these are the record's.
+    """
+
+    same: bool
+    differences: list[FieldDifference]
+    left: list[str]
+    has_authors: bool
+
+
+def compare_fields(reference: Reference, article: Article, *, any_author: bool = False) -> Agreement:
+    """Compare a reference that has fields with a record.
+
+    Args:
+        reference: the reference.
+        article: the record.
+        any_author: whether the one author that is given may be any of the record's.
+    """
+    is_bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
+    differing = differences(reference, article, any_author=any_author)
+    same = is_bare or same_work(reference, article, any_author=any_author)
+    return Agreement(same, differing, [], same and bool(reference.authors and article.authors))
+
+
+def differences(reference: Reference, article: Article, *, any_author: bool = False) -> list[FieldDifference]:
     """Return the fields a reference has otherwise than the record; what only one of the two has is no difference."""
     item = csl_item(article)
     found: list[FieldDifference] = []
@@ -56,7 +99,7 @@ def differences(reference: Reference, article: Article) -> list[FieldDifference]
 
     if reference.title and titles_of(article) and not _is_title(reference.title, article):
         differs("title", reference.title, str(item.get("title", "")))
-    if reference.authors and (detail := author_difference(reference, item.get("author", []))):
+    if reference.authors and (detail := author_difference(reference, item.get("author", []), any_author=any_author)):
         given = _listed([author.text for author in reference.authors])
         differs("authors", given, _listed([csl_text_of(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
@@ -89,34 +132,72 @@ def identifier_differences(reference: Reference, article: Article) -> Iterator[F
             yield FieldDifference(field=name, given=mine, record=theirs)
 
 
-def same_work(reference: Reference, article: Article) -> bool:
-    """Tell whether a reference means a record: neither its title nor its authors are another work's.
+def same_work(reference: Reference, article: Article, *, any_author: bool = False) -> bool:
+    """Tell whether a reference means a record: neither its title nor its authors are those of another work.
 
-    A title that is only like the record's needs an identifier or the year beside it. Without a title first author,
-    year, volume and page tell.
+    If an identifier agrees, or journal, volume and page, a title or an author with mistakes is still the record's.
+    Otherwise a title that is only like the record's needs the year beside it, and a short one the authors, too. Without
+    a title first author, year, volume and page decide.
     """
     item = csl_item(article)
-    names = item.get("author", [])
-    if _other_authors(reference.authors, names):
+    names = _names_meant(reference, item.get("author", []), any_author=any_author)
+    sure = is_at_its_place(reference, article)
+    if _has_other_authors(reference.authors, names, sure=sure):
         return False
     titles = titles_of(article)
     if reference.title and titles:
-        if _is_title(reference.title, article):
-            return True
-        part = not reference.year and any(begins(folded(reference.title), folded(title)) for title in titles)
-        ids = ((getattr(reference, name) or "", getattr(article, name) or "") for name in IDENTIFIERS)
-        told = reference.year in years_of(article) or any(mine and mine.lower() == other.lower() for mine, other in ids)
-        return title_agrees(reference, article) and (part or told)
-    first = bool(reference.authors and names) and _same_person(reference.authors[0], names[0])
-    agreeing = [
-        first,
-        reference.year in years_of(article),
-        bool(reference.volume and item.get("volume")) and same_volume(reference.volume or "", item["volume"]),
-        _on_pages(reference, _pages_of(article, item)),
-    ]
-    return sum(agreeing) >= min(
-        2, sum(map(bool, (reference.authors, reference.year, reference.volume, reference.pages)))
+        return _is_title(reference.title, article) or _is_title_with_mistakes(reference, article, names, sure=sure)
+    volume, pages, years = item.get("volume"), _pages_of(article, item), years_of(article)
+    agreeing: list[bool] = []
+    if reference.authors and names:
+        agreeing.append(_likeness(reference.authors[0], names[0], sure=True) >= SURE_NAMES)
+    if reference.year and years:
+        agreeing.append(reference.year in years)
+    if reference.volume and volume:
+        agreeing.append(same_volume(reference.volume, volume))
+    if reference.pages and pages:
+        agreeing.append(_on_pages(reference, pages))
+    return sure or sum(agreeing) >= min(2, len(agreeing))
+
+
+def is_at_its_place(reference: Reference, article: Article) -> bool:
+    """Tell whether an identifier of a reference is the record's, or its journal, volume and page are."""
+    if any((getattr(reference, name) or "-").lower() == (getattr(article, name) or "").lower() for name in IDENTIFIERS):
+        return True
+    item = csl_item(article)
+    return (
+        bool(reference.journal and reference.volume and item.get("volume"))
+        and same_journal(reference.journal or "", article)
+        and same_volume(reference.volume or "", item["volume"])
+        and _on_pages(reference, _pages_of(article, item))
     )
+
+
+def _is_title_with_mistakes(reference: Reference, article: Article, names: Sequence[Name], *, sure: bool) -> bool:
+    """Tell whether the title of a reference is the record's with mistakes, or a part of it."""
+    given = folded(reference.title or "")
+    titles = [folded(title) for title in titles_of(article)]
+    if sure:
+        like = any(text_likeness(given, title) >= LIKE_TITLES or _has_words_of(given, title) for title in titles)
+        return like or title_agrees(reference, article)
+    if title_agrees(reference, article):
+        part = not reference.year and any(begins(given, title) for title in titles)
+        return part or reference.year in years_of(article)
+    known = bool(reference.authors and names) and not author_difference(reference, names)
+    return (
+        known
+        and reference.year in years_of(article)
+        and any(
+            text_likeness(given, title) >= LIKE_TITLES and re.findall("[0-9]+", given) == re.findall("[0-9]+", title)
+            for title in titles
+        )
+    )
+
+
+def _has_words_of(given: str, title: str) -> bool:
+    """Tell whether the words of a title are most of another title's, in their order."""
+    words, left = given.split(), iter(title.split())
+    return len(words) * 2 >= len(title.split()) and all(word in left for word in words)
 
 
 def title_agrees(reference: Reference, article: Article) -> bool:
@@ -127,15 +208,15 @@ def title_agrees(reference: Reference, article: Article) -> bool:
     )
 
 
-def _other_authors(mine: Sequence[RefAuthor], names: Sequence[Name]) -> bool:
+def _has_other_authors(mine: Sequence[RefAuthor], names: Sequence[Name], *, sure: bool) -> bool:
     """Tell whether the authors of a reference are another work's: fewer than half of them are the record's, misspelt
-    ones counted in, or under another first author fewer than two thirds.
+    ones included, or under another first author fewer than two thirds.
     """
     if not mine or not names:
         return False
-    places, _ = _places(mine, names, least=SURE_NAMES)
+    places, _ = _places(mine, names, least=SURE_NAMES, sure=sure)
     matching = sum(place is not None for place in places)
-    return matching * 2 < len(mine) or (places[0] != 0 and matching * 3 < len(mine) * 2)
+    return matching * 2 < len(mine) or (places[0] != 0 and not sure and matching * 3 < len(mine) * 2)
 
 
 # Text
@@ -200,13 +281,27 @@ def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
 # Authors
 
 
-def author_difference(reference: Reference, names: Sequence[Name]) -> str | None:
+def _names_meant(reference: Reference, names: Sequence[Name], *, any_author: bool) -> Sequence[Name]:
+    """Return the names that the authors of a reference are compared with: all, or the one that is most like them."""
+    if not any_author or not reference.authors:
+        return names
+    mine = reference.authors[0]
+    same = [name for name in names if _same_person(mine, name)]
+    return same[:1] or sorted(names, key=lambda name: -_likeness(mine, name, sure=True))[:1]
+
+
+def author_difference(reference: Reference, names: Sequence[Name], *, any_author: bool = False) -> str | None:
     """Return what is wrong with a list of authors: who is missing, added, misspelt or out of order; None if nothing."""
     mine = reference.authors
+    if any_author and names:
+        meant = _names_meant(reference, names, any_author=True)
+        if _likeness(mine[0], meant[0], sure=True) < SIMILAR_NAMES:
+            return f"{mine[0].text} is none of the {len(names)} authors"
+        names = meant
     theirs = list(names[: len(mine)]) if reference.more_authors else list(names)
     if not theirs:
         return None
-    places, misspelt = _places(mine, theirs, least=SIMILAR_NAMES)
+    places, misspelt = _places(mine, theirs, least=SIMILAR_NAMES, sure=True)
     said = []
     for word, texts in (
         ("misspelt", [f"{mine[n].text} (record: {csl_text_of(theirs[places[n] or 0])})" for n in misspelt]),
@@ -221,13 +316,15 @@ def author_difference(reference: Reference, names: Sequence[Name]) -> str | None
     return "; ".join(said) or None
 
 
-def _places(mine: Sequence[RefAuthor], theirs: Sequence[Name], *, least: float) -> tuple[list[int | None], list[int]]:
+def _places(
+    mine: Sequence[RefAuthor], theirs: Sequence[Name], *, least: float, sure: bool
+) -> tuple[list[int | None], list[int]]:
     """Return for each author of a reference the place of the same person in the record, and which are misspelt."""
     places = _pairs(mine, theirs)
     free = _free(places, theirs)
     misspelt: list[int] = []
     for number, place in enumerate(places):
-        if place is None and (near := _nearest(mine[number], number, theirs, free, least)) is not None:
+        if place is None and (near := _nearest(number, mine[number], theirs, free, least, sure=sure)) is not None:
             misspelt.append(number)
             free.remove(near)
             places[number] = near
@@ -309,17 +406,30 @@ def _given_words(given: str) -> list[str]:
     return [word for word in words if word]
 
 
-def _nearest(author: RefAuthor, number: int, names: Sequence[Name], free: Sequence[int], least: float) -> int | None:
+def _nearest(
+    number: int, author: RefAuthor, names: Sequence[Name], free: Sequence[int], least: float, *, sure: bool
+) -> int | None:
     """Return the place of the record's author that a misspelt one is meant to be: near by, with a similar name."""
-    best: tuple[float, int] | None = None
-    for place in free:
-        if abs(place - number) > 3:
-            continue
-        mine, theirs = folded(author.text[:MAX_NAME]), folded(csl_text_of(names[place])[:MAX_NAME])
-        likeness = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
-        if likeness >= least and (best is None or likeness > best[0]):
-            best = (likeness, place)
-    return best[1] if best else None
+    near = [place for place in free if abs(place - number) <= 3]
+    found = [(likeness, -place) for place in near if (likeness := _likeness(author, names[place], sure=sure)) >= least]
+    return -max(found)[1] if found else None
+
+
+def _likeness(author: RefAuthor, name: Name, *, sure: bool) -> float:
+    """Return how much two names have in common, 0 to 1.
+
+    Family names that differ in one letter are alike if the given names agree, short ones only where it is ``sure`` that
+    the record is meant.
+    """
+    mine, theirs = folded(author.text[:MAX_NAME]), folded(csl_text_of(name)[:MAX_NAME])
+    whole = text_likeness(mine, theirs)
+    if author.group or "literal" in name or not _same_given(author.given or "", name.get("given", "")):
+        return whole
+    family, recorded = _bare(author.family or "")[:MAX_NAME], _bare(family_of(name))[:MAX_NAME]
+    if _forms(author.family or "") & _forms(family_of(name)):
+        return 1.0
+    one_letter = is_one_edit(family, recorded) and (sure or min(len(family), len(recorded)) >= SHORT_NAME)
+    return max(whole, ONE_LETTER if one_letter else text_likeness(family, recorded))
 
 
 def _listed(texts: Sequence[str]) -> str:

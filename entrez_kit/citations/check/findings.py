@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
+from entrez_kit.citations.check.comparing import FieldDifference
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.standing import Standing
 
@@ -43,3 +44,15 @@ class Finding(Result):
 def gravest(findings: Iterable[Finding]) -> CheckStatus:
     """Return the code of the gravest finding, or "verified" if there are no findings."""
     return min((one.code for one in findings), key=CODES.index, default="verified")
+
+
+def finding_of(difference: FieldDifference) -> Finding:
+    """Return the finding for a field that differs."""
+    said = difference.detail or f"{difference.given} → {difference.record}"
+    return Finding(
+        code="mismatch",
+        field=difference.field,
+        given=difference.given,
+        recorded=difference.record,
+        message=f"{difference.field}: {said}",
+    )

@@ -11,6 +11,7 @@ from typing import Final
 MAX_TITLES: Final = 4
 MIN_TITLE_WORDS: Final = 2
 MAX_TITLE_WORDS: Final = 60
+MAX_JOURNAL_WORDS: Final = 20
 _ADDRESS: Final = re.compile(
     r"https?://\S++|\bdoi:?\s*+10\.\S++|\b10\.[0-9]{4,9}/\S++|\bPM(?:C)?ID:?\s*+(?:PMC)?[0-9]++", re.IGNORECASE
 )
@@ -52,16 +53,51 @@ _JOURNAL: Final = re.compile(
 _BEFORE_JOURNAL: Final = re.compile(r"^[\s.,;:”\"’'»?!]*+(?:in:?\s++)?", re.IGNORECASE)
 
 
+_DATE_AND_PLACE: Final = re.compile(
+    r"\b(?P<year>(?:1[89]|20)[0-9]{2})\b[^;:.,()]{0,12}; ?(?P<volume>[0-9OlI]{1,5})(?: ?\([^()]{1,30}\))?"
+    r"(?:: ?(?P<page>[A-Za-z]{0,3}[0-9OlI]{1,9}))?"
+)
+"""Year, volume and page as most styles of medicine write them: 2024;12(3):201-12."""
+_ABBREVIATION: Final = re.compile(r"[^\W\d_a-z][^\W\d_]{0,8}[a-z]\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A journal, and a place in it."""
+
+    journal: str
+    year: str
+    volume: str
+    page: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a text may say: titles, the likeliest first, and the place."""
+    """What a text may say: titles and places, the likeliest first, the first author and the year."""
 
     titles: tuple[str, ...] = ()
     author: str | None = None
-    journal: str | None = None
     year: str | None = None
-    volume: str | None = None
-    page: str | None = None
+    places: tuple[Place, ...] = ()
+
+
+def _places_before_date(text: str) -> Iterator[Place]:
+    """Yield the last date that a volume follows, with what may be the journal before it.
+
+    A full stop before the date ends a sentence or an abbreviation, so there are up to two journals.
+    """
+    place = next(reversed(list(_DATE_AND_PLACE.finditer(text))), None)
+    words = text[: place.start()].split() if place is not None else []
+    if place is None or not words:
+        return
+    numbers = (place["year"], place["volume"], place["page"])
+    ends = [n for n in range(len(words) - 1) if words[n][-1] in ".?!"]
+    last = max(ends, default=-1)
+    sure = max((n for n in ends if not _ABBREVIATION.fullmatch(words[n])), default=-1)
+    for begin in dict.fromkeys((last, sure)):
+        name = words[begin + 1 :]
+        if len(name) <= MAX_JOURNAL_WORDS:
+            yield Place(" ".join(name).strip(" .,;:"), *numbers)
 
 
 def guessed(text: str) -> Guess:
@@ -71,14 +107,10 @@ def guessed(text: str) -> Guess:
     author = _FIRST_AUTHOR.match(plain)
     years = YEAR.findall(plain)
     journal, place = _journal_and_place(plain, titles)
-    return Guess(
-        titles,
-        author[0] if author else None,
-        journal,
-        years[0] if years else None,
-        place["volume"] if place else None,
-        place["page"] if place else None,
-    )
+    year = years[0] if years else None
+    places = [Place(journal, year, place["volume"], place["page"])] if journal and year and place else []
+    places += _places_before_date(plain)
+    return Guess(titles, author[0] if author else None, year, tuple(dict.fromkeys(places)))
 
 
 def _journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re.Match[str] | None]:

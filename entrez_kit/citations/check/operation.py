@@ -6,28 +6,17 @@ How the work stands is asked of every source there is (``sources.py``).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
-from entrez_kit.batches import in_batches
-from entrez_kit.citations.check.comparing import (
-    IDENTIFIERS,
-    FieldDifference,
-    FieldName,
-    differences,
-    same_work,
-    title_agrees,
-)
-from entrez_kit.citations.check.crossref_records import article_of
-from entrez_kit.citations.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest
-from entrez_kit.citations.check.guessing import Guess, guessed
+from entrez_kit.citations.check.comparing import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
+from entrez_kit.citations.check.findings import STATUSES, CheckStatus, Finding, FindingCode, finding_of, gravest
+from entrez_kit.citations.check.lookup import Candidates, FoundBy, Match, find_records
 from entrez_kit.citations.check.sources import (
     RETRACTED,
     TITLES,
@@ -35,22 +24,19 @@ from entrez_kit.citations.check.sources import (
     Sources,
     SourceStanding,
     Work,
-    crossref_records,
     verdict_of,
 )
-from entrez_kit.citations.check.written import MAX_TEXT, Agreement, as_reference, compare_text, divided
+from entrez_kit.citations.check.written import MAX_TEXT, as_reference, divided
 from entrez_kit.citations.csl import csl_item
 from entrez_kit.citations.files.references import FieldUpdate, Reference
 from entrez_kit.citations.names import csl_text_of
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.identifiers import IdKind, read_identifier
-from entrez_kit.markup import on_the_line
+from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Accounted, Operation, walked
-from entrez_kit.pubmed.likeness import folded
-from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, brief_place, surname
+from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, RetractionStatus
-from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver, place_of, retraction_status
 from entrez_kit.services import Services
 
@@ -58,24 +44,16 @@ MAX_REFERENCES: Final = 20_000
 MAX_MCP_REFERENCES: Final = 50
 MAX_LIST: Final = 1_000_000
 MAX_KEY: Final = 60
-TITLES_PER_SEARCH: Final = 10
-RECORDS_PER_SEARCH: Final = 100
 MAX_CANDIDATES: Final = 5
-LEAST_LIKENESS: Final = 0.5
-"""Titles that have less in common are not worth naming."""
-LEAST_WORDS: Final = 3
-"""Titles of fewer words are searched with the first author, or not at all: they would find anything."""
-
 REPLACED: Final = frozenset(("superseded", "republished", "preprint_published"))
 """Standings of a work that has a newer version."""
 MAX_SHOWN: Final = 120
-FoundBy = Literal["identifier", "citation", "title"]
-FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
     "identifier": "the identifier belongs to another work",
-    "citation": "the record at this place is another work",
+    "citation": "a different article is at this journal, volume and page",
     "title": "the record with this title is another work",
 }
+LABELS: Final[Mapping[IdentifierName, str]] = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}
 
 
 def _reference_of(value: Any) -> Any:
@@ -196,7 +174,11 @@ class CheckedReference(Result):
 
     def add(self, code: FindingCode, message: str, **fields: Any) -> None:
         """Add a finding, and set ``status`` to the code of the gravest finding."""
-        self.findings.append(Finding(code=code, message=message, **fields))
+        self.add_finding(Finding(code=code, message=message, **fields))
+
+    def add_finding(self, finding: Finding) -> None:
+        """Add a finding, and set ``status`` to the code of the gravest finding."""
+        self.findings.append(finding)
         self.status = gravest(self.findings)
 
     @property
@@ -249,97 +231,6 @@ class CheckResult(Result):
         return self.total - self.counts["verified"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """A record that a reference may mean: whether it is the work that is meant, and what the two do not share.
-
-    ``left`` is what a reference that is written out says beyond the record.
-    """
-
-    article: Article
-    found_by: FoundBy
-    same: bool
-    differences: list[FieldDifference]
-    left: list[str]
-
-    @property
-    def faults(self) -> int:
-        """How much they do not share."""
-        return len(self.differences) + len(self.left)
-
-    def has_authors(self, reference: Reference) -> bool:
-        """Tell whether it has the authors of a reference that names some."""
-        return bool(reference.authors) and all(one.field != "authors" for one in self.differences)
-
-
-@dataclass
-class _Candidates:
-    """Records that a reference may mean, and what stood in the way of finding them."""
-
-    reference: Reference
-    matches: dict[str, _Match] = field(default_factory=dict)
-    failure: EntrezKitError | None = None
-    absent: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-    nearest: tuple[float, Article] | None = None
-
-    def add(self, article: Article, found_by: FoundBy) -> None:
-        """Take a record, under the way it was first found."""
-        key = article.pmid or article.doi or ""
-        if key not in self.matches:
-            self.matches[key] = _Match(article, found_by, *self._agreement(article))
-
-    def _agreement(self, article: Article) -> Agreement:
-        reference = self.reference
-        if reference.text is not None:
-            return compare_text(reference, article)
-        bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
-        return Agreement(bare or same_work(reference, article), differences(reference, article), [])
-
-    @property
-    def settled(self) -> bool:
-        """Whether one of the records is the work that is meant."""
-        return any(one.same for one in self.matches.values())
-
-    @cached_property
-    def guess(self) -> Guess:
-        """What a reference that is written out may say."""
-        return guessed(self.reference.text or "")
-
-    @property
-    def title(self) -> str:
-        """The title, or what may be it."""
-        return self.reference.title or next(iter(self.guess.titles), "")
-
-    @cached_property
-    def title_term(self) -> str | None:
-        """A search for the title; None where there is none to make out."""
-        reference = self.reference
-        if reference.text:
-            terms = [_term(title, self.guess.author) for title in self.guess.titles]
-            return " OR ".join(term for term in terms if term) or None
-        first = reference.authors[0] if reference.authors else None
-        return _term(reference.title or "", (first.family or surname(first.text)) if first else None)
-
-    @property
-    def citation(self) -> Citation | None:
-        """What NCBI's matcher can look up: a journal and a place in it."""
-        reference, guess = self.reference, self.guess
-        if reference.journal and reference.year and (reference.volume or reference.pages):
-            first = reference.authors[0] if reference.authors else None
-            return Citation(
-                journal=reference.journal,
-                year=reference.year,
-                volume=reference.volume,
-                first_page=(reference.pages or "").replace("–", "-").partition("-")[0] or None,
-                author_name=surname(first.family or first.text) if first else None,
-            )
-        if guess.journal and guess.year and guess.volume:
-            place = {"year": guess.year, "volume": guess.volume, "first_page": guess.page}
-            return Citation(journal=guess.journal, author_name=guess.author, **place)
-        return None
-
-
 class Checks(Accounted[CheckedReference, CheckResult]):
     """What becomes of each reference; ``result`` tells the whole after the walk."""
 
@@ -360,9 +251,10 @@ class Checks(Accounted[CheckedReference, CheckResult]):
         failure: EntrezKitError | None = None
         for start in range(0, len(references), BATCH):
             tracing.step(start, len(references))
-            found = _found(self._services, references[start : start + BATCH], crossref="crossref" in sources.asked)
+            batch = references[start : start + BATCH]
+            found = find_records(self._services, batch, crossref="crossref" in sources.asked)
             outcomes = [_outcome(one) for one in found]
-            _ask_standings(sources, outcomes)
+            _ask_standings(sources, found, outcomes)
             for number, (one, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
                 self._name_earlier(outcome, number)
                 correction = _correction(one.reference, outcome, article) if self._request.corrects else None
@@ -406,8 +298,8 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
     """Check references: does each exist, say what its record says, and still stand by every source that keeps record?
 
     Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as text,
-    or references. Each is verified or has findings: retracted, concern, another_work, not_found (with the nearest work),
-    ambiguous, mismatch (for each field), superseded, duplicate, unreadable, unchecked. status is the gravest. Example: text "Doe J. A title. J Inv. 2019".
+    or references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous, mismatch
+    (for each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv. 2019".
 
     Args:
         services: the clients.
@@ -434,184 +326,10 @@ def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
     ]
 
 
-# Finding records
-
-
-def _found(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[_Candidates]:
-    """Find the records that a batch of references may mean, in a number of requests that the batch bounds."""
-    found = [_Candidates(reference) for reference in references]
-    _by_identifier(services, found)
-    for look_up in (_by_citation, _by_title):
-        look_up(services, [one for one in found if not one.settled and not one.failure])
-    if crossref:
-        _at_crossref(services, found)
-    _add_nearest(services, found)
-    return found
-
-
-Wanted = dict[str, list[_Candidates]]
-"""What is looked up, and for whom."""
-
-
-def _wanted(pairs: Iterable[tuple[str | None, _Candidates]]) -> Wanted:
-    wanted: Wanted = {}
-    for key, one in pairs:
-        if key:
-            wanted.setdefault(key, []).append(one)
-    return wanted
-
-
-def _records(services: Services, wanted: Wanted) -> Iterator[tuple[_Candidates, Fetched, Article | None]]:
-    """Fetch records by identifier; yield them with each of those they are wanted for."""
-    for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
-        article = item.record.article() if item.record is not None else None
-        for one in wanted[item.input]:
-            yield one, item, article
-
-
-def _at_crossref(services: Services, found: Sequence[_Candidates]) -> None:
-    """Ask Crossref for the DOIs that PubMed does not have: of books, preprints, conference papers, other fields."""
-    wanted = _wanted((one.reference.doi, one) for one in found if one.reference.doi in one.absent and not one.settled)
-    records, errors = crossref_records(services, wanted)
-    for doi, record in records.items():
-        for one in wanted[doi]:
-            one.add(article_of(record), "identifier")
-    for doi, error in errors.items():
-        for one in wanted[doi] if not isinstance(error, EntityNotFound | InvalidInput) else ():
-            one.failure = error
-
-
-def _by_identifier(services: Services, found: Sequence[_Candidates]) -> None:
-    """Look identifiers up, the cheapest kind first; what its PMID settles needs no search for its DOI."""
-    kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
-    for kind in kinds:
-        wanted = _wanted((getattr(one.reference, kind), one) for one in found if not one.settled)
-        for one, item, article in _records(services, wanted):
-            if article is not None:
-                one.add(article, "identifier")
-            elif item.status == "error":
-                one.failure = item.error
-            else:
-                one.absent.append(item.input)
-    for one in found:
-        if one.settled:  # one identifier that leads to the record is enough
-            one.failure = None
-
-
-def _by_citation(services: Services, found: Sequence[_Candidates]) -> None:
-    """Ask NCBI's matcher for references with a journal and a place in it."""
-    asked = [(one, citation) for one in found if (citation := one.citation) is not None]
-    if not asked:
-        return
-    try:
-        request = MatchRequest(citations=[citation for _, citation in asked])
-        matches = LOOKUP_CITATION.answer(services, request).results
-    except EntrezKitError as exc:
-        for one, _ in asked:
-            one.failure = exc
-        return
-    wanted: Wanted = {}
-    for (one, _), match in zip(asked, matches, strict=True):
-        if match.status == "error":
-            one.failure = UpstreamError(match.detail or "NCBI did not answer.")
-        elif match.status == "ambiguous":
-            one.others += match.candidate_pmids
-        elif match.pmid:
-            wanted.setdefault(match.pmid, []).append(one)
-    for one, item, article in _records(services, wanted):
-        one.failure = item.error or one.failure
-        if article is not None:
-            one.add(article, "citation")
-
-
-def _by_title(services: Services, found: Sequence[_Candidates]) -> None:
-    wanted = _wanted((one.title_term, one) for one in found)
-    pmids, failed = _searched(services, wanted)
-    for term, error in failed.items():
-        for one in wanted[term]:
-            one.failure = error
-    for one, item, article in _records(services, pmids):
-        one.failure = item.error or one.failure
-        reference = one.reference
-        if article is not None and (
-            compare_text(reference, article).same if reference.text else title_agrees(reference, article)
-        ):
-            one.add(article, "title")
-
-
-def _searched(
-    services: Services, wanted: Wanted, *, all_of_them: bool = True
-) -> tuple[Wanted, dict[str, EntrezKitError]]:
-    """Search for terms, several at a time; return the PMIDs with those they may be for, and what failed.
-
-    A search that finds too much is made for each term by itself, unless some of what there is will do.
-    """
-
-    def ask(batch: list[str]) -> tuple[list[str], int]:
-        reply = services.eutils.esearch(db="pubmed", term=" OR ".join(batch), retmax=RECORDS_PER_SEARCH).value
-        return reply.ids, reply.count
-
-    failed: dict[str, EntrezKitError] = {}
-
-    def asked(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
-        refusals = (EntityNotFound, InvalidInput)
-        answers = in_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
-        failed.update(answers.failed)
-        return answers.answers
-
-    answers = asked(list(wanted), TITLES_PER_SEARCH)
-    if all_of_them:
-        crowded = [term for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for term in batch]
-        answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
-        answers += asked(crowded, 1)
-    pmids: Wanted = {}
-    for batch, (ids, _) in answers:
-        for pmid in ids:
-            pmids.setdefault(pmid, []).extend(one for term in batch for one in wanted[term])
-    return pmids, failed
-
-
-def _add_nearest(services: Services, found: Sequence[_Candidates]) -> None:
-    """Look for the work that is most like each reference without a record, by parts of its title."""
-    open_ones = (one for one in found if not (one.matches or one.failure or one.others))
-    wanted = _wanted((_parts_term(folded_words(one.title)), one) for one in open_ones)
-    for one, _, article in _records(services, _searched(services, wanted, all_of_them=False)[0]):
-        if article is not None:
-            title = folded(one.title)
-            likeness = SequenceMatcher(None, title, folded(article.title), autojunk=False).ratio()
-            if likeness >= LEAST_LIKENESS and (one.nearest is None or likeness > one.nearest[0]):
-                one.nearest = (likeness, article)
-
-
-def _parts_term(words: Sequence[str]) -> str | None:
-    middle = len(words) // 2
-    if middle < LEAST_WORDS:
-        return None
-    parts = (words[:middle], words[middle:], sorted(words, key=len)[-LEAST_WORDS:])
-    return " OR ".join(f"({' '.join(part)}[Title])" for part in parts)
-
-
-def _term(title: str, author: str | None) -> str | None:
-    words = folded_words(title)
-    if not words or (len(words) < LEAST_WORDS and not author):
-        return None
-    term = f"{' '.join(words)}[Title]"
-    if len(words) < LEAST_WORDS and (name := folded_words(author or "")):
-        # Given names may stand before the family's.
-        term += " AND ({})".format(" OR ".join(dict.fromkeys((f"{' '.join(name)}[Author]", f"{name[-1]}[Author]"))))
-    return f"({term})"
-
-
-def folded_words(text: str) -> list[str]:
-    """Return the words of a text without what PubMed would take for syntax."""
-    cleaned = "".join(mark if mark.isalnum() or mark in "-'." else " " for mark in on_the_line(text))
-    return [word for part in cleaned.split() if (word := part.strip("-'."))]
-
-
 # Outcomes
 
 
-def _outcome(one: _Candidates) -> tuple[CheckedReference, Article | None]:
+def _outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
     reference = one.reference
     checked = CheckedReference(
         key=reference.key,
@@ -621,7 +339,7 @@ def _outcome(one: _Candidates) -> tuple[CheckedReference, Article | None]:
         findings=[],
         standing_status="unknown",
     )
-    ranked = _ranked(one)
+    ranked = one.ranked
     if one.failure is not None and not (ranked and ranked[0].same):
         checked.detail = f"not checked: {one.failure.message}"
         checked.add("unchecked", checked.detail)
@@ -644,36 +362,42 @@ def _outcome(one: _Candidates) -> tuple[CheckedReference, Article | None]:
     checked.differences = best.differences
     _set_standing(checked, article.standing)
     details = [f"PubMed has no record of {', '.join(one.absent)}"] if one.absent else []
-    if best.left:
-        place = f"; it says: {brief_place(article)}" if any(map(str.isdigit, "".join(best.left))) else ""
-        details.insert(0, f"the record does not have: {' '.join(best.left)}{place}")
+    if best.agreement.left:
+        details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it says: {brief_place(article)}")
     if best.same:
-        _add_differences(checked, best, details[0] if best.left else "", one.absent, reference)
+        _add_differences(checked, one, best)
     else:
         details.insert(0, ANOTHER_WORK[best.found_by])
-        checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}")
-    checked.citation = brief_citation(article) if checked.findings else None
+        if best.found_by != "identifier":
+            made_up = "; possibly made up" if best.found_by == "citation" else ""
+            checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}{made_up}")
+    checked.citation = brief_citation(article) if checked.findings or one.owners or not best.same else None
     checked.detail = "; ".join(details) or None
     return checked, article
 
 
-def _add_differences(
-    checked: CheckedReference, match: _Match, left: str, absent: Sequence[str], reference: Reference
-) -> None:
-    """Add a finding ``mismatch`` for each field that differs, and for each identifier that leads nowhere."""
-    for one in match.differences:
-        message = f"{one.field}: {one.detail or f'{one.given} → {one.record}'}"
-        checked.add("mismatch", message, field=one.field, given=one.given, recorded=one.record)
-    if left:
-        checked.add("mismatch", left, given=" ".join(match.left))
+def _add_differences(checked: CheckedReference, one: Candidates, match: Match) -> None:
+    """Add a finding ``mismatch`` for each field that differs, and for each identifier that leads nowhere.
+
+    Identifiers that belong to another article are left to ``_add_owner``.
+    """
+    for difference in match.differences:
+        if difference.field not in one.owners:
+            checked.add_finding(finding_of(difference))
+    if match.agreement.left:
+        given = " ".join(match.agreement.left)
+        place = brief_place(match.article)
+        checked.add("mismatch", f"the record does not have: {given}; it says: {place}", given=given, recorded=place)
+    differing = {difference.field for difference in match.differences}
     for name in IDENTIFIERS:
-        given, recorded = getattr(reference, name), getattr(match.article, name)
-        if given not in absent or any(one.field == name for one in match.differences):
-            continue
+        given, recorded = getattr(one.reference, name), getattr(match.article, name)
         # PubMed may not know a DOI of a record it has; a PMID or PMCID that leads nowhere is wrong.
-        if name != "doi":
+        if name != "doi" and given in one.absent and name not in differing:
             message = f"{name}: PubMed has no record of {given}"
             checked.add("mismatch", message, field=name, given=given, recorded=recorded)
+    for name, error in one.unknown_owners.items():
+        message = f"{name}: it is not known which article it belongs to: {error.message}"
+        checked.add("unchecked", message, field=name, given=getattr(one.reference, name))
 
 
 def _set_standing(checked: CheckedReference, standing: Standing | None) -> None:
@@ -682,15 +406,58 @@ def _set_standing(checked: CheckedReference, standing: Standing | None) -> None:
     checked.notice = standing.note if standing else None
 
 
-def _ask_standings(sources: Sources, outcomes: Sequence[tuple[CheckedReference, Article | None]]) -> None:
-    """Ask how the works stand that were found; of what was not found there is nothing to ask."""
-    works = {
-        number: Work((article.doi or "").lower() or None, article.pmid or None, article if article.pmid else None)
-        for number, (outcome, article) in enumerate(outcomes)
-        if article is not None and outcome.same_work is None
+def _owners(one: Candidates, checked: CheckedReference) -> dict[IdentifierName, Article]:
+    """Return the articles that identifiers of a reference belong to, if they are not the one that it means."""
+    if checked.same_work is not False:
+        return one.owners if checked.pmid or checked.doi else {}
+    found = [match.article for match in one.matches.values() if match.found_by == "identifier"]
+    return {
+        name: article
+        for name in IDENTIFIERS
+        for article in found
+        if (getattr(one.reference, name) or "-").lower() == (getattr(article, name) or "").lower()
     }
-    for number, said in zip(works, sources.ask(list(works.values())), strict=True):
-        _judge(outcomes[number][0], said)
+
+
+def _ask_standings(
+    sources: Sources, found: Sequence[Candidates], outcomes: Sequence[tuple[CheckedReference, Article | None]]
+) -> None:
+    """Ask how the works stand that were found, and those that identifiers belong to."""
+    owners = [_owners(one, outcome) for one, (outcome, _) in zip(found, outcomes, strict=True)]
+    meant = [article if outcome.same_work is None else None for outcome, article in outcomes]
+    works = [one for article, others in zip(meant, owners, strict=True) for one in (article, *others.values()) if one]
+    said = iter(sources.ask([_work(article) for article in works]))
+    for one, (outcome, _), article, others in zip(found, outcomes, meant, owners, strict=True):
+        if article is not None:
+            _judge(outcome, next(said))
+        for name, owner in others.items():
+            _add_owner(outcome, name, getattr(one.reference, name), owner, next(said))
+
+
+def _work(article: Article) -> Work:
+    return Work((article.doi or "").lower() or None, article.pmid or None, article if article.pmid else None)
+
+
+def _add_owner(
+    outcome: CheckedReference, name: IdentifierName, given: str, owner: Article, said: list[SourceStanding]
+) -> None:
+    """Add the findings for an identifier that belongs to another article: whose it is, and how that one stands."""
+    is_meant = outcome.same_work is None
+    standing = graver(verdict_of(said).standing, owner.standing)
+    whose = brief_owner(owner)
+    grave = standing is not None and _code_of(standing.status) in ("retracted", "concern")
+    label = f", {standing.label.upper()}" if standing is not None and grave else ""
+    meant = (outcome.pmid and f"PMID {outcome.pmid}") or (outcome.doi and f"doi:{outcome.doi}")
+    message = f"Your {LABELS[name]} belongs to: {whose}{label}."
+    message += f" You probably mean {meant}." if is_meant else " It is another work than the reference."
+    about: dict[str, Any] = {"field": name, "given": given, "pmid": owner.pmid or None, "standing": standing}
+    recorded = getattr(outcome, name) if is_meant else None
+    outcome.add("mismatch" if is_meant else "another_work", message, recorded=recorded, **about)
+    if standing is not None and grave and (code := _code_of(standing.status)) is not None:
+        outcome.add(code, f"The article that your {LABELS[name]} belongs to: {standing.note}", **about)
+    failed = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in said if one.says == "failed")
+    if failed:
+        outcome.add("unchecked", f"not known to stand by all sources: {failed}", **{**about, "standing": None})
 
 
 def _judge(outcome: CheckedReference, said: list[SourceStanding]) -> None:
@@ -734,19 +501,7 @@ def _newer(notice: StandingNotice) -> str:
     return ", ".join(part for part in (place_of(notice), *ids) if part)
 
 
-def _ranked(one: _Candidates) -> list[_Match]:
-    """Return the records that may be meant, the likeliest first."""
-    matches = list(one.matches.values())
-    if any(match.found_by == "identifier" and not match.same for match in matches):
-        # The title of one work and the identifier of another need all the authors to say which one is meant.
-        matches = [
-            match if match.found_by == "identifier" or match.has_authors(one.reference) else replace(match, same=False)
-            for match in matches
-        ]
-    return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
-
-
-def _add_missing_record(checked: CheckedReference, one: _Candidates) -> None:
+def _add_missing_record(checked: CheckedReference, one: Candidates) -> None:
     """Add the finding that explains why a reference has no record."""
     reference, text = one.reference, one.reference.text
     shown = (text or "")[:MAX_SHOWN]
@@ -772,6 +527,8 @@ def _add_missing_record(checked: CheckedReference, one: _Candidates) -> None:
     elif not (reference.title or (reference.journal and reference.year)):
         code = "unreadable"
         detail = "nothing was looked up: it has neither an identifier nor a title"
+    if code == "not_found" and one.places:
+        detail = f"{_place_facts(one)}: {shown}" if text is not None else _place_facts(one)
     message = checked.detail = detail
     if code == "not_found" and one.nearest is not None:
         likeness, near = one.nearest
@@ -779,6 +536,24 @@ def _add_missing_record(checked: CheckedReference, one: _Candidates) -> None:
         checked.nearest = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
         message = f"{detail}; nearest ({likeness:.0%} alike): {citation}"
     checked.add(code, message)
+
+
+def _place_facts(one: Candidates) -> str:
+    """Return what is known of the place that a reference without a record names."""
+    doi = one.reference.doi
+    place = next((place for place in one.places if place.journal not in one.unknown_journals), one.places[0])
+    facts = ["possibly made up: PubMed has no such article"]
+    if place.journal in one.unknown_journals:
+        facts.append(f"the journal {place.journal} is not known to NCBI")
+    else:
+        there = f"volume {place.volume}, page {place.first_page}"
+        facts.append(f"NCBI knows the journal {place.journal}, and PubMed has no article at {there} of {place.year}")
+    if doi:
+        known = "does not know" if doi in one.unregistered else "was not asked about"
+        facts.append(f"PubMed has no record of {doi}, and Crossref {known} it")
+    ids = [value for value in (one.reference.pmid, one.reference.pmcid) if value in one.absent]
+    facts += [f"PubMed has no record of {', '.join(ids)}"] if ids else []
+    return "; ".join(facts)
 
 
 # Corrections

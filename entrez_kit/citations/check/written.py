@@ -1,30 +1,15 @@
-"""References that are written out as text: a pasted list divided into them, and each compared with a record.
-
-A text is not taken apart into fields. It agrees with a record where all its words and numbers are the record's own, the
-title stands in it whole, and authors and numbers come in the record's order; what is left over is named.
-"""
+"""References that are written out as text: a pasted list divided into them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from entrez_kit.citations.check.comparing import FieldDifference, identifier_differences, titles_of
 from entrez_kit.citations.check.guessing import VISITED, YEAR
-from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference
-from entrez_kit.citations.names import Name, csl_names, csl_text_of
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.pubmed.likeness import folded, in_digits, years_of
-from entrez_kit.pubmed.models import Article, ArticleDate, JournalInfo, PublicationDate
-from entrez_kit.pubmed.pages import expanded
+from entrez_kit.pubmed.likeness import folded
 from entrez_kit.pubmed.standing import WORDS
-from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
-MAX_SHOWN: Final = 120
-MAX_LEFT: Final = 12
-LEAST_OF_TITLE: Final = 0.9
-"""Share of a title's words in a text from which on the title is misquoted rather than another one."""
 _NUMBER: Final = re.compile(r"\s*+(?:\[[0-9]{1,4}\]|\([0-9]{1,4}\)|[0-9]{1,4}[.)](?=\s)|[-*•](?=\s))\s*+")
 """What stands in front of a reference in a list."""
 _LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE)
@@ -33,24 +18,7 @@ _WORD_WITH_ID: Final = re.compile(
 )
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation that says how the work stands; the ids in it are those of the notice."""
-_LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
-_SUPERFLUOUS_WORDS: Final = (
-    "a an and the of in on for to at from et al others doi pmid pmcid vol volume no nr number issue p pp pg pages "
-    "article art epub ahead print online available published posted preprint pubmed central suppl supp supplement pt "
-    "part nos vols advance publication press french german spanish chinese japanese russian italian portuguese dutch "
-    "polish english abstract internet"
-)
-_SUPERFLUOUS: Final = frozenset(_SUPERFLUOUS_WORDS.split())
-"""Words that say nothing about a work."""
-_GENERATIONS: Final = frozenset(("jr", "sr", "ii", "iii", "iv", "2nd", "3rd", "4th"))
-_PARTICLES: Final = ("non-dropping-particle", "dropping-particle")
-NAME_WORDS: Final = 12
-"""More words than these do not stand between two family names."""
-MAX_INITIALS: Final = 3
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
-
-
-_SPELT: Final = re.compile(r"\b(\w) (?=\w\b)")
 HEADING: Final = re.compile(
     r"[\s#*_]*+(?:[0-9]{1,2}(?:\.[0-9]{1,2})?[.)]?\s++)?(?:(?:list of |cited )?references?(?: (?:list|cited))?"
     r"|reference list|bibliography|works cited|literature(?: cited)?|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?"
@@ -181,6 +149,11 @@ def as_reference(
     )
 
 
+def words_of(text: str) -> list[str]:
+    """Return the folded words of a reference, without identifiers and without the date of a visit."""
+    return folded(VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))).split()
+
+
 def looks_written_out(reference: Reference) -> bool:
     """Tell whether a piece of text may be a reference: it has an identifier or a number, or a name first and a year."""
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
@@ -199,176 +172,3 @@ def _identifiers(text: str) -> dict[str, Any]:
         words.append(word.lstrip("([<"))
     found = [identifier for word in words if (identifier := read_identifier(word)) is not None]
     return {identifier.kind: identifier.value for identifier in reversed(found)}
-
-
-class Agreement(NamedTuple):
-    """How a text agrees with a record; ``left`` are words and numbers of the text that the record has not."""
-
-    same: bool
-    differences: list[FieldDifference]
-    left: list[str]
-
-
-def compare_text(reference: Reference, article: Article) -> Agreement:
-    """Compare a reference that is written out with a record."""
-    text = reference.text or ""
-    words = folded(VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))).split()
-    found = list(identifier_differences(reference, article))
-    if not words:
-        return Agreement(True, found, [])
-    item = csl_item(article)
-    titles = [folded(title).split() for title in titles_of(article)]
-    places = [(place, len(title)) for title in titles if (place := _place_of(title, words)) is not None]
-    if not places:
-        share = max((sum(word in words for word in title) / len(title) for title in titles if title), default=0.0)
-        detail = "the title of the record does not stand in the text"
-        shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
-        found.append(FieldDifference(field="title", given=shown, record=str(item.get("title", "")), detail=detail))
-        return Agreement(share >= LEAST_OF_TITLE, found, [])
-    for start, length in sorted(places, reverse=True):
-        if words[start : start + length]:
-            del words[start : start + length]
-    head = min(start for start, _ in places)
-    names = csl_names(article.authors, with_initials=True)
-    # What the title says of others is said of no author.
-    others = any(pair in (("et", "al"), ("and", "others")) for pair in pairwise(words))
-    others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)
-    shown_authors, rest = _without_authors(words, names, others=others, end=head or len(words))
-    other_authors = bool(names) and shown_authors == 0 and any(word not in _SUPERFLUOUS for word in words[:head])
-    missing = names[shown_authors:] if shown_authors and not others else []
-    if missing or other_authors:
-        record = "; ".join(csl_text_of(name) for name in names[:10])
-        said = (
-            "none of the record's stands in the text"
-            if other_authors
-            else ("missing: " + "; ".join(csl_text_of(name) for name in missing[:10]))
-        )
-        found.append(FieldDifference(field="authors", given=" ".join(words[:head]), record=record, detail=said))
-    left = _left(rest, article, item)
-    return Agreement(not other_authors, found, left)
-
-
-def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
-    """Return where some words stand among others, one behind the other."""
-    if not wanted:
-        return None
-    size = len(wanted)
-    return next((n for n in range(len(words) - size + 1) if list(words[n : n + size]) == list(wanted)), None)
-
-
-def _without_authors(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, list[str]]:
-    """Return how many of a record's authors stand at the head of a text, in order, and the words without them.
-
-    Between two family names only given names and initials of these two may stand. Where the text says that there are
-    ``others``, some of the record's may be passed over. At ``end`` the title stood; a letter behind it is the
-    journal's.
-    """
-    taken: set[int] = set()
-    begin = 0
-    before: set[str] = set()
-    count = 0
-    for name in names:
-        family = folded(str(name.get("literal") or name.get("family") or "")).split()
-        family = family[1:] if family[:1] == ["the"] else family
-        given = _given_forms(name)
-        place = _place_of(family, words[begin : begin + len(family) + NAME_WORDS])
-        between = range(begin, begin + (place or 0))
-        if place is None or any(words[n] not in before | given | _SUPERFLUOUS for n in between):
-            if others:
-                continue
-            break
-        begin += place + len(family)
-        taken.update(range(between.start, begin))
-        before = given
-        count += 1
-    while begin < min(end, len(words)) and words[begin] in before:
-        taken.add(begin)
-        begin += 1
-    return count, [word for n, word in enumerate(words) if n not in taken]
-
-
-def _given_forms(name: Name) -> set[str]:
-    """Return the words a given name may be written with: itself, its parts, and its initials together or apart."""
-    words = folded(str(name.get("given") or "")).split()
-    particles = folded(" ".join(str(name.get(part) or "") for part in _PARTICLES)).split()
-    initials = "".join(word[0] for word in words)
-    letters = {letter for word in words if len(word) <= MAX_INITIALS for letter in word}
-    suffixes = _GENERATIONS if name.get("suffix") else frozenset[str]()
-    printed = folded(name.get("initials", ""))  # PubMed's may be fewer than there are names
-    return {*words, *particles, *initials, initials, initials[:1], printed, "".join(words), *letters} - {""} | suffixes
-
-
-def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
-    """Return words that are neither of the journal nor of the dates, and numbers that are not its place in order."""
-    journal = article.journal_info or JournalInfo()
-    names = [journal.title, journal.iso_abbreviation]
-    names += [str(item[key]) for key in ("container-title", "container-title-short", "publisher") if item.get(key)]
-    cut = list(_cut_names(names)) if article.journal_info is not None else []
-    for name in sorted((folded(name).split() for name in names if name), key=len, reverse=True):
-        if len(name) > 1 and (place := _place_of(name, words)) is not None:  # a year may be part of it
-            words = [*words[:place], *words[place + len(name) :]]
-            cut = []
-    places = (journal.pages, journal.article_number, item.get("volume"), item.get("issue"))
-    names += [word for word in folded(" ".join(filter(None, places))).split() if word.isalpha()]  # iii-iv, XIV
-    texts = [folded(name) for name in names if name]
-    known = {word for text in texts for form in (text, _SPELT.sub(r"\1", text)) for word in form.split()}  # U S A: USA
-    said = [word for word in words if word in known and word not in _SUPERFLUOUS and not word.isdigit()]
-    # "Nature" is not "Nature methods".
-    left: list[str] = said if cut and 0 < len(said) < min(map(len, cut)) else []
-    years = set(years_of(article))
-    published = journal.publication_date or PublicationDate()
-    dates: Sequence[PublicationDate | ArticleDate] = (published, *article.article_dates)
-    ranged = folded(published.medline_date or "").split()
-    months = {date.month for date in dates if date.month}
-    days = {str(date.day) for date in dates if date.day}
-    months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
-    month_names = {name for month in months for name in MONTH_NAMES[month - 1]}
-    numbers: list[str] = []
-    after_month = False
-    for place, word in enumerate(words):
-        if word in known and not word.isdigit():
-            continue
-        if word in days and words[place + 1 : place + 2] and words[place + 1] in month_names:
-            continue
-        if word in month_names or (word.isalpha() and word in ranged):
-            after_month = True
-            continue
-        if word in years or (after_month and word in days):
-            pass
-        elif any(letter.isdigit() for letter in word):
-            numbers.append(word)
-        elif word not in _SUPERFLUOUS:
-            left.append(word)
-        after_month = False
-    forms = [[word for word in words if word not in years] for words in _places(article, item)]
-    if numbers not in forms:
-        left += [word for word in numbers if not any(word in form for form in forms)] or numbers
-    return left[:MAX_LEFT]
-
-
-def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
-    """Yield the words of a journal's names that count, without what stands in brackets and behind colons."""
-    for name in names:
-        text = folded(re.split(r"[(:=]", name or "", maxsplit=1)[0])
-        for form in {text, _SPELT.sub(r"\1", text)}:
-            if words := [word for word in form.split() if word not in _SUPERFLUOUS and not word.isdigit()]:
-                yield words
-
-
-def _places(article: Article, item: Item) -> Iterator[list[str]]:
-    """Yield what a text may say of volume, issue and pages: each left out or not, a range whole, short or its start."""
-    pages = expanded(str(item.get("page") or item.get("number") or ""))
-    head = re.split(r"[,;]", pages)[0]
-    first, _, last = head.partition("-")
-    journal = article.journal_info or JournalInfo()
-    number = journal.article_number or ""
-    forms = {
-        tuple(folded(form).split()) for form in (pages, head, first, journal.pages or "", number, number.lstrip("eE"))
-    }
-    forms |= {(*folded(first).split(), *folded(last)[size:].split()) for size in range(len(folded(last)))}
-    volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
-    for volume_words in {(), volume, (in_digits("".join(volume)),)}:
-        for issue_words in {(), issue}:
-            for page_words in {(), *forms}:
-                words = (*volume_words, *issue_words, *page_words)
-                yield [word for word in words if any(letter.isdigit() for letter in word)]

@@ -128,6 +128,67 @@ def test_a_real_title_under_the_doi_of_another_article_is_found_and_the_doi_name
     assert (difference.field, difference.record) == ("doi", "10.5555/ekit.2024.0004")
 
 
+def test_an_identifier_of_another_article_is_a_finding_with_that_article_and_its_standing(kit: EntrezKit) -> None:
+    found = only(kit, **TRIAL, authors=people(*TRIALISTS), doi="10.5555/ekit.2019.0050")
+
+    assert (found.status, found.pmid, found.retraction_status) == ("retracted", "99000004", "none")
+    mismatch, retracted = found.findings
+    assert (mismatch.code, retracted.code) == ("mismatch", "retracted")
+    for finding in found.findings:
+        assert (finding.field, finding.given, finding.pmid) == ("doi", "10.5555/ekit.2019.0050", "99000050")
+        assert finding.standing is not None
+        assert finding.standing.status == "retracted"
+    for words in ("Your DOI belongs to: Mondschein 2019", "RETRACTED", "You probably mean PMID 99000004."):
+        assert words in mismatch.message
+
+
+@pytest.mark.parametrize("known", ["pmid", "doi"])
+def test_one_right_identifier_does_not_hide_a_wrong_one(kit: EntrezKit, known: str) -> None:
+    right = {"pmid": "99000004", "doi": "10.5555/ekit.2024.0004"}
+    wrong = {"pmid": "99000050", "doi": "10.5555/ekit.2019.0050"}
+    other = "doi" if known == "pmid" else "pmid"
+
+    found = only(kit, **TRIAL, authors=people(*TRIALISTS), **{known: right[known], other: wrong[other]})
+
+    assert (found.status, found.pmid) == ("retracted", "99000004")
+    assert {(one.code, one.field, one.pmid) for one in found.findings} == {
+        ("mismatch", other, "99000050"),
+        ("retracted", other, "99000050"),
+    }
+
+
+def test_the_identifier_of_a_retracted_article_counts_as_retracted_under_any_title(kit: EntrezKit) -> None:
+    result = check(kit, reference(title="Statins and the sleep of lighthouse keepers", doi="10.5555/ekit.2019.0050"))
+
+    (found,) = result.references
+    assert {one.code for one in found.findings} == {"another_work", "retracted"}
+    assert (result.counts["retracted"], result.counts["another_work"], result.counts["verified"]) == (1, 1, 0)
+
+
+def test_a_made_up_article_is_told_from_a_book(kit: EntrezKit) -> None:
+    place = {"year": "2021", "volume": "9", "pages": "5001-12", "doi": "10.5555/made.up"}
+    title = "Gene drives in paper aeroplanes"
+    known, unknown, taken, book = check(
+        kit,
+        reference(title=title, journal="J Invent Results (Demo)", **place),
+        reference(title=title, journal="J Nowhere Stuff", **place),
+        reference(authors=people("Nobody N"), **{**TRIAL, "title": title}),
+        reference(title=title),
+    ).references
+
+    assert [one.status for one in (known, unknown, taken, book)] == [
+        *("not_found", "not_found", "another_work", "not_found")
+    ]
+    messages = [one.findings[0].message for one in (known, unknown, taken, book)]
+    assert all("possibly made up" in message for message in messages[:3])
+    assert not any("books" in message for message in messages[:3])
+    assert "NCBI knows the journal J Invent Results (Demo)" in messages[0]
+    assert "J Nowhere Stuff is not known to NCBI" in messages[1]
+    assert all("Crossref does not know it" in message for message in messages[:2])
+    assert "PMID 99000004" in messages[2]
+    assert "books" in messages[3]
+
+
 def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None:
     found = only(kit, title="Wholly invented words about absent zebrafish", doi="10.5555/nowhere", year="2020")
 

@@ -5,6 +5,7 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, RETRACTED, TRUE
@@ -309,7 +310,7 @@ def test_a_place_in_a_word_file_is_a_paragraph(cli: Cli, file: Callable[..., str
     assert "calls 9 (paragraph 1)" in table
 
 
-def test_numbers_that_differ_are_told_with_the_place_of_the_record(cli: Cli, file: Callable[..., str]) -> None:
+def test_numbers_that_differ_are_named_by_their_field(cli: Cli, file: Callable[..., str]) -> None:
     texts = "\n\n".join(
         (TRUE.replace("22-31", "22-39"), TRUE.replace("14(1)", "XIV(1)"), TRUE.replace("14(1)", "1(14)"))
     )
@@ -318,10 +319,13 @@ def test_numbers_that_differ_are_told_with_the_place_of_the_record(cli: Cli, fil
         "references"
     ]
 
-    place = "Sleep Imagined Minds (Demo). 2009;XIV(1):22-31"
-    assert wrong["detail"] == f"the record does not have: 39; it says: {place}"
+    def differing(row: dict[str, Any]) -> list[tuple[str, str, str]]:
+        found = [one for one in row["findings"] if one["code"] == "mismatch"]
+        return [(one["field"], one["given"], one["recorded"]) for one in found]
+
+    assert differing(wrong) == [("pages", "39", "22-31")]
     assert roman["status"] == "duplicate"
-    assert swapped["detail"].startswith("the record does not have: 1 14 22 31")
+    assert differing(swapped) == [("volume", "1", "XIV"), ("issue", "14", "1")]
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from terminal import Cli, Done, envelope
 
 from entrez_kit import EntrezKit
+from entrez_kit.citations.match import LOOKUP_CITATION
 from entrez_kit.databases.mesh import MESH
 from entrez_kit.databases.spell import SPELL
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.convert import CONVERT
-from entrez_kit.pubmed.match import LOOKUP_CITATION
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -220,10 +220,15 @@ def test_a_bibliography_is_matched_in_order(cli: Cli, bib: Path) -> None:
 
 def test_a_warning_stands_in_the_row(cli: Cli) -> None:
     words = [part for name, value in CITED.items() for part in (f"--{name.removeprefix('first_')}", value)]
-    row = rows(cli("match", *words, "--author", "Husain M", "-f", "csv"))[0]
+    row = rows(cli("match", *words, "--author", "Marowby TJ", "-f", "csv"))[0]
+    other = cli("match", *words, "--author", "Husain M", "-f", "json")
 
     assert row["pmid"] == "99000001"
-    assert "'Husain M' is none of the" in row["warnings"]
+    assert "misspelt: Marowby" in row["warnings"]
+    (found,) = json.loads(other.out)["results"]
+    assert (found["status"], found.get("pmid")) == ("mismatch", None)
+    assert [(one["field"], one["given"]) for one in found["findings"]] == [("authors", "Husain, M")]
+    assert "is none of the" in found["findings"][0]["message"]
 
 
 def test_references_come_from_standard_input_as_bibtex_or_csv(cli: Cli, bib: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from database_bench import KitFor
 
 from entrez_kit import EntrezKit
+from entrez_kit.citations.match import LOOKUP_CITATION
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.databases.info import INFO
 from entrez_kit.databases.link import LINK
@@ -18,7 +19,6 @@ from entrez_kit.databases.summary import SUMMARY
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.operation import Operation, execute
 from entrez_kit.pubmed.convert import CONVERT
-from entrez_kit.pubmed.match import LOOKUP_CITATION
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Tools

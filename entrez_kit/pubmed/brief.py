@@ -1,0 +1,59 @@
+"""Records in one line, as lists and messages name them."""
+
+import re
+from typing import Final
+
+from entrez_kit.pubmed.likeness import years_of
+from entrez_kit.pubmed.models import Article
+
+MAX_AUTHORS: Final = 3
+
+
+def first_names(article: Article, most: int) -> list[str]:
+    """Return the first authors as a reference names them: Doe J, or a group."""
+    return [
+        author.collective_name or " ".join(part for part in (author.last_name, author.initials) if part)
+        for author in article.authors[:most]
+    ]
+
+
+def brief_citation(article: Article) -> str:
+    """Return a record as a line: Doe J, Roe R, et al. A title. J Inv. 2024;12(3):201-12. PMID 1."""
+    names = first_names(article, MAX_AUTHORS)
+    if len(article.authors) > MAX_AUTHORS:
+        names.append("et al")
+    title = article.title.rstrip(".")
+    parts = [", ".join(name for name in names if name), title, brief_place(article), f"PMID {article.pmid}"]
+    return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
+
+
+def brief_owner(article: Article) -> str:
+    """Return a record by its first author and year: Doe 2024 (PMID 1)."""
+    first = article.authors[0] if article.authors else None
+    name = (first.collective_name or first.last_name or "") if first is not None else article.title
+    year = next(iter(years_of(article)), "")
+    where = f"PMID {article.pmid}" if article.pmid else f"doi:{article.doi}"
+    return f"{' '.join(filter(None, (name, year)))} ({where})"
+
+
+def brief_place(article: Article) -> str:
+    """Return where a record stands: J Inv. 2024;12(3):201-12."""
+    journal = article.journal_info
+    if journal is None:
+        return ""
+    date = journal.publication_date
+    year = str(date.year or date.medline_date or "") if date else ""
+    volume = (journal.volume or "") + (f"({journal.issue})" if journal.issue else "")
+    place = ";".join(part for part in (year, volume) if part) + (f":{journal.pages}" if journal.pages else "")
+    name = (journal.iso_abbreviation or journal.title or "").rstrip(".")
+    return ". ".join(part for part in (name, place) if part)
+
+
+def surname(name: str) -> str:
+    """Return the family name of an author written "Doe J", "Doe, Jane", "J. Doe" or "van der Doe J"."""
+    if "," in name:
+        return name.split(",")[0].strip()
+    parts = name.split()
+    initials = re.compile(r"(?:[A-Z]\.?-?){1,4}")
+    kept = [part for part in parts if not initials.fullmatch(part)]
+    return " ".join(kept or parts)

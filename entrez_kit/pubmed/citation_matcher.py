@@ -1,0 +1,203 @@
+"""NCBI's citation matcher: PMIDs by journal, year, volume, page and author.
+
+ECitMatch only counts the records that fit if there are several; then a search names them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pydantic import Field
+
+from entrez_kit.batches import in_batches
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.model import Request
+from entrez_kit.pubmed.brief import surname
+from entrez_kit.services import Services
+from entrez_kit.services.known_shapes import TextShape, notice
+from entrez_kit.services.xml_reply import malformed
+
+BATCH: Final = 50
+CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"
+"""A line of our own at the head of every request: where its answer is there, lines without one were left out by NCBI
+on purpose, and where it is missing the reply is no answer."""
+
+UNKNOWN_JOURNAL: Final = "NCBI does not know the journal"
+MAX_COMPARED: Final = 20
+"""Records that are read for one reference, to see which of them it means."""
+
+
+class Citation(Request):
+    """A reference as far as it is known; it needs a journal or a year, or else a title."""
+
+    journal: str | None = Field(default=None, description="Journal title or abbreviation.")
+    year: str | None = Field(default=None, pattern=r"^[0-9]{4}$", description="Year of publication, four digits.")
+    volume: str | None = Field(default=None, description="Volume.")
+    issue: str | None = Field(default=None, description="Issue number.")
+    first_page: str | None = Field(default=None, description="First page, or the article number.")
+    last_page: str | None = Field(default=None, description="Last page.")
+    author_name: str | None = Field(default=None, description="Any author, e.g. Doe J.")
+    title: str | None = Field(default=None, description="Title; asked for where the rest leads nowhere.")
+    key: str | None = Field(default=None, description="A name of yours, given back with the result.")
+
+    @property
+    def pages(self) -> tuple[str, str]:
+        """First and last page; both may have been given as the first."""
+        first, _, last = re.sub(r"[\u2010-\u2015\u2212]", "-", self.first_page or "").partition("-")
+        return first.strip(), (self.last_page or last).strip("- ")
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is enough to look for."""
+        return bool(self.journal or self.year or self.title)
+
+
+@dataclass(frozen=True, slots=True)
+class MatcherAnswer:
+    """What NCBI makes of one line; ``pmids`` are the one record found, or some of several."""
+
+    verdict: Literal["matched", "ambiguous", "not_found", "error"]
+    pmids: tuple[str, ...] = ()
+    detail: str | None = None
+    error: EntrezKitError | None = None
+
+
+NOT_FOUND: Final = MatcherAnswer("not_found")
+
+
+def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, MatcherAnswer]:
+    """Return what becomes of citations by their number, of those with a journal or a year.
+
+    ECitMatch is asked under keys of our own, since it shifts and swaps those it is given. It breaks off at a line
+    without a journal that fits nothing: such lines are sent by themselves.
+    """
+    said: dict[int, MatcherAnswer] = {}
+
+    def ask(batch: list[str]) -> dict[int, MatcherAnswer]:
+        lines = [CONTROL, *(citation_line(citations[int(key[2:])], key) for key in batch)]
+
+        def read(content: bytes) -> dict[int, MatcherAnswer]:
+            answers, controlled = parse_matches(content)
+            if not controlled:
+                raise malformed("ecitmatch", "the control line has no answer")
+            if not content.endswith((b"\n", b"\r")):
+                raise malformed("ecitmatch", "the last line breaks off")
+            return {index: answer for index, answer in answers.items() if f"ek{index}" in batch}
+
+        def is_complete(answers: dict[int, MatcherAnswer]) -> bool:
+            asked = (int(key[2:]) for key in batch)
+            return all(index in answers for index in asked if citations[index].journal)
+
+        return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read, keep=is_complete).value
+
+    def asked_for(indexes: Sequence[int], size: int) -> None:
+        keys = [f"ek{index}" for index in indexes]
+        refusals = (EntityNotFound, InvalidInput)
+        asked = in_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        for _, answers in asked.answers:
+            said.update(answers)
+        for key, error in {**asked.refused, **asked.failed}.items():
+            said[int(key[2:])] = MatcherAnswer("error", error=error)
+
+    with_journal = [index for index, citation in enumerate(citations) if citation.journal]
+    only_year = [index for index, citation in enumerate(citations) if citation.year and not citation.journal]
+    asked_for(with_journal, BATCH)
+    # NCBI drops lines now and then; what is lacking is asked for by itself.
+    asked_for([index for index in with_journal if index not in said], 1)
+    asked_for(only_year, 1)
+    left_out = UpstreamError(
+        "NCBI left the reference out of its answer, asked twice.",
+        details={"reason": "incomplete", "endpoint": "ecitmatch"},
+    )
+    unanswered = dict.fromkeys(with_journal, MatcherAnswer("error", error=left_out))
+    return dict.fromkeys(only_year, NOT_FOUND) | unanswered | said
+
+
+def citation_line(citation: Citation, key: str) -> str:
+    """Return the line ECitMatch takes: journal|year|volume|first page|author|key|."""
+    fields = (citation.journal, citation.year, citation.volume, citation.pages[0], citation.author_name)
+    clean = [" ".join(re.sub(r"[|\r\n\t]", " ", field or "").split()) for field in fields]
+    return "|".join([*clean, key, ""])
+
+
+ECITMATCH: Final = TextShape(
+    "ECitMatch", re.compile(rb"\|ek(?:[0-9]+|control)\|[ \t]*([A-Z][A-Z_]*)"), known="NOT_FOUND AMBIGUOUS"
+)
+
+
+def parse_matches(content: bytes) -> tuple[dict[int, MatcherAnswer], bool]:
+    """Return what NCBI makes of each line, by its number, and whether the control line was answered.
+
+    Lines without one of our keys are ignored; their references count as unanswered.
+    """
+    notice(ECITMATCH, content)
+    answers: dict[int, MatcherAnswer] = {}
+    controlled = False
+    for line in re.split(r"[\r\n]+", content.decode("utf-8", "replace")):
+        parts = [part.strip() for part in line.split("|")]
+        place = next((i for i, part in enumerate(parts) if re.fullmatch(r"ek(?:[0-9]+|control)", part)), None)
+        if place is None:
+            continue
+        if parts[place] == "ekcontrol":
+            controlled = True
+            continue
+        answer = _verdict(" ".join(parts[place + 1 :]).strip())
+        if answer is not None:
+            answers[int(parts[place][2:])] = answer
+    return answers, controlled
+
+
+def _verdict(text: str) -> MatcherAnswer | None:
+    """Read the end of a line: a PMID, NOT_FOUND with or without a reason, or AMBIGUOUS with PMIDs or their number."""
+    if re.fullmatch(r"[1-9][0-9]{0,9}", text):
+        return MatcherAnswer("matched", (text,))
+    if re.match(r"NOT_FOUND\b", text, re.IGNORECASE):
+        unknown = "INVALID_JOURNAL" in text.upper()
+        return MatcherAnswer("not_found", detail=UNKNOWN_JOURNAL if unknown else None)
+    if match := re.match(r"AMBIGUOUS\b(.*)", text, re.IGNORECASE | re.DOTALL):
+        how_many = re.search(r"\(\s*([0-9]+)\s+citations?\s*\)", match[1])
+        rest = re.sub(r"\([^()]*+\)", " ", match[1])
+        pmids = tuple(dict.fromkeys(re.findall(r"(?<![\w.])[1-9][0-9]{0,9}(?![\w.])", rest)))
+        detail = f"{how_many[1]} records fit" if how_many else None
+        return MatcherAnswer("ambiguous", pmids, detail)
+    return None
+
+
+def search_title(services: Services, citation: Citation) -> list[str] | EntrezKitError | None:
+    """Return the records with the title; None where there are no words to look for."""
+    words = [word for part in re.split(r"[^\w'.-]+", citation.title or "") if (word := part.strip("-'."))]
+    if not words:
+        return None
+    return _search(services, f"({' '.join(words)}[Title])")
+
+
+def _search(services: Services, term: str) -> list[str] | EntrezKitError:
+    """Return the PMIDs of a search, one more than are compared where there are too many."""
+    try:
+        return services.eutils.esearch(db="pubmed", term=term, retmax=MAX_COMPARED + 1).value.ids
+    except (EntityNotFound, InvalidInput):
+        return []
+    except (UpstreamError, RateLimited) as exc:
+        return exc
+
+
+def name_candidates(services: Services, citations: Sequence[Citation], said: dict[int, MatcherAnswer]) -> None:
+    """Name the records where NCBI only says how many fit: search with all that is given."""
+    for index, answer in said.items():
+        citation = citations[index]
+        if answer.verdict != "ambiguous" or answer.pmids:
+            continue
+        given = {
+            '"{}"[Journal]': citation.journal,
+            '"{}"[Volume]': citation.volume,
+            '"{}"[Issue]': citation.issue,
+            '"{}"[Pagination]': citation.pages[0],
+            '"{}"[Date - Publication]': citation.year,
+            "{}[Author]": surname(citation.author_name or ""),  # in quotes a name is the whole of it, initials included
+        }
+        plain = {clause: " ".join(re.sub(r'["\[\]()*]', " ", text or "").split()) for clause, text in given.items()}
+        term = " AND ".join(clause.format(text) for clause, text in plain.items() if text)
+        pmids = search_title(services, citation) if citation.title else _search(services, term)
+        if isinstance(pmids, list) and 0 < len(pmids) <= MAX_COMPARED:
+            said[index] = MatcherAnswer("ambiguous", tuple(pmids))

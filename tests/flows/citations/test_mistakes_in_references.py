@@ -1,0 +1,168 @@
+"""Correct references with one mistake: `check` names the field, and never says that they cite another work or none."""
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.citations.check.operation import CHECK, CheckedReference
+from entrez_kit.citations.check.written import divided
+from entrez_kit.citations.files.references import RefAuthor, Reference
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.sandbox.server import Sandbox
+
+Fields = dict[str, Any]
+
+
+def demo() -> list[Article]:
+    paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
+    found = [
+        record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
+    ]
+    return sorted((one for one in found if one.authors and one.journal_info), key=lambda one: one.pmid)
+
+
+def fields_of(article: Article) -> Fields:
+    journal = article.journal_info
+    assert journal is not None
+    assert journal.publication_date is not None
+    return {
+        "title": article.title.rstrip(".").strip("[]"),
+        "authors": [
+            (who.collective_name, "") if who.collective_name else (who.last_name, who.initials or "")
+            for who in article.authors
+        ],
+        "journal": journal.iso_abbreviation or journal.title,
+        "year": str(journal.publication_date.year or ""),
+        "volume": journal.volume or "",
+        "pages": journal.pages or "",
+    }
+
+
+def as_fields(given: Fields, ids: Fields) -> Reference:
+    people = [
+        RefAuthor(family=family, given=initials) if initials else RefAuthor(group=family)
+        for family, initials in given["authors"]
+    ]
+    return Reference(**{**given, "authors": people, **ids, "key": "r"})
+
+
+def as_text(given: Fields, ids: Fields) -> Reference:
+    names = ", ".join(" ".join(filter(None, one)) for one in given["authors"])
+    parts = [names, given["title"], given["journal"], f"{given['year']};{given['volume']}:{given['pages']}"]
+    text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
+    (reference,) = divided(" ".join([text, *(f"doi:{doi}" for doi in ids.values())]))
+    return reference
+
+
+def misspell(word: str) -> str:
+    middle = len(word) // 2
+    return word[:middle] + ("x" if word[middle] != "x" else "z") + word[middle + 1 :]
+
+
+def scanned(text: str) -> str:
+    return text.replace("l", "1").replace("o", "0").replace("O", "0").replace("I", "l")
+
+
+def typo_in(given: Fields, number: int) -> Fields:
+    authors = list(given["authors"])
+    family, initials = authors[number]
+    authors[number] = (misspell(family), initials)
+    return {**given, "authors": authors}
+
+
+def without_word(title: str) -> str:
+    words = title.split()
+    return " ".join(words[: len(words) // 2] + words[len(words) // 2 + 1 :])
+
+
+def number_after(text: str, step: int) -> str:
+    return str(int(text) + step)
+
+
+MISTAKES: dict[str, tuple[str, Callable[[Fields], Fields]]] = {
+    "a typo in the first author": ("authors", lambda one: typo_in(one, 0)),
+    "a typo in the last author": ("authors", lambda one: typo_in(one, -1)),
+    "two authors swapped": (
+        "authors",
+        lambda one: {**one, "authors": [*one["authors"][:2][::-1], *one["authors"][2:]]},
+    ),
+    "the first author dropped": ("authors", lambda one: {**one, "authors": one["authors"][1:]}),
+    "the last author dropped": ("authors", lambda one: {**one, "authors": one["authors"][:-1]}),
+    "scanned authors": ("authors", lambda one: {**one, "authors": [(scanned(a), b) for a, b in one["authors"]]}),
+    "a typo in the title": ("title", lambda one: {**one, "title": misspell(one["title"])}),
+    "a word of the title dropped": ("title", lambda one: {**one, "title": without_word(one["title"])}),
+    "a scanned title": ("title", lambda one: {**one, "title": scanned(one["title"])}),
+    "another year": ("year", lambda one: {**one, "year": number_after(one["year"], -4)}),
+    "another volume": ("volume", lambda one: {**one, "volume": number_after(one["volume"], 37)}),
+    "other pages": ("pages", lambda one: {**one, "pages": "4321-4329"}),
+    "a scanned volume": ("volume", lambda one: {**one, "volume": one["volume"].replace("1", "l").replace("0", "O")}),
+    "no title": ("title", lambda one: {**one, "title": ""}),
+}
+
+
+def mistaken(article: Article, mistake: str) -> Fields | None:
+    """Return the fields of a record with a mistake; None if the record does not have what the mistake needs."""
+    given = fields_of(article)
+    _, change = MISTAKES[mistake]
+    if not (given["volume"].isdigit() and given["pages"] and given["year"] and given["authors"]):
+        return None
+    changed = change(given)
+    return None if changed == given or not changed["authors"] else changed
+
+
+WAYS: dict[str, tuple[Callable[[Fields, Fields], Reference], bool]] = {
+    "fields": (as_fields, False),
+    "fields with a DOI": (as_fields, True),
+    "text": (as_text, False),
+    "text with a DOI": (as_text, True),
+}
+
+
+@pytest.fixture
+def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
+    built: EntrezKit = kit_for(sandbox)
+    return built
+
+
+def references(way: str, mistake: str | None) -> list[tuple[Article, Reference]]:
+    write, with_doi = WAYS[way]
+    made = []
+    for article in demo():
+        fields = mistaken(article, mistake) if mistake else fields_of(article)
+        if fields is not None and (article.doi or not with_doi):
+            made.append((article, write(fields, {"doi": article.doi} if with_doi else {})))
+    return made
+
+
+def checked(kit: EntrezKit, made: list[tuple[Article, Reference]]) -> list[CheckedReference]:
+    request = {"references": [one for _, one in made], "sources": ["pubmed"]}
+    rows: list[CheckedReference] = CHECK.run(kit.services, request).references
+    return rows
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_one_field_is_a_mismatch_that_names_the_field(kit: EntrezKit, way: str, mistake: str) -> None:
+    field, _ = MISTAKES[mistake]
+    if mistake == "no title" and way.startswith("fields"):
+        pytest.skip("a field that is left out is not a mistake")
+    made = references(way, mistake)
+    rows = checked(kit, made)
+
+    wrong = []
+    for (article, reference), row in zip(made, rows, strict=True):
+        codes = {one.code for one in row.findings}
+        fields = {one.field for one in row.findings if one.code == "mismatch"}
+        if row.status == "ambiguous" and article.pmid in row.candidate_pmids and not reference.doi:
+            continue  # a work that was published twice
+        if row.pmid != article.pmid or codes & {"another_work", "not_found", "ambiguous"} or field not in fields:
+            wrong.append(
+                (article.pmid, reference.text or reference, row.status, row.pmid, [f.message for f in row.findings])
+            )
+    assert len(made) > 15
+    assert not wrong, f"{len(wrong)} of {len(made)}: " + "\n\n".join(map(str, wrong))
