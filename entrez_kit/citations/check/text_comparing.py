@@ -470,10 +470,10 @@ def _compare_numbers(given: Sequence[str], forms: Sequence[Sequence[_Labelled]],
     record = {"pages": item.get("page") or item.get("number"), "volume": item.get("volume"), "issue": item.get("issue")}
 
     def cost(form: Sequence[_Labelled]) -> tuple[int, int, bool]:
-        wrong = {name for (word, name), mine in zip(form, given, strict=False) if word != mine}
-        wrong |= {name for _, name in form[len(given) :]}
-        wrong |= {"pages"} if len(given) > len(form) else set()
-        return (len(wrong), abs(len(form) - len(given)), "issue" in wrong)
+        wrong: list[FieldName] = [name for (word, name), mine in zip(form, given, strict=False) if word != mine]
+        wrong += [name for _, name in form[len(given) :]]
+        wrong += ["pages"] * (len(given) - len(form))
+        return (len(wrong), len(set(wrong)), "issue" in wrong)
 
     if not given or not forms:
         return []

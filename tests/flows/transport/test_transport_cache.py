@@ -29,7 +29,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Stor
 from entrez_kit.fulltext.tiers import _is_article, _read_article
 from entrez_kit.fulltext.trail import Trail
 from entrez_kit.identifiers import Identifier
-from entrez_kit.pubmed.match import CONTROL, Citation, _matched
+from entrez_kit.pubmed.citation_matcher import CONTROL, Citation, ask_matcher
 from entrez_kit.relationships.links import follow
 from entrez_kit.services import Services
 from entrez_kit.services.id_converter import IdConverter
@@ -346,7 +346,7 @@ def europepmc_text(services: Services) -> object:
             page(2, HIT, {**HIT, "id": "6", "pmid": "6"}),
         ),
         (
-            lambda s: _matched(s, [Citation(journal="j", year="2000")]),
+            lambda s: ask_matcher(s, [Citation(journal="j", year="2000")]),
             f"{CONTROL}NOT_FOUND\n".encode(),
             f"{CONTROL}NOT_FOUND\nj|2000||||ek0|11\n".encode(),
         ),
