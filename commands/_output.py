@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 
 from entrez_kit.errors import StoreError
 from entrez_kit.invisible import drawn, visible
+from entrez_kit.private_files import refuse_foreign_links
 
 from ._state import is_terminal
 
@@ -55,6 +56,7 @@ class Sink:
 
     def _open(self, target: Path) -> None:
         mode = None
+        refuse_foreign_links(target)
         if target.exists() and not target.is_file():
             self._file = target.open("wb")  # by the name it has: a pipe behind /dev/fd/N has no other
             return

@@ -83,6 +83,40 @@ def level_name(number: int) -> str:
     return next((name for name, floor in reversed(list(LEVELS.items())) if number >= floor), "debug")
 
 
+class LineFormatter(logging.Formatter):
+    """One line per record for a terminal; the lines of a traceback begin with a bar, as no record does."""
+
+    def __init__(self) -> None:
+        super().__init__("%(levelname)s %(name)s: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as a line, and its traceback below."""
+        return super().format(record).replace("\n", "\n| ")
+
+
+class FieldFilter(RedactingFilter):
+    """Keep secrets, control characters and long texts out of every field of a record, so that no text forges a line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the message, the traceback and the fields given as ``extra``."""
+        super().filter(record)
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError, KeyError):
+            message = str(record.msg)
+        record.msg, record.args = self.redactor.field(message), None
+        if record.exc_info and record.exc_info[0] is not None:
+            record.exc_text = record.exc_text or logging.Formatter().formatException(record.exc_info)
+            record.exc_info = None
+        for name in ("exc_text", "stack_info"):
+            if text := getattr(record, name):
+                setattr(record, name, self.redactor.traceback(text))
+        for name, value in list(vars(record).items()):
+            if name not in _STANDARD:
+                setattr(record, name, self.redactor.field(value))
+        return True
+
+
 class PrivateFile(RotatingFileHandler):
     """A rotating file only its owner can read, which several processes may share."""
 
@@ -122,9 +156,9 @@ def _with_file(
         else:
             file.setFormatter(JsonLinesFormatter(ids))
             handlers = [*handlers, file]
-    redacting = RedactingFilter(Redactor.of(settings) if settings is not None else Redactor(()))
+    clean = FieldFilter(Redactor.of(settings) if settings is not None else Redactor(()))
     for handler in handlers:
-        handler.addFilter(redacting)
+        handler.addFilter(clean)
     return handlers, problem
 
 
@@ -158,7 +192,7 @@ def log_of_terminal(settings: Settings | None, *, verbose: bool) -> Iterator[str
         verbose: whether stderr gets the log.
     """
     stream = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()  # without any Python prints errors
-    stream.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    stream.setFormatter(LineFormatter())
     handlers, problem = _with_file(settings, [stream], TERMINAL_FILE, call_ids)
     level = LEVELS[settings.mcp_log_level] if settings is not None else logging.INFO
     with _handled_by(handlers, {OURS: level}, propagate=False):

@@ -200,6 +200,41 @@ def refuse_foreign(found: os.stat_result, *, root: bool = True) -> None:
         raise PermissionError(errno.EPERM, "it belongs to another user")
 
 
+MAX_LINKS: Final = 40
+
+
+def refuse_foreign_links(path: Path) -> None:
+    """Refuse a path that another user decides about: through a link, pipe or device of theirs in a shared folder.
+
+    In a folder such as /tmp every user can create any name. A link there may point to a file of this user, which would
+    be overwritten, and a pipe gives the data to its owner.
+
+    Raises:
+        PermissionError: the path has one; the text names it.
+    """
+    if sys.platform == "win32":
+        return
+    waiting = list(reversed(path.absolute().parts[1:]))
+    reached, links = Path("/"), 0
+    while waiting and links <= MAX_LINKS:
+        folder, name = reached, waiting.pop()
+        reached = folder.parent if name == ".." else folder / name
+        try:
+            found, above = reached.lstat(), folder.lstat()
+        except OSError:  # nothing there, or not for this user: opening it says so
+            return
+        is_plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
+        is_shared = above.st_mode & stat.S_ISVTX and above.st_mode & stat.S_IWOTH
+        if not is_plain and is_shared and is_foreign(found) and found.st_uid != above.st_uid:
+            kind = "link" if stat.S_ISLNK(found.st_mode) else "pipe or device"
+            raise PermissionError(errno.EPERM, f"{reached} is a {kind} of another user in the shared folder {folder}")
+        if stat.S_ISLNK(found.st_mode):
+            links += 1
+            target = reached.readlink()
+            waiting += reversed([part for part in target.parts if part != target.root])
+            reached = Path("/") if target.is_absolute() else folder
+
+
 # The schema of an SQLite file. A trigger, a view or a changed definition that another person put into a file runs as
 # soon as a statement of ours touches a table, so a file with any of them is not used.
 

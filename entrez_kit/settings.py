@@ -3,8 +3,9 @@
 Each setting comes from the first of: explicit override (a flag), environment, project file ``entrez-kit.toml``, user
 config, default. Empty texts count as unset. A project file may be somebody else's: from it never come keys, tokens,
 e-mail addresses, base addresses, folders, nor what changes the truth of an answer or opens a door (demo, offline,
-quiet, the server's settings, embeddings, the tool's name). Keys and tokens come from a user config only while nobody
-else can read it.
+quiet, Europe PMC, the server's settings, embeddings, the Weaviate collection, the tool's name), and no lifetime of
+replies beyond a day. A user config of another user is ignored. Keys and tokens come from a user config only while
+nobody else can read it.
 """
 
 import os
@@ -51,6 +52,9 @@ CORPUS_FILE: Final = "corpus.db"
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
 
+MAX_PROJECT_CACHE_TTL: Final = 24 * 3600
+"""One day in seconds. A longer time would hide new retractions from those who work in the folder."""
+
 MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
 """Ten years in seconds; date arithmetic overflows on numbers without a bound."""
 
@@ -72,6 +76,7 @@ class Setting:
     high: int | None = None
     choices: tuple[str, ...] = ()
     in_project_file: bool = True
+    high_in_project_file: int | None = None
     in_user_file: bool = True
     name: str = ""
 
@@ -117,7 +122,7 @@ class Settings:
     )
     unpaywall_email: SecretStr | None = row("E-mail that Unpaywall requires; unset switches it off.", kind="email")
     unpaywall_timeout_ms: int = row("Time limit of one Unpaywall request.", 20_000, low=100, high=120_000)
-    europepmc_enabled: bool = row("Whether Europe PMC may be asked.", True)
+    europepmc_enabled: bool = row("Whether Europe PMC may be asked.", True, in_project_file=False)
     europepmc_request_delay_ms: int = row("Least pause between Europe PMC requests.", 200, low=50, high=5000)
     europepmc_max_retries: int = row("Further attempts after a failed Europe PMC request.", 3, low=0, high=10)
     europepmc_timeout_ms: int = row("Time limit of one Europe PMC request.", 20_000, low=100, high=120_000)
@@ -129,7 +134,7 @@ class Settings:
     openai_api_key: SecretStr | None = row("Key for the openai embeddings provider.")
     weaviate_url: str | None = row("Address of a Weaviate server.", kind="url")
     weaviate_api_key: SecretStr | None = row("Key of the Weaviate server.")
-    weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk")
+    weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk", in_project_file=False)
     weaviate_grpc_port: int | None = row(
         "gRPC port of the Weaviate server; 50051, or 443 at Weaviate Cloud, when unset.",
         low=1,
@@ -154,7 +159,11 @@ class Settings:
     cache_dir: Path = row("Folder of the HTTP cache.", Path(), prefix=KIT)
     data_dir: Path = row("Folder of the corpus.", Path(), prefix=KIT)
     cache_ttl: int | None = row(
-        "Seconds a cached reply counts, in place of the times per service.", prefix=KIT, low=0, high=MAX_CACHE_TTL
+        "Seconds a cached reply counts, in place of the times per service.",
+        prefix=KIT,
+        low=0,
+        high=MAX_CACHE_TTL,
+        high_in_project_file=MAX_PROJECT_CACHE_TTL,
     )
     demo: bool = row(
         "Answer from the bundled sandbox, with invented articles.", False, prefix=KIT, in_project_file=False
@@ -333,10 +342,12 @@ def _read_files(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read both files and keep what each may set; everything else becomes a notice."""
     project = read_toml(project_file, notices, own_only=True)[0] if project_file else {}
-    user, is_private = read_toml(user_file, notices, must_exist=must_exist) if user_file else ({}, False)
+    user, is_private = read_toml(user_file, notices, must_exist=must_exist, own_only=True) if user_file else ({}, False)
     for table, where, in_project in ((project, PROJECT_FILE, True), (user, str(user_file), False)):
         ignored = [
-            (name, why) for name in table if (why := _why_not(name, in_project=in_project, is_private=is_private))
+            (name, why)
+            for name, raw in table.items()
+            if (why := _why_not(name, raw, in_project=in_project, is_private=is_private))
         ]
         notices.extend(f"{where}: {why}{_near(name)}" for name, why in ignored[:MOST_NOTICED])
         if len(ignored) > MOST_NOTICED:
@@ -346,7 +357,7 @@ def _read_files(
     return project, user
 
 
-def _why_not(name: str, *, in_project: bool, is_private: bool) -> str | None:
+def _why_not(name: str, raw: Any, *, in_project: bool, is_private: bool) -> str | None:
     """Return why a file may not set something, or None where it may."""
     setting = BY_NAME.get(name)
     if setting is None:
@@ -354,11 +365,21 @@ def _why_not(name: str, *, in_project: bool, is_private: bool) -> str | None:
         return f"unknown setting {shown!r} ignored"
     if in_project and not setting.in_project_file:
         return f"{name} is not taken from a project file; use {setting.variable}"
+    most = setting.high_in_project_file
+    if in_project and most is not None and _exceeds(setting, raw, most):
+        return f"{name} of a project file is at most {most}; ignored, use {setting.variable}"
     if not in_project and not setting.in_user_file:
         return f"{name} is not taken from the user config; use {setting.variable}"
     if not in_project and setting.kind == "secret" and not is_private:
         return f"{name} ignored because others can read the file; run chmod 600 on it"
     return None
+
+
+def _exceeds(setting: Setting, raw: Any, most: int) -> bool:
+    try:
+        return bool(parse_value(setting, raw) > most)
+    except ValueError:  # reported when the value is read
+        return False
 
 
 def find_setting(name: str) -> Setting | None:

@@ -1,7 +1,8 @@
 """Rows: csv and tsv.
 
 A cell is one line, and one that a spreadsheet would run as a formula (it starts with ``=``, ``@``, or ``+`` or ``-``
-before anything but a number, also full-width or behind what nobody sees) gets an apostrophe in front.
+before anything but a number, also full-width or behind what nobody sees) gets an apostrophe in front. So does a part of
+a cell behind ``;`` or a tab, where Excel of many countries, or pasted text, begins a new cell.
 """
 
 import csv
@@ -41,11 +42,29 @@ def cell(value: Any) -> str:
     return visible(" ".join(str(value).split()))
 
 
-def harmless(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would run as a formula."""
+_SEPARATORS: Final = re.compile(r"([;\t])")
+"""Where a spreadsheet may split a cell that we did not."""
+
+
+def escape_formulas(text: str) -> str:
+    """Put an apostrophe before each part of a cell that a spreadsheet would run as a formula."""
+    body = text.lstrip()
+    blanks = text[: len(text) - len(body)]
+    first, *rest = _SEPARATORS.split(body)
+    first = f"'{blanks}{first}" if _is_formula(first) else f"{blanks}{first}"
+    for place in range(1, len(rest), 2):
+        part = rest[place].lstrip()
+        if _is_formula(part.lstrip('"')):  # a quotation mark behind a separator belongs to the notation
+            rest[place] = f"{rest[place][: len(rest[place]) - len(part)]}'{part}"
+    return first + "".join(rest)
+
+
+def _is_formula(text: str) -> bool:
     start = visible(text).lstrip()[:1]  # a spreadsheet passes over blanks, and over what nobody sees
-    runs = start in _FORMULA_SIGNS or (start in _NUMBER_SIGNS and len(text) > 1 and not _NUMBER.fullmatch(text))
-    return f"'{text}" if start and runs else text
+    if not start:
+        return False
+    text = text.strip()
+    return start in _FORMULA_SIGNS or (start in _NUMBER_SIGNS and len(text) > 1 and not _NUMBER.fullmatch(text))
 
 
 class Rows(Writer[Record]):
@@ -69,7 +88,7 @@ class Rows(Writer[Record]):
     def put(self, piece: Record) -> None:
         """Write a record as a row."""
         if not isinstance(piece, Failed):
-            self._row([harmless(cell(column(piece))) for column in self._columns.values()])
+            self._row([escape_formulas(cell(column(piece))) for column in self._columns.values()])
 
     def _row(self, cells: list[str]) -> None:
         line = io.StringIO()

@@ -10,6 +10,7 @@ from typing import Final
 from entrez_kit._version import __version__
 from entrez_kit.doctor.comparison import Compared, Exchange
 from entrez_kit.errors import InvalidInput, StoreError
+from entrez_kit.private_files import refuse_foreign_links
 from entrez_kit.settings import Settings
 from entrez_kit.transport.policy import base_of
 from entrez_kit.transport.redaction import HIDDEN, Redactor
@@ -79,6 +80,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                 stem = f"entrez-kit__{slug}-{number}" if number else f"entrez-kit__{slug}"
                 name = f"{place}/{stem}.{_SUFFIXES.get(body.lstrip()[:1], 'txt')}"
                 (folder / place).mkdir(parents=True, exist_ok=True)
+                refuse_foreign_links(folder / name)
                 (folder / name).write_bytes(body)
                 one.comparison.file = name
                 call = exchange.call
@@ -91,6 +93,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                     f"| {name} | {shown.replace('|', '%7C')} | {exchange.incoming.status} | {verdict} | {len(body)} |"
                     f" {digest} |"
                 )
+        refuse_foreign_links(folder / LIST)
         (folder / LIST).write_text("\n".join(rows) + "\n", encoding="utf-8")
     except OSError as exc:
         raise StoreError(

@@ -54,7 +54,7 @@ class WatchedTransport(Transport):
             try:
                 reply = super().send(call)
             except EntrezKitError as exc:
-                record_outcome(span, exc, seconds=time.monotonic() - started)
+                record_outcome(span, exc, self._log_filter.redactor, seconds=time.monotonic() - started)
                 self._note(call, exc)
                 raise
             received = {
@@ -63,7 +63,7 @@ class WatchedTransport(Transport):
                 "http.response.status_code": reply.status,
                 "http.response.body.size": len(reply.content),
             }
-            record_outcome(span, None, seconds=time.monotonic() - started, **received)
+            record_outcome(span, None, None, seconds=time.monotonic() - started, **received)
             if not reply.from_cache:
                 self._note(call, None)
             return reply

@@ -6,6 +6,7 @@ The exporter is the extra ``entrez-kit[otel]``; it also heeds OpenTelemetry's ow
 
 import secrets
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +21,7 @@ from entrez_kit.errors import EntrezKitError
 from entrez_kit.extras import install_line
 from entrez_kit.logs import call_ids
 from entrez_kit.settings import Settings
+from entrez_kit.transport.redaction import MAX_FIELD, Redactor
 
 SERVICE: Final = "entrez-kit"
 TRACES_PATH: Final = "/v1/traces"
@@ -41,13 +43,14 @@ def set_up_exporter(settings: Settings) -> str | None:
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace import SpanLimits, TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
         return f"OTEL_EXPORTER_OTLP_ENDPOINT is set, but sending spans needs the extra: {install_line('otel')}."
     resource = Resource.create({"service.name": SERVICE, "service.version": __version__})
     # At exit the server sends the last spans itself, and does not wait for a collector that is out of reach.
-    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    limits = SpanLimits(max_attribute_length=MAX_FIELD * 10)  # of spans of the SDK and its libraries, too
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False, span_limits=limits)
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}{TRACES_PATH}")
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
@@ -64,8 +67,13 @@ def flush(seconds: float) -> None:
         sender.join(seconds)
 
 
-def record_outcome(span: Span, error: EntrezKitError | None, *, seconds: float, **attributes: Any) -> None:
-    """Note on a span how its call ended; an error itself was dealt with elsewhere."""
+def record_outcome(
+    span: Span, error: EntrezKitError | None, redactor: Redactor | None, *, seconds: float, **attributes: Any
+) -> None:
+    """Note on a span how its call ended; an error itself was dealt with elsewhere.
+
+    The texts of an error may quote the caller and the service, so they are redacted and cut.
+    """
     span.set_attributes(
         {
             "entrez_kit.success": error is None,
@@ -76,8 +84,11 @@ def record_outcome(span: Span, error: EntrezKitError | None, *, seconds: float, 
         }
     )
     if error is not None:
-        span.record_exception(error)
-        span.set_status(StatusCode.ERROR, f"{error.code}: {error.message}")
+        redactor = redactor or Redactor(())
+        trace_text = redactor.traceback("".join(traceback.format_exception(error)))
+        message = redactor.field(error.message)
+        span.record_exception(error, {"exception.message": message, "exception.stacktrace": trace_text})
+        span.set_status(StatusCode.ERROR, f"{error.code}: {message}")
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from entrez_kit.server.telemetry import record_outcome
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
 from entrez_kit.services import Services
 from entrez_kit.settings import named_in
+from entrez_kit.transport.redaction import Redactor
 from entrez_kit.wording import Door, NextCall
 
 AnyOperation = Operation[Any, Any]
@@ -202,7 +203,9 @@ class Toolbox:
         result = self._result(outcome, seconds, facts, document, demo=services.settings.demo_warning, scopes=scopes)
         with tracing.trace(outcome.trace.request_id):
             called = facts.name if facts is not None else name
-            _report(called, outcome.trace, seconds, outcome.error, success=outcome.result is not None)
+            is_success = outcome.result is not None
+            redactor = None if is_success else Redactor.of(services.settings)
+            _report(called, outcome.trace, seconds, outcome.error, redactor, success=is_success)
         is_whole = outcome.result is not None and outcome.error is None
         if answers is not None and facts is not None and facts.may_be_kept and is_whole:
             answers.keep(facts.name, arguments, scopes, result, outcome.trace)
@@ -242,7 +245,7 @@ class Toolbox:
         with tracing.trace(tracing.new_request_id()) as opened:
             opened.exchanges.extend(exchanges)
             seconds = time.monotonic() - started
-            _report(facts.name, opened, seconds, None, success=True)
+            _report(facts.name, opened, seconds, None, None, success=True)
         return kept.result.model_copy(update={"meta": {**(kept.result.meta or {}), **_meta(opened, seconds)}})
 
     def refusal(self, error: EntrezKitError, facts: ToolFacts | None = None) -> CallToolResult:
@@ -345,7 +348,15 @@ def _meta(trace: tracing.Trace, seconds: float) -> dict[str, Any]:
     }
 
 
-def _report(name: str, done: tracing.Trace, seconds: float, error: EntrezKitError | None, *, success: bool) -> None:
+def _report(
+    name: str,
+    done: tracing.Trace,
+    seconds: float,
+    error: EntrezKitError | None,
+    redactor: Redactor | None,
+    *,
+    success: bool,
+) -> None:
     """Write the line of the log and the attributes of the span that say what a call came to."""
     facts = {
         "tool": name[:100],
@@ -356,7 +367,7 @@ def _report(name: str, done: tracing.Trace, seconds: float, error: EntrezKitErro
     }
     lacks = {"entrez_kit.incomplete": True} if success and error is not None else {}
     attributes = {"entrez_kit.request_id": done.request_id, **lacks}
-    record_outcome(trace.get_current_span(), None if success else error, seconds=seconds, **attributes)
+    record_outcome(trace.get_current_span(), None if success else error, redactor, seconds=seconds, **attributes)
     if not success and error is not None:
         level = logging.ERROR if type(error) is EntrezKitError else logging.INFO
         details = {"code": error.code, **({"reason": error.reason} if error.reason else {})}

@@ -2,15 +2,25 @@
 
 import logging
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
+from entrez_kit.invisible import escape_json
 from entrez_kit.settings import Settings
 
 HIDDEN: Final = "[hidden]"
 SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; the parameter's name gives it away anyway
 MAX_QUOTED: Final = 300
+
+MAX_FIELD: Final = 2_000
+"""Characters of a field of a log line or span."""
+MAX_MEMBERS: Final = 50
+MAX_DEPTH: Final = 4
+MAX_TRACEBACK_LINES: Final = 100
+MAX_READ: Final = 100_000
+"""Characters of a text that are searched for secrets before it is cut."""
 
 _PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail|mailto)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
 # A value ends at its quotation mark or, in a text that was cut, at the end: what can never fail and never goes back
@@ -57,11 +67,43 @@ class Redactor:
     def quoted(self, text: str) -> str:
         """Return words of a service fit for a message: without secrets and control characters, on one line, short."""
         line = " ".join(_CONTROL.sub(" ", self.text(text)).split())
-        return line if len(line) <= MAX_QUOTED else f"{line[: MAX_QUOTED - 1]}…"
+        return cut(line, MAX_QUOTED)
+
+    def field(self, value: Any) -> Any:
+        """Return a field of a log line or span: without secrets, cut, and with control characters as escapes.
+
+        Numbers stay as they are. Of lists and mappings the first ``MAX_MEMBERS`` members are kept.
+        """
+        return self._field(value, MAX_DEPTH)
+
+    def _field(self, value: Any, depth: int) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, Mapping) and depth:
+            members = islice(value.items(), MAX_MEMBERS)
+            return {str(self._field(name, 0)): self._field(member, depth - 1) for name, member in members}
+        if isinstance(value, list | tuple) and depth:
+            return [self._field(member, depth - 1) for member in islice(value, MAX_MEMBERS)]
+        return cut(escape_controls(self.text(str(value)[:MAX_READ])), MAX_FIELD)
+
+    def traceback(self, text: str) -> str:
+        """Return a traceback as ``field`` does, line by line; of a long one the end."""
+        lines = self.text(text[-MAX_READ:]).splitlines()
+        return "\n".join(cut(escape_controls(line), MAX_FIELD) for line in lines[-MAX_TRACEBACK_LINES:])
 
     def body(self, body: bytes) -> bytes:
         """Return a body without the known secrets, for services that repeat in it what they were asked."""
         return self._known_bytes.sub(HIDDEN.encode(), body) if self._known_bytes is not None else body
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most so many characters; a longer one ends with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def escape_controls(text: str) -> str:
+    """Return a text on one line: control characters and invisible ones become escapes such as ``\\n``."""
+    return escape_json(_CONTROL.sub(lambda found: ascii(found[0])[1:-1], text))
 
 
 def _forms(secret: str) -> set[str]:

@@ -126,7 +126,26 @@ def test_secrets_addresses_and_folders_are_the_ones_kept_out_of_project_files() 
     assert {"home", "cache_dir", "data_dir", "logs_dir", "config_file"} <= kept_out
     assert {"demo", "offline", "quiet", "ncbi_tool_identifier", "embeddings", "embeddings_model"} <= kept_out
     assert {setting.name for setting in SETTINGS if setting.name.startswith("mcp_")} <= kept_out
-    assert not {"ncbi_max_retries", "format", "europepmc_enabled"} & kept_out
+    assert {"europepmc_enabled", "check_sources", "weaviate_class", "otel_exporter_otlp_endpoint"} <= kept_out
+    assert not {"ncbi_max_retries", "format", "cache_ttl"} & kept_out
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0, 0), (86_400, 86_400), (86_401, None), ("'315360000'", None)])
+def test_a_project_file_cannot_keep_replies_beyond_a_day(
+    sources: Sources, seconds: object, expected: int | None
+) -> None:
+    sources.project_file(f"cache_ttl = {seconds}")
+    loaded = sources.load()
+
+    assert loaded.cache_ttl == expected
+    note = f"{PROJECT_FILE}: cache_ttl of a project file is at most 86400; ignored, use ENTREZ_KIT_CACHE_TTL"
+    assert loaded.notices == ((note,) if expected is None else ())
+
+
+def test_the_user_may_keep_replies_beyond_a_day(sources: Sources) -> None:
+    sources.user_config("cache_ttl = 604800")
+
+    assert sources.load().cache_ttl == 604_800
 
 
 @needs_modes
@@ -138,6 +157,21 @@ def test_a_project_file_of_another_user_is_ignored_with_a_notice(sources: Source
 
     assert loaded.ncbi_max_retries == 6
     assert loaded.notices == (f"{sources.project / PROJECT_FILE} belongs to another user; it is ignored",)
+
+
+@needs_modes
+@pytest.mark.skipif(os.geteuid() != 0 if hasattr(os, "geteuid") else True, reason="only root can give files away")
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_user_config_of_another_user_is_ignored_with_a_notice(
+    sources: Sources, is_named: bool, tmp_path: Path
+) -> None:
+    sources.user_config('eutils_url = "https://evil.example/entrez/eutils"')
+    path = sources.user_file.rename(tmp_path / "named.toml") if is_named else sources.user_file
+    os.chown(path, 12345, 12345)
+    loaded = sources.load(ENTREZ_KIT_CONFIG=str(path)) if is_named else sources.load()
+
+    assert loaded.eutils_url == default_of("eutils_url")
+    assert loaded.notices == (f"{path} belongs to another user; it is ignored",)
 
 
 @pytest.mark.long

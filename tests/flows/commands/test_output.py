@@ -152,6 +152,88 @@ def test_a_file_that_cannot_be_made_is_an_error_of_the_store(module: Module, tmp
         module("_output").Sink(tmp_path / ("x" * 300)).__enter__()
 
 
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """Return a folder like /tmp, where every user may create any name."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+def _link(at: Path, to: Path, owner: int) -> None:
+    at.symlink_to(to)
+    os.chown(at, owner, owner, follow_symlinks=False)
+
+
+ANOTHER_USER = 12345
+
+
+@pytest.mark.parametrize("way", ["target", "parent", "missing target", "own link to it", "pipe"])
+def test_output_follows_no_name_of_another_user_in_a_shared_folder(
+    module: Module, shared: Path, tmp_path: Path, way: str
+) -> None:
+    victim = tmp_path / "mine.txt"
+    victim.write_text("keep", encoding="utf-8")
+    target = shared / "out.txt"
+    if way == "target":
+        _link(target, victim, ANOTHER_USER)
+    elif way == "missing target":
+        _link(target, tmp_path / "new.txt", ANOTHER_USER)
+    elif way == "parent":
+        _link(shared / "folder", tmp_path, ANOTHER_USER)
+        target = shared / "folder" / "mine.txt"
+    elif way == "pipe":
+        os.mkfifo(target)
+        os.chown(target, ANOTHER_USER, ANOTHER_USER)
+    else:
+        _link(shared / "theirs", victim, ANOTHER_USER)
+        target = tmp_path / "own"
+        target.symlink_to(shared / "theirs")
+
+    with pytest.raises(StoreError) as caught, module("_output").Sink(target) as sink:
+        sink.data("new")
+    assert "of another user in the shared folder" in caught.value.message
+    assert str(shared) in caught.value.message
+    assert victim.read_text(encoding="utf-8") == "keep"
+    assert not (tmp_path / "new.txt").exists()
+
+
+@pytest.mark.parametrize("way", ["own link", "link of the folder's owner", "file", "link elsewhere"])
+def test_output_follows_links_that_another_user_cannot_place(
+    module: Module, shared: Path, tmp_path: Path, way: str
+) -> None:
+    place = tmp_path / "mine.txt"
+    target = shared / "out.txt"
+    if way == "own link":
+        _link(target, place, os.geteuid())
+    elif way == "link of the folder's owner":
+        os.chown(shared, ANOTHER_USER, ANOTHER_USER)
+        _link(target, place, ANOTHER_USER)
+    elif way == "link elsewhere":
+        shared.chmod(0o755)
+        _link(target, place, ANOTHER_USER)
+    else:
+        place = target
+    with module("_output").Sink(target) as sink:
+        sink.data("new")
+
+    assert place.read_text(encoding="utf-8") == "new"
+
+
+def test_a_command_says_why_it_does_not_write_through_such_a_link(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "mine.txt"
+    victim.write_text("keep", encoding="utf-8")
+    _link(shared / "out.json", victim, ANOTHER_USER)
+    ended = cli("search", "crispr", "-o", str(shared / "out.json"))
+
+    assert ended.status == 9
+    assert "is a link of another user in the shared folder" in ended.err
+    assert victim.read_text(encoding="utf-8") == "keep"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_an_error_of_the_store(module: Module) -> None:
     def write() -> None:

@@ -19,6 +19,9 @@ from entrez_kit.server.telemetry import line_ids
 from entrez_kit.settings import LOG_LEVELS, Settings, load_settings
 
 
+KEY = "canary0123456789abcdef0123456789abcd"
+
+
 @contextmanager
 def logged(settings: Settings) -> Iterator[list[Json]]:
     """Collect what is logged to stderr while the block runs; complete when it ends."""
@@ -82,6 +85,57 @@ async def test_a_defect_is_logged_in_full(
     assert "request_id" in defect
 
 
+HOSTILE = "a\nERROR entrez_kit: forged\r\x1b[2J\x00\u2028b " + KEY
+
+
+def test_every_field_of_a_line_is_redacted_cut_and_on_one_line(tmp_path: Path) -> None:
+    fields = {
+        "path": HOSTILE,
+        "nested": {"list": [HOSTILE, {"deep": {"deeper": {"deepest": HOSTILE}}}], HOSTILE: 1},
+        "long": "x" * 1_000_000,
+        "many": list(range(10_000)),
+        "number": 5,
+    }
+    with logged(settings_with(tmp_path, ncbi_api_key=KEY)) as entries:
+        logger = logging.getLogger("entrez_kit.server")
+        logger.warning("said: %s", HOSTILE * 1_000, extra=fields)
+        try:
+            raise RuntimeError(HOSTILE * 100)
+        except RuntimeError:
+            logger.exception("failed")
+
+    said, failed = entries
+    text = json.dumps(entries, ensure_ascii=False)
+    assert KEY not in text
+    assert len(json.dumps(said)) < 30_000
+    assert "…" in said["message"]
+    assert (said["number"], len(said["many"])) == (5, 50)
+    assert said["path"].startswith("a\\nERROR entrez_kit: forged\\r\\x1b[2J\\x00\\u2028b ")
+    for value in (said["message"], said["path"], said["long"], *said["nested"]["list"][:1]):
+        assert value.isprintable()
+        assert len(value) <= 2_000
+    assert len(failed["traceback"]) < 250_000
+
+
+def test_no_text_forges_a_line_of_the_terminals_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with logs.log_of_terminal(settings_with(tmp_path, ncbi_api_key=KEY), verbose=True):
+        logger = logging.getLogger("entrez_kit.transport")
+        logger.warning("said: %s", HOSTILE)
+        try:
+            raise RuntimeError(HOSTILE)
+        except RuntimeError:
+            logger.exception("failed")
+    lines = capsys.readouterr().err.split("\n")
+
+    assert KEY not in "".join(lines)
+    assert "".join(lines).isprintable()
+    assert [line for line in lines if not line.startswith("| ")] == [
+        "WARNING entrez_kit.transport: said: a\\nERROR entrez_kit: forged\\r\\x1b[2J\\x00\\u2028b [hidden]",
+        "ERROR entrez_kit.transport: failed",
+        "",
+    ]
+
+
 def test_every_level_of_the_protocol_is_known(tmp_path: Path) -> None:
     assert tuple(logs.LEVELS) == LOG_LEVELS
     with logged(settings_with(tmp_path, mcp_log_level="notice")) as entries:
@@ -113,7 +167,7 @@ def test_a_record_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
         logging.getLogger("entrez_kit").info("a\nb\u2028c \x1b[31m %s", "\ud800", extra={"odd": {1, 2}})
 
     (entry,) = entries
-    assert entry["message"].startswith("a\nb\u2028c \x1b[31m ")
+    assert entry["message"] == "a\\nb\\u2028c \\x1b[31m \\ud800"
     assert entry["odd"] == "{1, 2}"
 
 

@@ -13,6 +13,7 @@ import pytest
 from serving import ServicesFor, connected, error_of
 
 from entrez_kit import logs
+from entrez_kit.errors import UpstreamError
 from entrez_kit.sandbox.listener import LoopbackServer
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.telemetry import line_ids, set_up_exporter
@@ -94,6 +95,29 @@ async def test_requests_to_ncbi_are_spans_below_the_tools(
     assert whole["entrez_kit.duration_ms"] >= attributes(first["eutils esearch"])["entrez_kit.duration_ms"]
     assert whole["entrez_kit.request_id"] == result.meta["request_id"]
     assert (cached["entrez_kit.from_cache"], cached["entrez_kit.attempts"]) == (True, 0)
+
+
+@pytest.mark.anyio
+async def test_texts_of_an_error_on_a_span_are_redacted_and_cut(
+    services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = services_for(sandbox, ncbi_api_key="canary0123456789abcdef0123456789abcd")
+    hostile = "a\nforged\x1b[2J canary0123456789abcdef0123456789abcd " + "x" * 1_000_000
+
+    def broken(*arguments: object, **parameters: object) -> None:
+        raise UpstreamError(hostile)
+
+    monkeypatch.setattr(type(services.eutils), "esearch", broken)
+    async with connected(services) as client:
+        spans.clear()
+        await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+    span = named(spans, "tools/call pubmed_search_articles")
+    (event,) = span.events
+
+    for text in (span.status.description or "", *(str(value) for value in (event.attributes or {}).values())):
+        assert "canary" not in text
+        assert "\x1b" not in text
+        assert len(text) < 30_000
 
 
 @pytest.mark.anyio
