@@ -329,8 +329,8 @@ def _schema_changed(change: str) -> StoreError:
     return StoreError(
         f"The file corpus.db in the data folder {change}; it was not used.",
         recovery_hint="If you changed the file, undo that with SQLite (`DROP TRIGGER`, `DROP VIEW`, `DROP TABLE`, "
-        "`DROP INDEX`). If it came from another person, do not use it: records may have been changed. Sync again, or "
-        "ask for an export.",
+        "`DROP INDEX`). If it came from another person, do not use it: records may have been changed. Otherwise it is "
+        "damaged: restore a copy, or move the file away and sync again.",
         details={"reason": "changed_schema", "change": change},
     )
 

@@ -18,7 +18,6 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.telemetry import line_ids
 from entrez_kit.settings import LOG_LEVELS, Settings, load_settings
 
-
 KEY = "canary0123456789abcdef0123456789abcd"
 
 
