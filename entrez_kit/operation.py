@@ -154,6 +154,28 @@ class Single(Outcomes[Res]):
         return self.result.shortfall()
 
 
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """The arguments of an operation that choose a page of results at a service.
+
+    Args:
+        skip: the argument that says how many results come before the page.
+        size: the argument that says how many results the page has at most.
+        only_with: the argument without which there are no pages.
+        total: returns how many results exist, from the document; None where ``size`` bounds a walk over the pages.
+        sent: returns how many results the service was asked for, from the document.
+        fit: takes the arguments, the characters of a reply, and whether only some members are wanted; returns
+            the arguments with a page that usually fits.
+    """
+
+    skip: str
+    size: str
+    only_with: str = ""
+    total: Callable[[Mapping[str, Any]], int | None] | None = None
+    sent: Callable[[Mapping[str, Any]], int | None] | None = None
+    fit: Callable[[Mapping[str, Any], int, bool], dict[str, Any]] | None = None
+
+
 @dataclass(frozen=True)
 class Operation(Generic[Req, Res]):
     """One use case: what it does, a request and a result model, and its three doors.
@@ -180,6 +202,10 @@ class Operation(Generic[Req, Res]):
             its docstring is what agents read.
         mcp_defaults: what agents get unless they ask for something else, where that is less than what others get.
         portions: members of its result that agents get in portions, as they may be large; the one that there is counts.
+        paging: the arguments that choose a page of results, if agents go on with them after a reply that was cut.
+        next_page: the member of its result that says where the next page begins, with a dot if it is inside another;
+            a reply that is cut before the end of its page is without it.
+        inputs: arguments that list the inputs; a call has one of them.
         once: members of records that say again what the one after them says; agents get them where they ask for them,
             or leave the other one out.
         prose: whether people read its document, so that agents get it as Markdown beside the data.
@@ -207,6 +233,9 @@ class Operation(Generic[Req, Res]):
     mcp_function: "Callable[[Services, Req], Res] | None" = None
     mcp_defaults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     portions: tuple[str, ...] = ()
+    paging: Paging | None = None
+    next_page: str = ""
+    inputs: tuple[str, ...] = ()
     once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     prose: bool = False
     cut_by: str | None = None

@@ -302,4 +302,5 @@ LOOKUP_CITATION = Operation(
     title="Find references by journal and page",
     mcp_caps={"citations": MAX_MCP_CITATIONS},
     portions=("results",),
+    inputs=("citations",),
 )

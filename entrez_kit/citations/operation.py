@@ -179,5 +179,6 @@ FORMAT_CITATIONS = Operation(
     errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
     mcp_caps={"pmids": MAX_MCP_PMIDS},
     portions=("citations",),
+    inputs=("pmids",),
     prose=True,
 )

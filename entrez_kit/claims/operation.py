@@ -145,4 +145,5 @@ VERIFY_CLAIMS = Operation(
     errors=(UpstreamError, RateLimited),
     mcp_caps={"claims": MAX_MCP_CLAIMS},
     portions=("claims",),
+    inputs=("claims",),
 )

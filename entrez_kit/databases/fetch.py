@@ -243,6 +243,7 @@ def _text(content: bytes) -> str:
 FETCH = Operation(
     name="entrez_fetch",
     portions=("content",),
+    inputs=("ids",),
     outcomes=entrez_fetch,
     collect=result_of,
     command=("db", "fetch"),
@@ -279,7 +280,7 @@ class JoinedReplies:
         """Return what follows in the text because of a reply."""
         if not reply.strip():
             return ""
-        name, before, inner, after = _cut(reply) or ("", reply, "", "")
+        name, before, inner, after = split_frame(reply) or ("", reply, "", "")
         kind = f"<{name}" if name else "text" if reply.removeprefix(_BOM).lstrip()[0] not in "<{[" else "document"
         if name and kind == self._kind:
             if not after:
@@ -302,7 +303,7 @@ class JoinedReplies:
         return f"{text}\n" if self._in_lines and last != "\n" else text
 
 
-def _cut(document: str) -> tuple[str, str, str, str] | None:
+def split_frame(document: str) -> tuple[str, str, str, str] | None:
     """Cut XML into name of the root, all up to it, what is inside and the rest; an empty root has no rest."""
     head = _BEFORE_ROOT.match(document, document.startswith(_BOM))
     root = _ROOT.match(document, head.end() if head else 0)

@@ -248,4 +248,5 @@ LINK = Operation(
     title="Follow links between databases",
     mcp_caps={"ids": MAX_MCP_IDS},
     portions=("linksets",),
+    inputs=("ids",),
 )

@@ -10,7 +10,7 @@ from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.databases.summary import look_up
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Stripped, Warned, lacking, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Paging
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 
@@ -223,6 +223,8 @@ def _texts(value: Any) -> list[str]:
 MESH = Operation(
     name="pubmed_lookup_mesh",
     portions=("results",),
+    paging=Paging("offset", "max_results"),
+    next_page="next_offset",
     function=lookup_mesh,
     command=("mesh",),
     toolset="pubmed",

@@ -11,7 +11,7 @@ from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, Broadening, EntrezDate, bounds, broadening, read_query
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Paging
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.wording import ANEW, Argument, ByDoor, Wording
@@ -196,4 +196,5 @@ SEARCH = Operation(
     errors=(UpstreamError, RateLimited),
     mcp_caps={"max_results": MAX_MCP_RESULTS},
     portions=("ids",),
+    paging=Paging("offset", "max_results"),
 )

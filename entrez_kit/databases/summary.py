@@ -236,6 +236,7 @@ def _file_under_accession(
 SUMMARY = Operation(
     name="entrez_summary",
     portions=("summaries",),
+    inputs=("ids",),
     outcomes=entrez_summary,
     collect=result_of,
     command=("db", "summary"),

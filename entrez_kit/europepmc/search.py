@@ -347,6 +347,7 @@ def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
 EUROPEPMC_SEARCH: Final = Operation(
     name="europepmc_search",
     portions=("articles",),
+    next_page="next_cursor",
     outcomes=europepmc_search,
     collect=result_of,
     command=("europepmc",),

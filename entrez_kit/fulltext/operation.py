@@ -375,6 +375,7 @@ FETCH_FULLTEXT = Operation(
     title="Fetch full text",
     mcp_caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
     portions=("articles",),
+    inputs=("pmids", "pmcids", "dois"),
     cut_by="max_characters",
     prose=True,
 )

@@ -336,6 +336,7 @@ def _words(text: str) -> set[str]:
 SEARCH_GENES = Operation(
     name="search_genes",
     portions=("items",),
+    next_page="pagination.cursor",
     function=search_genes,
     command=("gene", "search"),
     toolset="gene",

@@ -1,6 +1,6 @@
 """Fetch PubMed records: request and result models, and the operation over the streaming retrieval."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.model import Collected, Request, Result, Warn, sparse, wrong
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval
+from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, Wording
 
@@ -28,7 +28,12 @@ class FetchRequest(Request):
     query_key: str | None = Field(default=None, description="From a search with use_history; in place of pmids.")
     web_env: str | None = Field(default=None, description="Goes with query_key.")
     retstart: int | None = Field(default=None, ge=0, description="With query_key: how many records to skip.")
-    retmax: int | None = Field(default=None, ge=1, description="With query_key: how many records; 200 unless given.")
+    retmax: int | None = Field(
+        default=None,
+        ge=1,
+        description="With query_key: how many records; 200 unless given.",
+        json_schema_extra={"default": DEFAULT_HISTORY_RECORDS},
+    )
     detail_level: DetailLevel = Field(
         default="abstract_plus",
         description="abstract_plus (parsed record), citation_data (short), full_xml (as JSON) or medline_text.",
@@ -81,6 +86,7 @@ class EFetchDetails(Result):
     web_env: str | None = sparse()
     retstart: int | None = sparse()
     retmax: int | None = sparse()
+    total: int | None = sparse()
 
 
 class FetchResult(Collected):
@@ -234,6 +240,7 @@ def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
             web_env=request.web_env,
             retstart=(request.retstart or 0) if request.query_key else None,
             retmax=retrieval.retmax if request.query_key else None,
+            total=retrieval.total,
         ),
         warnings=warnings,
     )
@@ -251,6 +258,37 @@ def _raw_content(found: list[Fetched]) -> str:
     return (XML_HEAD + records + XML_TAIL).decode("utf-8", "replace")
 
 
+RECORD_CHARACTERS: Final[Mapping[str, int]] = {
+    "abstract_plus": 3_000,
+    "citation_data": 1_200,
+    "full_xml": 10_000,
+    "medline_text": 3_000,
+}
+"""How long a record of each level usually is, as JSON."""
+PART_CHARACTERS: Final = 600
+"""How long a record usually is when only some of its members are wanted."""
+
+
+def fit_history_page(arguments: Mapping[str, Any], limit: int, has_fields: bool) -> dict[str, Any]:
+    """Return the arguments with no more records of a result set than usually fit a reply of this size."""
+    level = str(arguments.get("detail_level") or "abstract_plus")
+    usual = PART_CHARACTERS if has_fields else RECORD_CHARACTERS.get(level, 1)
+    given = arguments.get("retmax")
+    asked = DEFAULT_HISTORY_RECORDS if given in (None, "") else given
+    if not str(asked).isdigit() or int(asked) <= (fitting := max(1, limit // usual)):
+        return dict(arguments)
+    return {**arguments, "retmax": fitting}
+
+
+HISTORY_PAGING: Final = Paging(
+    "retstart",
+    "retmax",
+    only_with="query_key",
+    total=lambda document: document["efetch_details"].get("total"),
+    sent=lambda document: document["efetch_details"].get("retmax"),
+    fit=fit_history_page,
+)
+
 FETCH_CONTENTS = Operation(
     name="pubmed_fetch_contents",
     outcomes=fetch_contents,
@@ -261,5 +299,7 @@ FETCH_CONTENTS = Operation(
     aliases=("fetchArticleDetails",),
     mcp_caps={"pmids": MAX_MCP_PMIDS},
     portions=("articles", "content"),
+    paging=HISTORY_PAGING,
+    inputs=("pmids",),
     once={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
 )

@@ -95,6 +95,7 @@ class Retrieval(Outcomes[Fetched]):
         self.found = 0
         self.missing: list[Fetched] = []
         self.retmax: int | None = None
+        self.total: int | None = None
         self._stream: Iterator[Fetched] = iter(())
         self._resolved: dict[str, str] = {}
 
@@ -313,7 +314,7 @@ class Retrieval(Outcomes[Fetched]):
         reply = self.services.eutils.esearch(
             db="pubmed", term=f"#{query_key}", webenv=web_env, usehistory=True, retmax=0
         )
-        total = reply.value.count
+        total = self.total = reply.value.count
         wanted = DEFAULT_HISTORY_RECORDS if retmax is None else retmax
         self.retmax = wanted
         expected = max(0, min(wanted, total - retstart))

@@ -26,7 +26,7 @@ from entrez_kit.entrez_query import (
 )
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Collected, Request, Result, Warn, lacking, past_the_last, sparse, wrong
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
@@ -562,7 +562,8 @@ def _beginning(text: str, most: int) -> str:
 
 SEARCH_ARTICLES = Operation(
     name="pubmed_search_articles",
-    portions=("brief_summaries",),
+    portions=("brief_summaries", "pmids"),
+    paging=Paging("offset", "max_results"),
     outcomes=search_articles,
     collect=result_of,
     command=("search",),

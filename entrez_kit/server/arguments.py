@@ -148,7 +148,7 @@ def _says_nothing(value: Any, part: Mapping[str, Any]) -> bool:
         inner = part.get("properties", {})
         return all(one in ("", []) or one == inner.get(name, {}).get("default", ...) for name, one in value.items())
     if "default" in part:
-        return False
+        return part.get("type") == "integer" and type(value) is int and value == part["default"]
     return (value == ANY and ANY in part.get("enum", ())) or (
         value == 0 and type(value) is int and part.get("type") == "integer" and not part.get("minimum")
     )
@@ -157,7 +157,8 @@ def _says_nothing(value: Any, part: Mapping[str, Any]) -> bool:
 def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an optional argument such that some value of it says nothing, as leaving it out does.
 
-    Strict modes of hosts want every argument, and some know no null. Texts, lists and objects may be empty.
+    Strict modes of hosts want every argument, and some know no null. Texts, lists and objects may be empty. A number
+    keeps its bounds: its default, 0 or its maximum changes nothing.
     """
     neutral = dict(part)
     if "default" in part:
@@ -166,7 +167,6 @@ def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
         neutral["enum"] = [ANY, *part["enum"]]
     if "pattern" in part:
         neutral["pattern"] = f"^({part['pattern'].removeprefix('^').removesuffix('$')})?$"
-    neutral.pop("minimum", None)
     for name in ("minLength", "minItems"):
         neutral.pop(name, None)
     return neutral

@@ -1,4 +1,4 @@
-"""Portions: a reply that is larger than an agent can read is cut, says what was cut, and how to get the rest."""
+"""Bound the replies of tools: cut a large one between records, account for every input, and say how to go on."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,104 +7,155 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final
 
+from pydantic import Field, ValidationError
+
 from entrez_kit.errors import InvalidInput
-from entrez_kit.operation import Operation
+from entrez_kit.model import Request
+from entrez_kit.operation import Operation, Paging, invalid_arguments
+from entrez_kit.server.record_text import RecordText, split_record_text
 
 DEFAULT_LIMIT: Final = 20_000
-"""Characters; about 5,000 tokens. Some hosts refuse what has over 25,000 tokens, and show none of it."""
-LEAST_LIMIT: Final = 1_000
+"""Characters; about 5,000 tokens. Some hosts refuse replies over 25,000 tokens."""
+MIN_LIMIT: Final = 1_000
 _NOTE: Final = 400
-"""Characters that are kept free for what is said about a cut."""
+"""Characters reserved for ``reply_cut`` without its lists of ids."""
 _NAMED: Final = 150
-"""Characters of that for the names of what was cut inside of records."""
-_SHORTEST_CUT: Final = 300
-"""Texts and lists are not cut to less; a record of nothing but short ones stays whole."""
-
-ARGUMENTS: Final[Mapping[str, Any]] = {
-    "fields": {
-        "type": "array",
-        "description": "Only these members of records; -title leaves one out, -abstract_text gives sections.",
-        "items": {"type": "string"},
-    },
-    "reply_start": {"type": "integer", "description": "From reply_cut."},
-    "reply_limit": {"type": "integer", "default": DEFAULT_LIMIT},
-}
-"""What tools with large replies take besides the arguments of their operations; JSON Schemas."""
-
-
-def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
-    """Return the schema of a tool whose replies come in portions. One that skips results by itself goes on so."""
-    shown = dict(ARGUMENTS)
-    if not operation.once:  # whose records have few members
-        del shown["fields"]
-    if "offset" in schema["properties"]:
-        del shown["reply_start"]
-    return {**schema, "properties": {**schema["properties"], **shown}}
-
+"""Characters of that for the names of shortened members."""
+_MIN_CUT: Final = 300
+"""Texts and lists are not cut to less; a record that has only short ones stays whole."""
+_MAX_NAME: Final = 100
+"""Characters of an input in a list of ids."""
+_ECHOES: Final = ("outcomes", "requested_pmids", "ids")
+"""Members that list the inputs again; ``reply_cut.ids`` replaces them in a reply that is cut."""
+_MISSING: Final = ("not_found_pmids", "not_found_ids", "unavailable")
+"""Members that list the inputs without a record; they are never cut."""
 
 Document = dict[str, Any]
 
 
+class ReplyArguments(Request):
+    """What tools with large replies take besides the arguments of their operations."""
+
+    fields: list[str] = Field(
+        default=[],
+        description="Only these members of records; -title leaves one out, -abstract_text gives sections.",
+    )
+    reply_start: int | None = Field(default=None, ge=0, description="From reply_cut.")
+    reply_limit: int = Field(default=DEFAULT_LIMIT, ge=MIN_LIMIT, description="Characters of the reply.")
+
+
+def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
+    """Return the schema of a tool whose replies are bounded. A tool with an offset needs no ``reply_start``."""
+    from entrez_kit.server.schemas import input_schema
+
+    shown = input_schema(ReplyArguments)["properties"]
+    if not operation.once:  # its records have few members
+        del shown["fields"]
+    if operation.paging is not None and not operation.paging.only_with:
+        del shown["reply_start"]
+    return {**schema, "properties": {**schema["properties"], **shown}}
+
+
 @dataclass(frozen=True, slots=True)
-class Portion:
-    """Which part of a reply is wanted.
+class Page:
+    """The page of results that a call asked a service for.
 
     Args:
-        member: of the document, which holds the records or, as a text, all of it.
+        paging: the arguments that choose it.
+        skipped: how many results come before it.
+        size: how many results the caller asked for; None for all.
+    """
+
+    paging: Paging
+    skipped: int
+    size: int | None
+
+    def total(self, document: Document, returned: int) -> int:
+        """Return how many results the caller asked for that exist, counted from the start of the page."""
+        if self.paging.total is None or (whole := self.paging.total(document)) is None:
+            return returned
+        left = max(whole - self.skipped, 0)
+        return left if self.size is None else min(left, self.size)
+
+    def next_arguments(self, end: int) -> dict[str, int]:
+        """Return the arguments of the call for the results after this many."""
+        following = {self.paging.skip: self.skipped + end}
+        return following if self.size is None else {**following, self.paging.size: self.size - end}
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Which part of a reply the caller wants.
+
+    Args:
+        member: of the document; holds the records, or one text with all of them.
         fields: members of records, with dots into those inside; the others are left out. After a minus: left out.
-        start: how many records, or characters of a text, came before.
+        start: how many records, or lines of a text, come before.
         limit: characters of the document as compact JSON.
-        skip: the argument of the tool that skips results, and how many it skipped; None where there is none.
-        once: members that say what another one says, which is named after them.
+        page: the page of results at a service; None if the tool has none.
+        once: members that repeat another member, which is named after them.
+        inputs: names of the inputs, in order.
+        next_page: the member that says where the next page begins, with a dot if it is inside another.
+        beside: a member that lists the id of each record, and of results without a record.
     """
 
     member: str = ""
     fields: tuple[str, ...] = ()
     start: int = 0
     limit: int = DEFAULT_LIMIT
-    skip: tuple[str, int] | None = None
+    page: Page | None = None
     once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    inputs: tuple[str, ...] = ()
+    beside: str = ""
+    next_page: str = ""
 
-    def of(self, document: Document) -> Document:
-        """Return a document with what is wanted, and beside it ``reply_cut`` where something was left out for size.
+    def cut(self, document: Document) -> Document:
+        """Return the part of a document that fits the limit, with ``reply_cut`` if anything was left out.
+
+        Every input stays in the reply: with its record, among the missing, or in ``reply_cut.ids``. The reply is larger
+        than the limit only if these ids take more than half of it.
 
         Raises:
             InvalidInput: the records have no member of a name that was asked for.
         """
         held = document.get(self.member)
-        if isinstance(held, str):
-            document = self._of_text(document, held)
-        elif isinstance(held, list):
-            document = self._of_records(document, held)
-        if size_of(document) <= self.limit:
+        if isinstance(held, list):
+            _check_fields(held, self.fields)
+            held = [self._project(record) for record in held]
+            document = {**document, self.member: held}
+        is_last_page = self.page is None or not isinstance(held, list | str) or self._is_last(document, held)
+        if not self.start and is_last_page and size_of(document) <= self.limit:
             return document
-        said = document.pop("reply_cut", {})
-        document, cuts = _shortened(document, self.limit - size_of({"reply_cut": said}) - _NOTE)
-        return {**document, "reply_cut": self._also(said, cuts)} if cuts or said else document
+        if isinstance(held, list):
+            reply = self._cut_records(document, held)
+        elif isinstance(held, str):
+            reply = self._cut_text(document, split_record_text(held))
+        else:
+            reply, cuts = _shorten(document, self.limit - _NOTE)
+            reply["reply_cut"] = _with_cuts({}, cuts, "")
+        return self._without_next_page(reply) if "next_start" in reply["reply_cut"] else reply
 
-    def _of_records(self, document: Document, held: list[Any]) -> Document:
-        _check_fields(held, self.fields)
-        records = [self._projected(record) for record in held]
-        room = self.limit - size_of({**document, self.member: []}) - _NOTE
-        taken: list[Any] = []
-        cuts: list[str] = []
-        for record in records[self.start :]:
-            size = size_of(record) + 1
-            if size > room:
-                if taken:
-                    break
-                record, cuts = _shortened(record, max(room, _SHORTEST_CUT))
-                size = room
-            room -= size
-            taken.append(record)
-        end = self.start + len(taken)
-        whole = {**document, self.member: taken}
-        if end >= len(records) and not cuts and not self.start:
-            return whole
-        return {**whole, "reply_cut": self._also(self._said(end, len(records)), cuts)}
+    def _without_next_page(self, reply: Document) -> Document:
+        """Return a reply without the cursor of the next page, which would skip the rest of this one."""
+        outer, _, inner = self.next_page.partition(".")
+        if inner:
+            return {**reply, outer: {**reply[outer], inner: None}}
+        return {name: value for name, value in reply.items() if name != outer}
 
-    def _projected(self, record: Any) -> Any:
-        """Return a record with the members that are wanted, and those that say which record it is."""
+    def has_too_large(self, document: Document) -> bool:
+        """Return whether the first record that is wanted is larger than a reply."""
+        records = document.get(self.member)
+        return isinstance(records, list) and any(
+            size_of(self._project(record)) > self.limit for record in records[self.start : self.start + 1]
+        )
+
+    def _is_last(self, document: Document, held: list[Any] | str) -> bool:
+        assert self.page is not None
+        count = len(held) if isinstance(held, list) else len(split_record_text(held).parts)
+        return self.page.total(document, count) <= count
+
+    def _project(self, record: Any) -> Any:
+        """Return a record with the members that are wanted, and those that identify it."""
         if not isinstance(record, dict):
             return record
         out = {field[1:] for field in self.fields if field.startswith("-")}
@@ -112,71 +163,227 @@ class Portion:
         out |= {again for again, first in self.once.items() if again not in wanted and first not in out}
         if wanted:
             wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
-        return _kept(record, "", wanted, out)
+        return _keep(record, "", wanted, out)
 
-    def has_too_large(self, document: Document) -> bool:
-        """Tell whether the first record that is wanted is larger than a portion by itself."""
-        records = document.get(self.member)
-        return isinstance(records, list) and any(
-            size_of(self._projected(record)) > self.limit for record in records[self.start : self.start + 1]
-        )
+    def _cut_records(self, document: Document, records: list[Any]) -> Document:
+        beside = document.get(self.beside) or []
+        base, cuts = self._compact({**document, self.member: [], **({self.beside: []} if beside else {})})
+        account = _Account.of(document, self.inputs, len(records))
+        room = self._room(base, account)
+        start = min(self.start, len(records))
+        taken: list[Any] = []
+        for number, record in enumerate(records[start:], start):
+            size = size_of(record) + 1 + (size_of(beside[number]) + 1 if number < len(beside) else 0)
+            if size > room:
+                if taken:
+                    break
+                record, shortened = _shorten(record, max(room, _MIN_CUT))
+                cuts += shortened
+                size = room
+            room -= size
+            taken.append(record)
+        end = start + len(taken)
+        base[self.member] = taken
+        if beside:
+            while end >= len(records) and end < len(beside) and (size := size_of(beside[end]) + 1) <= room:
+                room, end = room - size, end + 1
+            base[self.beside] = beside[:end]
+        total = max(len(records), len(beside))
+        return {**base, "reply_cut": self._describe(document, account, start, end, total, cuts)}
 
-    def _of_text(self, document: Document, text: str) -> Document:
-        room = max(self.limit - size_of({**document, self.member: ""}) - _NOTE, _SHORTEST_CUT)
-        end = self.start + room
-        if not self.start and size_of(text) <= room:
-            return document
-        while size_of(text[self.start : end]) > room:
-            end -= max(1, (size_of(text[self.start : end]) - room) // 2)
-        whole = {**document, self.member: text[self.start : end]}
-        return {**whole, "reply_cut": self._said(min(end, len(text)), len(text))}
+    def _cut_text(self, document: Document, text: RecordText) -> Document:
+        base, cuts = self._compact({**document, self.member: ""})
+        account = _Account.of(document, self.inputs, len(text.parts) if text.has_records else -1)
+        room = self._room(base, account) - size_of(text.head) - size_of(text.tail)
+        start = end = min(self.start, len(text.parts))
+        taken: list[str] = []
+        too_large: dict[int, int] = {}
+        for number, part in enumerate(text.parts[start:], start):
+            size = size_of(part) - 2
+            if size > room:
+                if taken:
+                    break
+                if text.has_records:
+                    too_large[number] = size - room + self.limit
+                    end = number + 1
+                    continue
+            room -= size
+            taken.append(part)
+            end = number + 1
+        base[self.member] = text.head + "".join(taken) + text.tail
+        described = self._describe(document, account, start, end, len(text.parts), cuts, too_large)
+        return {**base, "reply_cut": described}
 
-    def _said(self, end: int, total: int) -> Document:
-        """Return which part this is, and how to go on."""
-        message = f"{self.member} {self.start} to {end} of {total}."
-        if end >= total:
-            return {"message": message}
-        name, place = ("reply_start", end) if self.skip is None else (self.skip[0], self.skip[1] + end)
-        message += f" Make the same call with {name} {place} for the rest, or with a reply_limit over {self.limit}."
-        return {"message": message, "next_start": end}
+    def _room(self, base: Document, account: "_Account") -> int:
+        """Return the characters for records: what the rest of the reply leaves, and at least half of the limit."""
+        return max(self.limit - size_of(base) - account.size - _NOTE, self.limit // 2)
 
-    def _also(self, said: Document, cuts: list[str]) -> Document:
-        """Return what is said of a cut, with what was cut inside of records."""
-        if not cuts:
-            return said
-        names = ", ".join(cuts)
-        names = names if len(names) <= _NAMED else f"{names[: _NAMED - 1]}…"
-        more = f"Cut: {names}" + (f"; a reply_limit over {self.limit} gives more." if self.member else ".")
-        return {**said, "message": f"{said['message']} {more}" if said else more}
+    def _compact(self, document: Document) -> tuple[Document, list[str]]:
+        """Return the document without lists of the inputs and with its other members shortened to half of the limit."""
+        dropped = [name for name in _ECHOES if name in document and name != self.member]
+        kept = {name: value for name, value in document.items() if name not in dropped}
+        if "unavailable" in kept:
+            kept["unavailable"] = [{**one, "tried_tiers": []} for one in kept["unavailable"]]
+        fixed = {name: kept.pop(name) for name in (self.member, self.beside, *_MISSING) if name in kept}
+        rest, cuts = _shorten(kept, self.limit // 2)
+        return {**rest, **fixed}, cuts
+
+    def _describe(
+        self,
+        document: Document,
+        account: "_Account",
+        start: int,
+        end: int,
+        count: int,
+        cuts: list[str],
+        too_large: Mapping[int, int] = MappingProxyType({}),
+    ) -> Document:
+        """Return ``reply_cut``: which part this is, what became of each input, and the arguments of the next call."""
+        skipped, total, following = 0, count, {"reply_start": end}
+        if self.page is not None:
+            skipped, total = self.page.skipped, self.page.total(document, count)
+            following = self.page.next_arguments(end)
+            if end == count < total:  # the service may have sent fewer than it was asked for
+                sent = self.page.paging.sent(document) if self.page.paging.sent is not None else count
+                end = max(end, sent or 0)
+                following = self.page.next_arguments(end)
+        message = f"{self.member} {skipped + start} to {skipped + end} of {skipped + total}."
+        described: Document = {"message": message}
+        if end < total:
+            named = " and ".join(f"{name} {value}" for name, value in following.items())
+            described["message"] += f" Make the same call with {named} for the rest"
+            described["message"] += f", or with a reply_limit over {self.limit}."
+            described |= {"next_start": next(iter(following.values())), "next_arguments": following}
+        described = _with_cuts(described, cuts, f"; a reply_limit over {self.limit} gives more")
+        if too_large:
+            listed = ", ".join(f"{account.name_of(n, skipped)} ({least})" for n, least in [*too_large.items()][:5])
+            described["message"] += f" Too large for this reply, with the reply_limit each needs: {listed}."
+        ids = account.ids(start, end, too_large)
+        return {**described, "ids": ids} if ids else described
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """What became of each input.
+
+    Args:
+        found: names of the inputs with a record, in the order of the records.
+        others: names of the other inputs by their status.
+        is_exact: whether each record belongs to one of the names.
+        document: the reply, whose lists of missing ids are not repeated.
+    """
+
+    found: list[str]
+    others: dict[str, list[str]]
+    is_exact: bool
+
+    @classmethod
+    def of(cls, document: Document, inputs: Sequence[str], count: int) -> "_Account":
+        """Read the account of a document with this many records; -1 if the number is unknown."""
+        found: list[str] = []
+        others: dict[str, list[str]] = {}
+        listed = {name for member in _MISSING[:2] for name in document.get(member) or ()}
+        listed |= {one["id"] for one in document.get("unavailable") or ()}
+        for name, status in _statuses(document, inputs):
+            if status == "found":
+                found.append(name[:_MAX_NAME])
+            elif name not in listed:
+                others.setdefault(status, []).append(name[:_MAX_NAME])
+        unique = list(dict.fromkeys(found))
+        if len(found) != count and len(unique) == count:
+            found = unique
+        return cls(found, others, len(found) == count)
+
+    @property
+    def size(self) -> int:
+        """How many characters the lists of ids take."""
+        return size_of([self.found, self.others]) + 60 if self.found or self.others else 0
+
+    def name_of(self, number: int, skipped: int) -> str:
+        """Return the input that a record belongs to, or how many records come before it."""
+        return self.found[number] if self.is_exact else f"number {skipped + number}"
+
+    def ids(self, start: int, end: int, too_large: Mapping[int, int]) -> dict[str, list[str]]:
+        """Return the inputs by what became of them, when these records are in the reply."""
+        lists = dict(self.others)
+        if self.is_exact:
+            lists["earlier"], lists["left"] = self.found[:start], self.found[end:]
+            lists["too_large"] = [self.found[number] for number in too_large]
+            lists["returned"] = [name for n, name in enumerate(self.found[:end]) if n >= start and n not in too_large]
+        else:
+            lists["found"] = self.found
+        return {status: names for status, names in lists.items() if names}
+
+
+def _statuses(document: Document, inputs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each input, in order, with what became of it: found, not_found, invalid or error."""
+    if outcomes := document.get("outcomes"):
+        for outcome in outcomes:
+            yield str(outcome.get("input", outcome.get("id"))), outcome["status"]
+        return
+    missing = [(one["id"], "error" if one.get("retryable") else "not_found") for one in document.get("unavailable", ())]
+    for name in inputs:
+        if missing and missing[0][0] == name.strip():
+            yield missing.pop(0)
+        else:
+            yield name, "found"
+
+
+def _with_cuts(described: Document, cuts: list[str], more: str) -> Document:
+    """Add the names of shortened members to ``reply_cut``."""
+    if not cuts:
+        return described
+    names = ", ".join(cuts)
+    names = names if len(names) <= _NAMED else f"{names[: _NAMED - 1]}…"
+    text = f"Cut: {names}{more}."
+    return {**described, "message": f"{described['message']} {text}" if described else text}
 
 
 def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -> tuple[dict[str, Any], list[Portion]]:
-    """Return the arguments of the operation, and which portion of the reply is wanted, for every member it may have.
+    """Return the arguments of the operation, and the portion that is wanted of each member that may be large.
 
     Raises:
-        InvalidInput: an argument of the portion makes no sense.
+        InvalidInput: an argument of the portion is invalid; the operation's own error for that, if it has one.
     """
-    rest = {name: value for name, value in arguments.items() if name not in ARGUMENTS}
-    fields = arguments.get("fields") or []
-    if not isinstance(fields, list) or not all(isinstance(field, str) for field in fields):
-        raise wrong_argument("fields", fields, "must be a list of names")
-    numbers = {}
-    for name, least, default in (("reply_start", 0, 0), ("reply_limit", LEAST_LIMIT, DEFAULT_LIMIT)):
-        given = arguments.get(name)
-        try:
-            numbers[name] = default if given in (None, "") else int(str(given))
-        except ValueError:
-            raise wrong_argument(name, given, "must be a whole number") from None
-        if numbers[name] < least:
-            raise wrong_argument(name, given, f"must be {least} or more")
-    wanted = tuple(field.strip() for field in fields if field.strip())
-    known = operation.request.model_fields
-    by = "offset" if "offset" in known else "retstart" if rest.get("query_key") and "retstart" in known else ""
-    skipped = rest.get(by, 0)
-    skip = (by, skipped if isinstance(skipped, int) else 0) if by else None
-    start, limit = numbers["reply_start"], numbers["reply_limit"]
+    rest = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
+    try:
+        own = ReplyArguments.model_validate({name: arguments[name] for name in arguments if name not in rest})
+    except ValidationError as exc:
+        raise (operation.argument_error or invalid_arguments)(exc, ReplyArguments) from None
+    start, limit = own.reply_start or 0, own.reply_limit
+    wanted = tuple(field.strip() for field in own.fields if field.strip())
+    paging, page = operation.paging, None
+    if paging is not None and (not paging.only_with or rest.get(paging.only_with)):
+        skipped, size = (_as_number(rest.get(name)) for name in (paging.skip, paging.size))
+        if start:  # the number in a reply counts from the first result
+            skipped = max(skipped or 0, start)
+            rest, start = {**rest, paging.skip: skipped}, 0
+        default = operation.request.model_fields[paging.size].default
+        page = Page(paging, skipped or 0, default if size is None else size)
+        if paging.fit is not None:
+            rest = paging.fit(rest, limit, bool([name for name in wanted if not name.startswith("-")]))
+    inputs = tuple(_names_of(next((rest[name] for name in operation.inputs if rest.get(name)), ())))
     members = operation.portions or ("",)
-    return rest, [Portion(member, wanted, start, limit, skip, operation.once) for member in members]
+    beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
+    once, next_page = operation.once, operation.next_page
+    return rest, [
+        Portion(one, wanted, start, limit, page, once, inputs, beside if beside != one else "", next_page)
+        for one in members
+    ]
+
+
+def _as_number(value: Any) -> int | None:
+    """Return a whole number, also one in a string; None for anything else."""
+    try:
+        return None if isinstance(value, bool) or value is None else int(str(value))
+    except ValueError:
+        return None
+
+
+def _names_of(inputs: Any) -> Iterator[str]:
+    """Yield a name for each input: the id, or the key or number of an object."""
+    for number, one in enumerate(inputs if isinstance(inputs, list) else (), start=1):
+        yield str(one.get("key") or number) if isinstance(one, dict) else str(one)
 
 
 def size_of(value: Any) -> int:
@@ -191,7 +398,7 @@ def wrong_argument(
     *,
     hint: str = "Correct the named argument and call again; the schema lists what is accepted.",
 ) -> InvalidInput:
-    """Return the error for an argument that makes no sense, of a call or of a prompt."""
+    """Return the error for an invalid argument, of a call or of a prompt."""
     return InvalidInput(
         f"{name}: {problem}",
         invalid_input=f"{name}={str(given)[:200]}",
@@ -201,7 +408,7 @@ def wrong_argument(
 
 
 def _check_fields(records: Sequence[Any], fields: Sequence[str]) -> None:
-    known = {name for record in records for name in _names_in(record)}
+    known = {name for record in records for name in _names_in(record)} if fields else set()
     for asked in fields:
         name = asked.removeprefix("-")
         if known and name not in known:
@@ -223,9 +430,9 @@ def _names_in(value: Any, above: str = "") -> Iterator[str]:
             yield from _names_in(inner, f"{above}{name}.")
 
 
-def _kept(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
+def _keep(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
     if isinstance(value, list):
-        return [_kept(item, above, wanted, out) for item in value]
+        return [_keep(item, above, wanted, out) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {}
@@ -234,27 +441,27 @@ def _kept(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
         if path in out:
             continue
         if not wanted or path in wanted:
-            kept[name] = _kept(inner, f"{path}.", set(), out)
+            kept[name] = _keep(inner, f"{path}.", set(), out)
         elif any(field.startswith(f"{path}.") for field in wanted):
-            kept[name] = _kept(inner, f"{path}.", wanted, out)
+            kept[name] = _keep(inner, f"{path}.", wanted, out)
     return kept
 
 
-def _shortened(value: Any, room: int) -> tuple[Any, list[str]]:
-    """Return a value whose longest texts, and then its longest lists, are cut until it fits; and where they stand."""
+def _shorten(value: Any, room: int) -> tuple[Any, list[str]]:
+    """Return a value whose longest texts, and then its longest lists, are cut until it fits; and their names."""
     value = json.loads(json.dumps(value, ensure_ascii=False, default=str))
     cuts: dict[str, str] = {}
     while (excess := size_of(value) - room) > 0:
-        places = list(_places_in(value))
-        texts = [place for place in places if isinstance(text := place[0][place[1]], str) and len(text) > _SHORTEST_CUT]
+        places = list(_find_places(value))
+        texts = [place for place in places if isinstance(text := place[0][place[1]], str) and len(text) > _MIN_CUT]
         lists = [place for place in places if isinstance(place[0][place[1]], list)]
-        lists = [place for place in lists if size_of(place[0][place[1]]) > _SHORTEST_CUT]
+        lists = [place for place in lists if size_of(place[0][place[1]]) > _MIN_CUT]
         holder, key, name = max(texts or lists, key=lambda place: len(place[0][place[1]]), default=(None, None, ""))
         if holder is None:
             break
         held = holder[key]
         if isinstance(held, str):
-            holder[key] = held[: max(_SHORTEST_CUT - 10, len(held) - excess - 10)].rstrip("…") + "…"
+            holder[key] = held[: max(_MIN_CUT - 10, len(held) - excess - 10)].rstrip("…") + "…"
             cuts[name] = f"{name} at …"
         else:
             total = cuts.get(name, f" of {len(held)}").rpartition(" of ")[2]
@@ -264,11 +471,11 @@ def _shortened(value: Any, room: int) -> tuple[Any, list[str]]:
     return value, list(cuts.values())
 
 
-def _places_in(value: Any, above: str = "") -> Iterator[tuple[Any, Any, str]]:
-    """Yield every text and every list of several inside a value: what holds it, where, and the names on the way."""
+def _find_places(value: Any, above: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """Yield every text and every list of several inside a value: its holder, its key there, and the names above it."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         name = above if isinstance(value, list) else f"{above}.{key}" if above else str(key)
         if isinstance(inner, str) or (isinstance(inner, list) and len(inner) > 1):
             yield value, key, name
         if not isinstance(inner, str):
-            yield from _places_in(inner, name)
+            yield from _find_places(inner, name)

@@ -131,7 +131,7 @@ def read_resource(
         return _json_contents(uri, server_info(services, protocol_version))
     if uri.startswith(STATS_PREFIX):
         stats = database_stats(services, uri.removeprefix(STATS_PREFIX))
-        return _json_contents(uri, Portion().of(stats))  # some databases have hundreds of links
+        return _json_contents(uri, Portion().cut(stats))  # some databases have hundreds of links
     if uri.startswith(PAPER_PREFIX):
         from entrez_kit.corpus.operations import RAG_GET
 

@@ -171,8 +171,6 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     # Bounds, with the caps for agents, and choices say for themselves what a flag's help has to say.
     if {"minimum", "maximum", "description"} <= set(kept):
         kept["description"] = re.sub(r", [0-9]+ to [0-9]+\b", "", kept["description"])
-    if kept.get("minimum") == 0 and not kept.get("default"):  # nobody skips fewer than none, or asks for fewer
-        del kept["minimum"]
     if kept.get("minItems") == 1:
         del kept["minItems"]
     choices = kept.get("enum") or kept.get("items", {}).get("enum")

@@ -234,7 +234,7 @@ class Toolbox:
         if outcome.error is not None and not operation.closed:
             document["incomplete"] = _lacks(operation, self.say(outcome.error, scopes))
         try:
-            return outcome, portion.of(document)
+            return outcome, portion.cut(document)
         except InvalidInput as exc:
             return Execution(outcome.trace, error=exc), None
 

@@ -31,7 +31,9 @@ def _value(part: dict[str, Any], *, neutral: bool) -> Any:
     if part["type"] == "array":
         return [] if neutral else [_value(part["items"], neutral=False)]
     if part["type"] == "integer":
-        return part.get("minimum", 0) if neutral else part.get("maximum", 7)
+        if not neutral:
+            return part.get("maximum", 7)
+        return part.get("maximum") if part.get("minimum", 0) else 0  # as many as there may be, or none
     if part["type"] == "boolean":
         return not neutral
     patterns = ("", "NCBIGene:7157", "pmid:99000001", "2024", "word")

@@ -605,4 +605,5 @@ CHECK: Final = Operation(
     errors=(UpstreamError, RateLimited),
     mcp_caps={"references": MAX_MCP_REFERENCES},
     portions=("references",),
+    inputs=("references",),
 )

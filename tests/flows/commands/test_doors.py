@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from examples import CORPUS, EXAMPLES
 from places import DATA
-from terminal import Cli, Module
+from terminal import Cli, Module, envelope
 
 from entrez_kit import EntrezKit
 from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.errors import EntrezKitError
 from entrez_kit.model import is_absent
 from entrez_kit.operation import Operation
 
@@ -128,6 +129,35 @@ def test_every_flag_is_explained_by_the_model(module: Module, operation: Operati
         field = operation.request.model_fields.get(parameter.name)
         if field is not None and (operation.name, parameter.name) not in SEVERAL_IDS:
             assert str(field.description).replace("[", "\\[") in parameter.help
+
+
+BOUNDED = [
+    (operation, name, bounds)
+    for operation in OPERATIONS
+    for name, info in operation.request.model_fields.items()
+    if (bounds := {kind: getattr(item, kind) for item in info.metadata for kind in ("ge", "le") if hasattr(item, kind)})
+    and not hasattr(info.annotation, "model_fields")
+]
+
+
+@pytest.mark.parametrize(("operation", "name", "bounds"), BOUNDED, ids=[f"{one[0].name}-{one[1]}" for one in BOUNDED])
+def test_numbers_beyond_their_bounds_are_refused(
+    cli: Cli, module: Module, operation: Operation[Any, Any], name: str, bounds: dict[str, int]
+) -> None:
+    arguments, fields = EXAMPLES[operation.name][0]
+    if name in ("retmax", "retstart"):
+        arguments, fields = ("--query-key", "1", "--web-env", "x"), {"query_key": "1", "web_env": "x"}
+    beyond = [bounds["ge"] - 1, -1, *([bounds["le"] + 1] if "le" in bounds else [])]
+    parameter = next((one for one in command_of(module, operation).params if one.name == name), None)
+
+    for value in beyond:
+        with pytest.raises(EntrezKitError) as refused:
+            operation.build({**fields, name: value})
+        assert name in str(refused.value)
+        if parameter is not None:
+            done = cli(*operation.command, *arguments, max(parameter.opts, key=len), str(value), "--json")
+            assert done.status == 2, value
+            assert envelope(done)["code"] == operation.error_document(refused.value)["error"]["code"]
 
 
 @pytest.mark.process

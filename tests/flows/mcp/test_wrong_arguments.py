@@ -13,6 +13,7 @@ from entrez_kit.operation import Operation
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
+from entrez_kit.server.tool_facts import ToolFacts
 from entrez_kit.server.tools import TOOLSETS, Toolbox
 
 WRONG: dict[str, list[Any]] = {
@@ -54,6 +55,40 @@ def test_every_wrong_argument_is_named_in_words_of_tools(
         assert not OF_A_TERMINAL.search(json.dumps(said)), said
         assert said[1], arguments
     assert refused >= 2 or not schema["properties"]
+
+
+BOUNDS = {
+    "corpus_audit": "INVALID_INPUT",
+    **dict.fromkeys(("search_genes", "get_gene", "get_pubmed_links"), "AMBIGUOUS_QUERY"),
+    **dict.fromkeys(("pubmed_sync_delta", "rag_search"), "VALIDATION"),
+}
+"""The code of a number out of bounds, if it is not INVALID_INPUT."""
+NUMBERS = [
+    (operation, name, part)
+    for operation in OPERATIONS
+    for name, part in ToolFacts.of(operation).inputs["properties"].items()
+    if part.get("type") == "integer"
+]
+
+
+@pytest.mark.parametrize(("operation", "name", "part"), NUMBERS, ids=[f"{one[0].name}-{one[1]}" for one in NUMBERS])
+def test_numbers_show_their_bounds_and_are_refused_beyond_them(
+    services: ServerServices, operation: Operation[Any, Any], name: str, part: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "minimum" in part
+    assert part.get("description")
+    example = EXAMPLES[operation.name][0][1]
+    if name in ("retmax", "retstart"):
+        example = {"query_key": "1", "web_env": "x"}
+    toolbox = Toolbox(OPERATIONS)
+    monkeypatch.setattr(Operation, "answer", _never)
+    beyond = [part["minimum"] - 1, -1, *([part["maximum"] + 1] if "maximum" in part else [])]
+
+    for value in {*beyond, str(beyond[0])}:
+        error = (toolbox.call(services, operation.name, {**example, name: value}).structured_content or {})["error"]
+        assert error["code"] == BOUNDS.get(operation.name, "INVALID_INPUT"), value
+        assert "not asked" not in error["message"], f"{name}={value} is accepted"
+        assert name in error["message"]
 
 
 @pytest.mark.long

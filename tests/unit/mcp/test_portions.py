@@ -23,7 +23,7 @@ def test_portions_follow_each_other_without_loss(records: list[dict[str, str]], 
     got: list[Any] = []
     start: int | None = 0
     while start is not None:
-        part = Portion("articles", start=start, limit=limit).of(document)
+        part = Portion("articles", start=start, limit=limit).cut(document)
         assert size_of(part) <= limit or len(part["articles"]) == 1
         got += part["articles"]
         start = part.get("reply_cut", {}).get("next_start")
@@ -35,7 +35,7 @@ def test_portions_follow_each_other_without_loss(records: list[dict[str, str]], 
 def test_a_text_comes_in_portions_as_well(text: str, limit: int) -> None:
     got, start = "", 0
     while True:
-        part = Portion("content", start=start, limit=limit).of({"content": text})
+        part = Portion("content", start=start, limit=limit).cut({"content": text})
         assert size_of(part) <= limit
         got += part["content"]
         if "next_start" not in part.get("reply_cut", {}):
@@ -47,12 +47,12 @@ def test_a_text_comes_in_portions_as_well(text: str, limit: int) -> None:
 def test_what_fits_is_left_as_it_is() -> None:
     document = {"articles": [{"pmid": "1"}], "warnings": []}
 
-    assert Portion("articles").of(document) == document
-    assert Portion("content").of(document) == document
+    assert Portion("articles").cut(document) == document
+    assert Portion("content").cut(document) == document
 
 
 def test_a_record_larger_than_a_portion_is_cut_and_says_so() -> None:
-    part = Portion("articles", limit=2_000).of({"articles": [{"pmid": "1", "abstract": "word " * 2_000}]})
+    part = Portion("articles", limit=2_000).cut({"articles": [{"pmid": "1", "abstract": "word " * 2_000}]})
 
     assert size_of(part) <= 2_000
     assert part["articles"][0]["pmid"] == "1"
@@ -69,7 +69,7 @@ def test_fields_choose_members_and_leave_some_out() -> None:
     }
 
     def chosen(*fields: str) -> Any:
-        return Portion("articles", fields).of({"articles": [record]})["articles"][0]
+        return Portion("articles", fields).cut({"articles": [record]})["articles"][0]
 
     assert chosen("journal.title") == {"pmid": "1", "journal": {"title": "j"}}
     assert chosen("authors.name", "title") == {"pmid": "1", "title": "t", "authors": [{"name": "a"}]}
