@@ -223,7 +223,8 @@ class Portion:
         dropped = [name for name in _ECHOES if name in document and name != self.member]
         kept = {name: value for name, value in document.items() if name not in dropped}
         if "unavailable" in kept:
-            kept["unavailable"] = [{**one, "tried_tiers": []} for one in kept["unavailable"]]
+            missing = kept["unavailable"]
+            kept["unavailable"] = [{**one, "id": one["id"][:_MAX_NAME], "tried_tiers": []} for one in missing]
         fixed = {name: kept.pop(name) for name in (self.member, self.beside, *_MISSING) if name in kept}
         rest, cuts = _shorten(kept, self.limit // 2)
         return {**rest, **fixed}, cuts

@@ -294,9 +294,9 @@ class Toolbox:
         clean = compact.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
         text = clean
         if operation is not None and operation.prose and outcome.result is not None:
-            from entrez_kit.server.markdown import markdown_of
+            from entrez_kit.server.markdown import render_markdown
 
-            text = markdown_of(json.loads(clean))
+            text = render_markdown(json.loads(clean), operation.title, (*operation.portions, "")[0])
         return CallToolResult(
             content=[TextContent(type="text", text=part) for part in (text, "\n".join(remarks)) if part],
             structured_content=json.loads(clean),

@@ -5,6 +5,7 @@ A test module imports the fixtures it uses; pytest finds them there under the na
 
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -154,6 +155,23 @@ def structured(result: "CallToolResult") -> Json:
         assert remark.type == "text"
         assert not remark.text.startswith(("{", "["))
     return document
+
+
+def own_lines(text: str) -> list[str]:
+    """Return the lines of a Markdown text outside its code fences, as CommonMark reads them."""
+    own: list[str] = []
+    fence = ""
+    for line in re.split(r"\r\n|\r|\n", text):
+        opened = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if fence:
+            if re.fullmatch(rf" {{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*", line):
+                fence = ""
+        elif opened:
+            fence = opened[1]
+        else:
+            own.append(line)
+    assert not fence, "a fence is open"
+    return own
 
 
 def facts_in(value: Any) -> Iterator[str]:

@@ -106,7 +106,10 @@ def test_every_input_is_in_the_same_reply(services: ServerServices, case: str) -
     name = toolbox.operation(facts).inputs[0] if case != "convert" else "ids"
 
     @settings(
-        max_examples=12, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+        max_examples=12,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
     @drawn(given=mixes, limit=st.sampled_from(LIMITS) | st.integers(MIN_LIMIT, 60_000))
     def check(given: list[Any], limit: int) -> None:

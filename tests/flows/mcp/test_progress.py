@@ -56,6 +56,7 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
                 asked: Any = {"query_term": "all[sb]", "use_history": True}
                 found = structured(await client.call_tool("pubmed_search_articles", asked))
                 arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": expected}
+                arguments["reply_limit"] = 10_000_000
             result = await client.call_tool(tool, arguments, progress_callback=note)
 
     assert not result.is_error, result
