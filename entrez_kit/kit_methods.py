@@ -941,15 +941,9 @@ class Methods(OperationRunner):
         record?
 
         Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as
-        text, <<<<<<< HEAD or references. Each is verified or has findings: retracted, concern, another_work, not_found,
-        ambiguous, mismatch (for each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A
-        title. J Inv. 2019". ======= or references. Each is verified or has findings: retracted, concern, another_work,
-        not_found (with the nearest work), ambiguous, mismatch (for each field), superseded, duplicate, unreadable,
-        unchecked. status is the gravest. Example: text "Doe J. A title. J Inv. 2019". >>>>>>> b1c7e66 (Test a hostile
-        record over MCP; wrap two lines of check) Args: services: the clients. request: the references. Raises:
-        UpstreamError: no reference could be checked, because NCBI did not answer. RateLimited: NCBI refused, or the
-        wait for a slot would pass the deadline. Source: EFetch, ECitMatch and ESearch; Europe PMC, Crossref, OpenAlex
-        and Retraction Watch for the standing.
+        text, or references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous,
+        mismatch (for each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv.
+        2019".
 
         Args:
             text: A pasted list, or a text with one under its heading. Give text or references.
@@ -967,6 +961,8 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: no reference could be checked, because NCBI did not answer.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @_runs_whole
