@@ -7,7 +7,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from entrez_kit.services.client import ServiceClient
-from entrez_kit.services.known_shapes import JsonShape, anything, notice, texts
+from entrez_kit.services.json_reply import refuse_other_types
+from entrez_kit.services.known_shapes import Fields, JsonShape, anything, notice, texts
 from entrez_kit.services.xml_reply import malformed
 from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import TTL
@@ -48,6 +49,22 @@ UPDATES: Final = JsonShape(
     },
     due="message.total-results message.items",
 )
+
+
+_UPDATE: Final = {**texts("DOI type label"), "updated": texts("date-time")}
+_DATE: Final = {"date-parts": [[int]]}
+_NUMBER: Final = (str, int)
+_READ: Final[Fields] = {
+    **texts("DOI"),
+    **{name: [str] for name in ("title", "subtitle", "container-title", "short-container-title")},
+    **dict.fromkeys(("volume", "issue", "page", "article-number"), _NUMBER),
+    **dict.fromkeys(("published-print", "issued", "published-online", "published"), _DATE),
+    "author": [texts("family given name suffix")],
+    "updated-by": [_UPDATE],
+    "update-to": [_UPDATE],
+    "relation": {"is-preprint-of": [texts("id")], "is-replaced-by": [texts("id")]},
+}
+"""The fields of a record that are read."""
 
 
 class Crossref(ServiceClient):
@@ -100,21 +117,26 @@ class Crossref(ServiceClient):
 
 
 def _read_work(doi: str, content: bytes) -> Message:
-    message = json.loads(content).get("message")
-    told = message.get("DOI") if isinstance(message, dict) else None
+    document = json.loads(content)
+    refuse_other_types("crossref_work", document, {"message": _READ})
+    message = document.get("message")
+    told = message.get("DOI") if message else None
     if not isinstance(told, str) or told.lower() != doi.lower():
         raise malformed("crossref_work", f"it is about {str(told)[:100]!r} and not about {doi[:100]!r}")
     notice(WORK, content)
-    return message  # type: ignore[no-any-return]  # what has a DOI is a mapping
+    return message  # type: ignore[no-any-return]  # its type was checked
 
 
 def _read_list(content: bytes) -> list[Message]:
-    message = json.loads(content).get("message")
-    items = message.get("items") if isinstance(message, dict) else None
-    total = message.get("total-results") if isinstance(message, dict) else None
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+    document = json.loads(content)
+    refuse_other_types("crossref_works", document, {"message": {"items": [_READ], "total-results": int}})
+    message = document.get("message") or {}
+    items, total = message.get("items"), message.get("total-results")
+    if items is None or None in items:
         raise malformed("crossref_works", "no list of records")
+    if any(not item.get("DOI") for item in items):
+        raise malformed("crossref_works", "a record without a DOI")
     if total != len(items):
         raise malformed("crossref_works", f"it counts {total!r} records and lists {len(items)}")
     notice(UPDATES, content)
-    return items
+    return items  # type: ignore[no-any-return]  # its type was checked

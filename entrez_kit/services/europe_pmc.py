@@ -9,6 +9,8 @@ from urllib.parse import quote, unquote, urlencode
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.services.client import ServiceClient, no_pmcid, senseless
+from entrez_kit.services.json_reply import refuse_other_types
+from entrez_kit.services.known_shapes import Fields, texts
 from entrez_kit.services.xml_reply import malformed, whole_number
 from entrez_kit.transport.call import Expect, Reply, T, always
 from entrez_kit.transport.policy import TTL
@@ -205,11 +207,21 @@ class EuropePMC(ServiceClient):
             )
 
 
+_NOTICE: Final = texts("id source reference type note")
+_RECORD: Final[Fields] = {
+    **texts("id source pmid pmcid doi title authorString"),
+    "pubTypeList": {"pubType": [str]},
+    "commentCorrectionList": {"commentCorrection": [_NOTICE]},
+}
+"""The fields by which a record is told from others, and by which it is known how the work stands."""
+
+
 def _read_page(
     content: bytes, *, cursor_mark: str, page_size: int, is_id_list: bool, lookups: Collection[IsMatch]
 ) -> dict[str, Any]:
     """Refuse a page that contradicts itself or the request; a page past the first may be empty."""
     document: dict[str, Any] = json.loads(content)
+    refuse_other_types("Europe PMC search", document, {"resultList": {"result": [_RECORD]}})
     results = _results(document)
     count = whole_number(str(document.get("hitCount")))
     if count is None or (cursor_mark == FIRST_PAGE and count and not results):

@@ -182,10 +182,11 @@ class JsonShape(Shape):
         for path in self.due.split():
             if not _holds(document, path):
                 yield ShapeDifference("missing", path, f"no {path}")
-        yield from _compared(document, self.fields, "")
+        yield from compare_values(document, self.fields, "")
 
 
-def _compared(value: Any, known: Any, path: str) -> Iterator[ShapeDifference]:
+def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifference]:
+    """Yield how a value of JSON differs from what is known of it; null counts as absent."""
     if value is None:
         return
     if isinstance(known, Mapping) and isinstance(value, dict):
@@ -195,10 +196,10 @@ def _compared(value: Any, known: Any, path: str) -> Iterator[ShapeDifference]:
             if listed is None:
                 yield ShapeDifference("unknown_field", where, f"unknown field {_plain(where)}")
             else:
-                yield from _compared(inner, listed, where if name in known else f"{path}.*")
+                yield from compare_values(inner, listed, where if name in known else f"{path}.*")
     elif isinstance(known, list) and isinstance(value, list):
         for item in value:
-            yield from _compared(item, known[0], f"{path}[]")
+            yield from compare_values(item, known[0], f"{path}[]")
     elif isinstance(known, re.Pattern) and isinstance(value, str):
         if not known.fullmatch(value):
             yield ShapeDifference("other_form", path, f'{path} in another form: "{_plain(value)}"')

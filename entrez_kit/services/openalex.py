@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import quote
 
 from entrez_kit.services.client import ServiceClient
+from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.services.xml_reply import malformed
 from entrez_kit.transport.call import Expect, Reply
@@ -41,6 +42,7 @@ class OpenAlex(ServiceClient):
 
 def _read(doi: str, content: bytes) -> bool:
     document = json.loads(content)
+    refuse_other_types("openalex_work", document, {**texts("doi"), "is_retracted": bool})
     told = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
     retracted = document.get("is_retracted")
     if told != doi.lower() or not isinstance(retracted, bool):

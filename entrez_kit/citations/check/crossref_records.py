@@ -68,7 +68,7 @@ def standing_by(notices: Iterable[StandingNotice]) -> Standing | None:
 
 def title_of(record: Record) -> str:
     """Return the title of a work, with its subtitle."""
-    parts = [plain_text(str(part)) for name in ("title", "subtitle") for part in (record.get(name) or ())[:1]]
+    parts = [plain_text(str(part)) for name in ("title", "subtitle") for part in (record.get(name) or ())[:1] if part]
     return ": ".join(part for part in parts if part)
 
 
@@ -77,14 +77,19 @@ def article_of(record: Record) -> Article:
     doi = str(record["DOI"])
     dates = [next(iter((record.get(name) or {}).get("date-parts") or [[]])) for name in _DATES]
     issued = [part for part in next((date for date in dates if date and date[0]), ()) if isinstance(part, int)]
-    names = [str(name) for key in ("container-title", "short-container-title") for name in (record.get(key) or ())[:1]]
+    names = [
+        str(name)
+        for key in ("container-title", "short-container-title")
+        for name in (record.get(key) or ())[:1]
+        if name
+    ]
     journal = JournalInfo(
         title=plain_text(names[0]) if names else None,
         iso_abbreviation=plain_text(names[-1]) if len(names) > 1 else None,
-        volume=record.get("volume"),
-        issue=record.get("issue"),
-        pages=record.get("page"),
-        article_number=record.get("article-number"),
+        volume=_text(record, "volume"),
+        issue=_text(record, "issue"),
+        pages=_text(record, "page"),
+        article_number=_text(record, "article-number"),
         publication_date=PublicationDate(year=issued[0], month=issued[1] if issued[1:] else None) if issued else None,
     )
     others = {date[0] for date in dates if date and isinstance(date[0], int)} - set(issued[:1])
@@ -94,7 +99,7 @@ def article_of(record: Record) -> Article:
             "doi": doi.lower(),
             "title": title_of(record),
             "url": f"https://doi.org/{doi}",
-            "authors": [author for one in record.get("author") or () if (author := _author(one)) is not None],
+            "authors": [author for one in _listed(record, "author") if (author := _author(one)) is not None],
             "journal_info": journal,
             "article_dates": [{"type": "Electronic", "year": year} for year in sorted(others)],
             "standing": standing_of_work(record),
@@ -118,6 +123,11 @@ def _listed(holder: Any, name: str) -> Iterator[Record]:
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, Mapping):
             yield item
+
+
+def _text(record: Record, name: str) -> str | None:
+    value = record.get(name)
+    return str(value) if value not in (None, "") else None
 
 
 def _doi(record: Record) -> str:

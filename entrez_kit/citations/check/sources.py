@@ -18,6 +18,7 @@ from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver
 from entrez_kit.services import Services
+from entrez_kit.services.xml_reply import malformed
 from entrez_kit.settings import named_in
 from entrez_kit.transport.in_flight import in_background
 
@@ -211,6 +212,8 @@ def _europepmc(services: Services, works: Sequence[Work]) -> Asked:
             query=" OR ".join(batch), page_size=size, lookups=[_lookup(clauses[clause]) for clause in batch]
         )
         page = parse_page(found.value, "*")
+        if page.skipped:
+            raise malformed("Europe PMC search", "a record without its source or its id")
         if page.total_found > len(page.articles) and len(batch) > 1:
             raise UpstreamError("Europe PMC lists only some of the records.", details={"reason": "incomplete"})
         return {

@@ -1,0 +1,161 @@
+"""Replies whose JSON has values of other types: a source that sends one has failed, and nothing ends with a defect."""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any, Final
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.citations.check.operation import CHECK
+from entrez_kit.citations.check.sources import Sources, Work
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.models import Article
+from entrez_kit.sandbox.replies import SandboxReply, document
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.sandbox.server import Sandbox
+
+DOI: Final = "10.5555/malformed"
+NOTICE: Final = {
+    "DOI": "10.5555/the.notice",
+    "type": "retraction",
+    "label": "Retraction",
+    "source": "publisher",
+    "updated": {"date-time": "2021-03-01T00:00:00Z", "date-parts": [[2021, 3, 1]]},
+}
+WORK: Final[dict[str, Any]] = {
+    "DOI": DOI,
+    "type": "journal-article",
+    "title": ["A work that was retracted"],
+    "subtitle": ["A subtitle"],
+    "container-title": ["Journal of Tests"],
+    "short-container-title": ["J Tests"],
+    "volume": "8",
+    "issue": "2",
+    "page": "1-9",
+    "article-number": "e1",
+    "author": [{"family": "Doe", "given": "Jane", "suffix": "Jr"}, {"name": "A Group"}],
+    "issued": {"date-parts": [[2020, 1]]},
+    "published-print": {"date-parts": [[2020, 1]]},
+    "published-online": {"date-parts": [[2019]]},
+    "updated-by": [NOTICE],
+    "update-to": [{**NOTICE, "DOI": "10.5555/other"}],
+    "relation": {"is-preprint-of": [{"id-type": "doi", "id": "10.5555/v"}], "is-replaced-by": []},
+}
+CROSSREF: Final = {"status": "ok", "message-type": "work", "message": WORK}
+SECOND: Final = f"{DOI}.2"
+CROSSREF_LIST: Final = {"status": "ok", "message": {"total-results": 2, "items": [WORK, {"DOI": SECOND}]}}
+OPENALEX: Final = {"id": "https://openalex.org/W1", "doi": f"https://doi.org/{DOI}", "is_retracted": True}
+EUROPEPMC: Final = {
+    "version": "6.9",
+    "hitCount": 1,
+    "resultList": {
+        "result": [
+            {
+                "id": "1",
+                "source": "MED",
+                "pmid": "1",
+                "doi": DOI,
+                "title": "A work that was retracted.",
+                "authorString": "Doe J.",
+                "pubTypeList": {"pubType": ["Journal Article", "Retracted Publication"]},
+                "commentCorrectionList": {
+                    "commentCorrection": [
+                        {"id": "2", "source": "MED", "reference": "J. 2021", "type": "Retraction in", "orderIn": 1}
+                    ]
+                },
+            }
+        ]
+    },
+}
+OTHERS: Final[tuple[Any, ...]] = ({}, {"a": [1]}, [], [[]], ["x"], [None], "x", "", 7, -1, 1.5, True, False, None)
+"""Values that take the place of each node."""
+
+
+def altered(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a document with one node replaced: where it is, and the document."""
+
+    def places(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        yield path
+        items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+        for key, inner in items:
+            yield from places(inner, (*path, key))
+
+    for path in places(value, ()):
+        for other in OTHERS:
+            changed = deepcopy(value)
+            if not path:
+                yield f"-> {other!r}", other
+                continue
+            holder = changed
+            for key in path[:-1]:
+                holder = holder[key]
+            if type(holder[path[-1]]) is type(other) and not isinstance(other, dict | list):
+                continue
+            holder[path[-1]] = other
+            yield f"{'.'.join(map(str, path))} -> {other!r}", changed
+
+
+class Served:
+    """One service that answers with the document a test sets."""
+
+    def __init__(self, sandbox: Sandbox, path: str, name: str) -> None:
+        self.body: Any = None
+        sandbox.route(path, name, self._answer)
+
+    def _answer(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+        return document(self.body)
+
+
+SERVICES: Final[dict[str, tuple[str, str, Any]]] = {
+    "Crossref, one work": ("/crossref", "crossref", CROSSREF),
+    "Crossref, a list": ("/crossref", "crossref", CROSSREF_LIST),
+    "OpenAlex": ("/openalex", "openalex", OPENALEX),
+    "Europe PMC": ("/europepmc/search", "europepmc_search", EUROPEPMC),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_source_that_sends_values_of_other_types_has_failed_or_says_what_it_said(
+    sandbox: Sandbox, kit_for: Callable[..., EntrezKit], service: str
+) -> None:
+    path, endpoint, reply = SERVICES[service]
+    name: Any = endpoint.partition("_")[0]
+    kit = kit_for(sandbox, no_cache=True, europepmc_max_retries=0, ncbi_max_retries=0)
+    served = Served(sandbox, path, endpoint)
+    article = Article(pmid="1", title="A work that was retracted.", url="u", doi=DOI)
+    works = [Work(doi=DOI, pmid="1" if name == "europepmc" else None, article=article)]
+    works += [Work(doi=SECOND)] if service.endswith("list") else []
+    told: dict[str, list[str]] = {}
+    for where, body in [("as it is", reply), *altered(reply)]:
+        served.body = body
+        row, *_ = Sources(kit.services, [name]).ask(works)
+        (said,) = [one for one in row if one.source == name]
+        told.setdefault(said.says, []).append(where)
+
+    assert "retracted" in told, {says: where[:3] for says, where in told.items()}
+    assert told["retracted"][0] == "as it is"
+    assert len(told["failed"]) > 20
+    assert not told.get("not_held"), told["not_held"]
+
+
+@pytest.mark.long
+def test_a_check_ends_with_a_verdict_whatever_crossref_sends_for_a_doi(
+    sandbox: Sandbox, kit_for: Callable[..., EntrezKit]
+) -> None:
+    kit = kit_for(sandbox, no_cache=True, ncbi_max_retries=0)
+    served = Served(sandbox, "/crossref", "crossref")
+    references = [{"key": "r", "doi": DOI, "title": "A work that was retracted: A subtitle"}]
+    statuses: dict[str, list[str]] = {}
+    for where, served.body in altered(CROSSREF):
+        try:
+            result = CHECK.run(kit.services, {"references": references, "sources": ["pubmed", "crossref"]})
+        except UpstreamError:
+            statuses.setdefault("error", []).append(where)
+            continue
+        statuses.setdefault(result.references[0].status, []).append(where)
+
+    assert statuses.keys() == {"error", "retracted", "verified"}
+    assert len(statuses["error"]) > 100
+    assert all(where.startswith("message.updated-by") for where in statuses["verified"]), "nothing says of a retraction"
