@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple
@@ -19,7 +19,7 @@ from entrez_kit.gene.organisms import taxid_of
 from entrez_kit.model import Request, Warn, lacking
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.services.esearch_reply import Complaint, ESearchReply
 from entrez_kit.transport.in_flight import all_at_once
 from entrez_kit.wording import ANEW, Argument, Wording, listed
 
@@ -246,30 +246,56 @@ class _Listing:
 def _fill(listing: _Listing, query: GeneQuery) -> None:
     """Run the searches in order of their worth. NCBI is asked for all three counts, so that the total is exact.
 
-    They are asked at once, on a guess: a word alone is most often a symbol, several are none. A search that should not
-    have left out a symbol NCBI does not know, or should have left out what another found, is asked again.
+    They are sent together. A word alone is usually a symbol, and several words are not, so the terms of one word
+    exclude the hits of the searches before. A search with the wrong exclusions, and the searches after it, are sent
+    again together.
     """
     tiers = query.tiers
-    guess = " " not in query.text
-    terms = [query.term(tier, tiers[:number] if guess else ()) for number, tier in enumerate(tiers)]
-    replies = all_at_once([partial(listing.ask, term) for term in terms])
+    excluded = {tier: tiers[:place] if " " not in query.text else () for place, tier in enumerate(tiers)}
+    replies = _search(listing, query, excluded)
     found: list[Tier] = []
-    guessed_wrong = False
-    for tier, term, reply in zip(tiers, terms, replies, strict=True):
-        if guessed_wrong:
-            term = query.term(tier, found)
-            reply = listing.ask(term)
-        if tier.kind is None:
-            unknown = len(tiers) > 1 and (not reply.count or _all_unknown(reply, query.words))
-        else:
-            # of a symbol it does not know, NCBI may have searched for the other conditions alone
-            unknown = any(
-                item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in reply.complaints
-            )
-            guessed_wrong |= unknown if guess else reply.count > 0 and not unknown
-        if not unknown:
-            listing.append(tier.kind, term, reply)
-            found += [tier] if reply.count else []
+    unknown: list[Tier] = []
+    for place, tier in enumerate(tiers):
+        dropped = [one for one in unknown if one in excluded[tier] and not _is_kept(replies[tier], one)]
+        if dropped or not set(found) <= set(excluded[tier]):
+            later = tiers[place:]
+            known = [one for one in later if not _is_unknown(replies[one], one, query, unknown)]
+            again = {one: (*found, *(two for two in known if two in later[:step])) for step, one in enumerate(later)}
+            excluded |= again
+            replies |= _search(listing, query, again)
+        if _is_unknown(replies[tier], tier, query, excluded[tier]):
+            unknown.append(tier)
+            continue
+        listing.append(tier.kind, query.term(tier, excluded[tier]), replies[tier])
+        found += [tier] if replies[tier].count else []
+
+
+def _search(listing: _Listing, query: GeneQuery, excluded: Mapping[Tier, Sequence[Tier]]) -> dict[Tier, ESearchReply]:
+    """Send searches together; each excludes what others find."""
+    calls = [partial(listing.ask, query.term(tier, others)) for tier, others in excluded.items()]
+    return dict(zip(excluded, all_at_once(calls), strict=True))
+
+
+def _is_kept(reply: ESearchReply, tier: Tier) -> bool:
+    """Tell whether an unknown symbol stayed a part of the search that excludes it: it matches nothing there."""
+    fates = [item.fate for item in reply.complaints if item.code in _NOT_FOUND and _is_about(item, tier)]
+    return set(fates) == {"kept"}
+
+
+def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Sequence[Tier]) -> bool:
+    """Tell whether NCBI does not know what a search is for, so that its hits do not belong to the query.
+
+    Of a symbol that it does not know, NCBI may have searched for the other conditions alone.
+    """
+    own = [item for item in reply.complaints if not any(_is_about(item, other) for other in excluded)]
+    if tier.kind is None:
+        return len(query.tiers) > 1 and (not reply.count or _all_unknown(own, query.words))
+    return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own)
+
+
+def _is_about(complaint: Complaint, tier: Tier) -> bool:
+    """Tell whether a complaint names the search field of a tier."""
+    return tier.kind is not None and tier.expression[tier.expression.rindex("[") :].lower() in complaint.text.lower()
 
 
 def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
@@ -279,7 +305,7 @@ def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
         reply = listing.ask(query.term(query.tiers[-1]))
     except EntrezKitError:  # the page is empty whatever the answer
         return []
-    number = 0 if _all_unknown(reply, query.words) else reply.count
+    number = 0 if _all_unknown(reply.complaints, query.words) else reply.count
     if not number:
         return []
     genes = "1 gene" if number == 1 else f"{number:,} genes"
@@ -287,12 +313,10 @@ def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
     return [Warn(code="filters_emptied", message=message)]
 
 
-def _all_unknown(reply: ESearchReply, words: str) -> bool:
+def _all_unknown(complaints: Sequence[Complaint], words: str) -> bool:
     """Tell whether NCBI knows none of the words, so that its hits have nothing to do with the query."""
     unknown = " ".join(
-        complaint.text.partition("[")[0].replace('"', " ")
-        for complaint in reply.complaints
-        if complaint.code in _NOT_FOUND
+        complaint.text.partition("[")[0].replace('"', " ") for complaint in complaints if complaint.code in _NOT_FOUND
     )
     return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())
 

@@ -123,7 +123,8 @@ class Canned:
     """Services whose E-utilities answer with prepared bodies, one list per endpoint, and note what was asked.
 
     The three searches of a query are sent at once: the first three bodies of ``esearch`` are those of the symbol, of
-    other symbols, and of the rest, in whatever order they are asked for.
+    other symbols, and of the rest, in whatever order they are asked for. The fourth and the fifth are those of other
+    symbols and of the rest when they are sent again.
     """
 
     at_once = 1
@@ -134,15 +135,17 @@ class Canned:
         self.eutils = self
         self.settings = Settings()
         searches = self.bodies.get("esearch", [])
-        self._tiers = dict(enumerate(searches[:3])) if len(searches) > 1 else {}
-        self.bodies["esearch"] = searches[len(self._tiers) :]
+        self._tiers: dict[int, list[bytes | Exception]] = {}
+        if len(searches) > 1:
+            self._tiers = {0: searches[:1], 1: [*searches[1:2], *searches[3:4]], 2: [*searches[2:3], *searches[4:5]]}
+            self.bodies["esearch"] = searches[5:]
 
     def _next(self, endpoint: str, term: str) -> bytes | Exception:
         if endpoint == "esearch":
             tags = re.match(r'\(?"[^"]*"\[(Preferred Symbol|Gene Name)\]', term)
             tier = ["Preferred Symbol", "Gene Name"].index(tags[1]) if tags else 2
-            if tier in self._tiers:
-                return self._tiers.pop(tier)
+            if prepared_bodies := self._tiers.get(tier) or self._tiers.get(1):
+                return prepared_bodies.pop(0)
         return self.bodies[endpoint].pop(0)
 
     def known_uids(self, db: str, ids: Iterable[str]) -> set[str]:

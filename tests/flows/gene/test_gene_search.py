@@ -2,8 +2,10 @@
 
 import base64
 import json
+import threading
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from gene_bench import Canned, Genes, docsum, esearch_xml, esummary_xml, record
@@ -414,8 +416,6 @@ def test_later_pages_begin_inside_the_search_they_fall_into() -> None:
 
 def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
     """Each waits until all three were sent; one after the other they would never end."""
-    import threading
-
     gate = threading.Barrier(3, timeout=30)
 
     class Gated(Canned):
@@ -427,6 +427,61 @@ def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
     services = Gated(esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))])
 
     assert [item.symbol for item in _run(services, "TP53").items] == ["TP53"]
+
+
+class Rounds(Canned):
+    """Answers a request only when all requests of its round were sent."""
+
+    def __init__(self, *rounds: int, **bodies: Any) -> None:
+        super().__init__(**bodies)
+        barriers = [threading.Barrier(size, timeout=30) for size in rounds]
+        self._rounds = [barrier for barrier in barriers for _ in range(barrier.parties)]
+        self._lock = threading.Lock()
+
+    def _next(self, endpoint: str, term: str) -> bytes | Exception:
+        with self._lock:
+            barrier = self._rounds.pop(0)
+        barrier.wait()
+        with self._lock:
+            return super()._next(endpoint, term)
+
+
+def test_searches_with_wrong_exclusions_are_sent_again_together() -> None:
+    symbol = _not_found('"p53"[Preferred Symbol]')
+    services = Rounds(
+        *(3, 2, 1),
+        esearch=[
+            esearch_xml(0, [], symbol),
+            esearch_xml(1, [7157], symbol),
+            esearch_xml(1, [672], symbol),
+            esearch_xml(1, [7157]),
+            esearch_xml(1, [672]),
+        ],
+        esummary=[esummary_xml(docsum(7157, "TP53"), docsum(672, "BRCA1"))],
+    )
+
+    assert [item.symbol for item in _run(services, "p53").items] == ["TP53", "BRCA1"]
+
+
+def test_a_word_that_ncbi_drops_and_does_not_find_is_searched_in_two_rounds() -> None:
+    unknown = _not_found('"qq"[Preferred Symbol]'), _not_found('"qq"[Gene Name]'), _not_found("qq")
+    services = Rounds(*(3, 2), esearch=[esearch_xml(0, [], unknown[number]) for number in (0, 1, 2, 1, 2)])
+    page = _run(services, "qq")
+
+    assert (page.items, page.pagination.total_count) == ([], 0)
+    assert len(services.asked) == 5
+
+
+@pytest.mark.parametrize(
+    ("query", "organism", "requests"),
+    [("TP53", None, 4), ("p53", None, 4), ("p53", "human", 4), ("tumor suppressor", None, 4), ("xyzzyx", None, 3)],
+)
+def test_a_search_sends_no_request_twice_where_ncbi_kept_an_unknown_symbol(
+    genes: Genes, query: str, organism: str | None, requests: int
+) -> None:
+    genes.search(query, organism=organism)
+
+    assert genes.sandbox.requests() == requests
 
 
 def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
@@ -442,8 +497,8 @@ def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
         esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
     )
     assert _run(services, "two words").pagination.total_count == 3
-    assert " NOT " in services.asked[3][1]["term"]
-    assert " NOT " in services.asked[4][1]["term"]
+    terms = [parameters["term"] for endpoint, parameters in services.asked if endpoint == "esearch"]
+    assert all(" NOT " in term for term in terms[3:5])
 
     services = Canned(
         esearch=[
@@ -456,7 +511,8 @@ def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
         esummary=[esummary_xml(docsum(3, "S3"))],
     )
     assert [item.id for item in _run(services, "unknown").items] == ["NCBIGene:3"]
-    assert not any(" NOT " in parameters["term"] for _, parameters in services.asked[3:5])
+    terms = [parameters["term"] for endpoint, parameters in services.asked if endpoint == "esearch"]
+    assert not any("[Preferred Symbol]" in term for term in terms[3:])
 
 
 def test_a_dropped_part_of_a_gene_query_is_told_before_the_genes() -> None:
