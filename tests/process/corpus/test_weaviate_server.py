@@ -12,11 +12,12 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from terminal import Done
 
 from entrez_kit.sandbox.server import Sandbox
 
 BINARY = shutil.which(os.environ.get("WEAVIATE_BIN") or "weaviate")
-START_SECONDS = 120
+START_SECONDS = 60
 
 
 def _free_ports(count: int) -> list[int]:
@@ -33,7 +34,7 @@ def server(tmp_path: Path) -> Iterator[dict[str, str]]:
     pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
     if BINARY is None:
         pytest.skip("WEAVIATE_BIN names no Weaviate binary, and there is none in PATH")
-    rest, grpc, gossip, data, raft, raft_rpc, profiling = _free_ports(7)
+    rest, grpc, gossip, raft, profiling = _free_ports(5)
     environment = {
         **os.environ,
         "PERSISTENCE_DATA_PATH": str(tmp_path / "weaviate"),
@@ -43,11 +44,13 @@ def server(tmp_path: Path) -> Iterator[dict[str, str]]:
         "GRPC_PORT": str(grpc),
         "CLUSTER_HOSTNAME": "node1",
         "CLUSTER_IN_LOCALHOST": "true",
+        "CLUSTER_ADVERTISE_ADDR": "127.0.0.1",
+        "CLUSTER_ADVERTISE_PORT": str(gossip),
         "CLUSTER_GOSSIP_BIND_PORT": str(gossip),
-        "CLUSTER_DATA_BIND_PORT": str(data),
+        "CLUSTER_DATA_BIND_PORT": str(gossip + 1),  # the server accepts only this port, and below that of RAFT
         "RAFT_BOOTSTRAP_EXPECT": "1",
         "RAFT_PORT": str(raft),
-        "RAFT_INTERNAL_RPC_PORT": str(raft_rpc),
+        "RAFT_INTERNAL_RPC_PORT": str(raft + 1),
         "RAFT_JOIN": f"node1:{raft}",
         "PROFILING_PORT": str(profiling),
     }
@@ -74,20 +77,20 @@ def _wait_until_ready(process: "subprocess.Popen[bytes]", address: str, log: Pat
 
 
 def test_a_sync_a_search_and_a_look_up_with_a_real_server(
-    server: dict[str, str], sandbox: Sandbox, program: Callable[..., tuple[int, str, str]]
+    server: dict[str, str], sandbox: Sandbox, program: Callable[..., Done]
 ) -> None:
     environment = {**server, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"}
 
-    status, out, err = program("corpus", "sync", "smoke", "trial[ti]", "--json", **environment)
-    synced = json.loads(out)
-    assert (status, synced["warnings"]) == (0, []), err
-    assert synced["inserted"] > 0
+    synced = program("corpus", "sync", "smoke", "trial[ti]", "--json", **environment)
+    document = json.loads(synced.out)
+    assert (synced.status, document["warnings"]) == (0, []), synced.err
+    assert document["inserted"] > 0
 
-    status, out, err = program("corpus", "search", "randomized trial", "--json", **environment)
-    hits = json.loads(out)["results"]
-    assert status == 0
+    searched = program("corpus", "search", "randomized trial", "--json", **environment)
+    hits = json.loads(searched.out)["results"]
+    assert searched.status == 0
     assert hits
-    assert "Weaviate" not in err
+    assert "Weaviate" not in searched.err
 
-    status, out, err = program("corpus", "get", hits[0]["doc_id"], "--json", **environment)
-    assert (status, json.loads(out)["doc_id"]) == (0, hits[0]["doc_id"]), err
+    read = program("corpus", "get", hits[0]["doc_id"], "--json", **environment)
+    assert (read.status, json.loads(read.out)["doc_id"]) == (0, hits[0]["doc_id"]), read.err
