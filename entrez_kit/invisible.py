@@ -4,6 +4,7 @@ Text for people loses them (``visible``); data keeps every one, in JSON as an es
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -25,6 +26,19 @@ _ESCAPED: Final = f"\x7f-\x9f{_MARKS}\ud800-\udfff"
 def visible(text: str) -> str:
     """Return text for people: without controls, marks of direction and what has no width."""
     return text if text.isascii() and text.isprintable() else _replaced(_HIDDEN, "", text)
+
+
+def clean_query(text: str) -> tuple[str, str]:
+    """Return a query without invisible characters, and the characters removed.
+
+    A line break or a tab becomes a blank; it is not counted, since pasted queries often have several lines.
+    """
+    if text.isascii() and text.isprintable():
+        return text, ""
+    spaced = re.sub("[\t\n\v\f\r\x85\u2028\u2029]", " ", text)
+    cleaned = _replaced(_HIDDEN, "", spaced)
+    kept = Counter(cleaned)
+    return cleaned, "".join(dict.fromkeys(one for one in spaced if not kept[one]))
 
 
 def drawn(text: str) -> str:

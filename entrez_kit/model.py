@@ -1,16 +1,17 @@
 """What requests and results are made of: Request, Result, sparse fields, and how a model says what is wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from operator import is_, not_
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, cast, get_args, get_origin
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PrivateAttr,
     StringConstraints,
     ValidationInfo,
@@ -23,11 +24,16 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from entrez_kit.errors import EntrezKitError, UpstreamError
+from entrez_kit.invisible import clean_query
 from entrez_kit.wording import KEPT, Argument, Wording
 
 if TYPE_CHECKING:
     import pandas
 
+QUERY_FIELDS: Final = frozenset({"query", "query_term", "term"})
+"""Names that requests give to a query."""
+MAX_NAMED: Final = 5
+"""Removed characters that a warning names."""
 WRONG: Final = "wrong_argument"
 NO_SUCH_ARGUMENT: Final = "there is no such argument"
 
@@ -88,13 +94,33 @@ class Request(BaseModel):
                 raise PydanticCustomError("bool_given", "must be a number; a boolean is none")
         return value
 
-    @model_validator(mode="before")
+    _warnings: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @property
+    def warnings_of_arguments(self) -> dict[str, str]:
+        """What a reader must know of changes that were made to the arguments, by the code of the warning."""
+        return self._warnings
+
+    @model_validator(mode="wrap")
     @classmethod
-    def _drop_empty_optionals(cls, data: Any) -> Any:
+    def _prepare(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Drop empty optional arguments and the invisible characters of queries."""
         if not isinstance(data, Mapping):
-            return data
+            return handler(data)
         required = {name for key, info in cls.model_fields.items() if info.is_required() for name in (key, info.alias)}
-        return {key: value for key, value in data.items() if key in required or not is_absent(_emptied(value))}
+        given = {key: value for key, value in data.items() if key in required or not is_absent(_emptied(value))}
+        removed: dict[str, str] = {}
+        for key, value in given.items():
+            if isinstance(value, str) and (name := to_snake(key)) in QUERY_FIELDS:
+                given[key], removed[name] = clean_query(value)
+        request = handler(given)
+        for name, characters in removed.items():
+            if characters:
+                codes = ", ".join(f"U+{ord(one):04X}" for one in characters[:MAX_NAMED])
+                request._warnings["invisible_characters"] = Wording(
+                    "Invisible characters were removed from ", Argument(name, marked=True), f": {codes}."
+                )
+        return request
 
 
 def types_in(annotation: Any) -> list[Any]:
@@ -168,6 +194,9 @@ class Result(BaseModel):
     def remarks(self) -> list[str]:
         """Return what a reader has to know beside a document whose form is closed."""
         return []
+
+    def add_cautions(self, messages: Iterable[str]) -> None:
+        """Note what a reader has to know of this result, if its form is closed."""
 
     def shortfall(self) -> EntrezKitError | None:
         """Return the error to report beside this document when some of what was asked is missing.

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, brief
-from entrez_kit.model import WRONG, Collected, Request, Result, problem_of
+from entrez_kit.model import WRONG, Collected, Request, Result, Warn, problem_of
 from entrez_kit.wording import KEPT, Argument, ByDoor, Wording
 
 if TYPE_CHECKING:
@@ -293,7 +293,9 @@ class Operation(Generic[Req, Res]):
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
         """Validate the arguments and return the result, or raise."""
         with tracing.trace():
-            return _warned(self.answer(services, self.build(arguments)), services.settings.demo_warning)
+            request = self.build(arguments)
+            demo = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
+            return _warned(self.answer(services, request), {**demo, **request.warnings_of_arguments})
 
     def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
         """Validate the arguments and return the outcomes; of an operation with a single answer its result is the one.
@@ -302,17 +304,29 @@ class Operation(Generic[Req, Res]):
             EntrezKitError: the arguments are wrong; or the operation has a single answer, which is an error.
         """
         request = self.build(arguments)
-        return self.outcomes(services, request) if self.outcomes is not None else Single(self.answer(services, request))
+        if self.outcomes is None:
+            return Single(_warned(self.answer(services, request), request.warnings_of_arguments))
+        outcomes = self.outcomes(services, request)
+        outcomes.warnings += [_warning(self.result, code, text) for code, text in request.warnings_of_arguments.items()]
+        return outcomes
 
 
-def _warned(result: Res, message: str | None) -> Res:
-    """Put what every reader must know first among the warnings, where a document has a place for them."""
-    info = type(result).model_fields.get("warnings")
-    if message is None or info is None:
+def _warned(result: Res, messages: Mapping[str, str]) -> Res:
+    """Put what every reader must know first among the warnings of a document; beside it if it has no place for them."""
+    if not messages:
         return result
-    (kind,) = get_args(info.annotation)
-    first = message if kind is str else kind(code=DEMO, message=message)
-    return result.model_copy(update={"warnings": [first, *result.warnings]})  # type: ignore[attr-defined]
+    if "warnings" not in type(result).model_fields:
+        result.add_cautions(text for code, text in messages.items() if code != DEMO)
+        return result
+    first = [_warning(type(result), code, text) for code, text in messages.items()]
+    return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
+
+
+def _warning(result: type[Result], code: str, message: str) -> Any:
+    """Return a warning as a result has them: a string, or a model of code and message."""
+    info = result.model_fields.get("warnings")
+    (kind,) = get_args(info.annotation) if info is not None else (Warn,)
+    return message if kind is str else kind(code=code, message=message)
 
 
 DEMO: Final = "demo"

@@ -1,5 +1,6 @@
 """What a sync and a checkpoint are asked for, and what they answer."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
@@ -88,6 +89,10 @@ class Reported(Collected):
     def cautions(self) -> list[str]:
         """What limits this result, e.g. that another index was searched than usual."""
         return self._cautions
+
+    def add_cautions(self, messages: Iterable[str]) -> None:
+        """Note what limits this result."""
+        self._cautions = [*messages, *self._cautions]
 
     @property
     def standings(self) -> list[str]:

@@ -231,7 +231,7 @@ class Sync(Accounted[Upserted, SyncResult]):
         result = self._result()
         if self._afterwards is not None:
             self._afterwards(self._services, result)
-        self.warnings, self._done = result.warnings, result
+        self.warnings, self._done = [*self.warnings, *result.warnings], result
 
     def result(self) -> SyncResult:
         """Return what it came to; walks first where that was not done."""
