@@ -354,7 +354,11 @@ def bounds(min_date: str | None, max_date: str | None, date_type: str | None) ->
     return {"datetype": date_type, "mindate": min_date or EARLIEST, "maxdate": max_date or LATEST}
 
 
-_DATE: Final = re.compile(r"([0-9]{4})(?:[/.-]([0-9]{1,2})(?:[/.-]([0-9]{1,2}))?)?")
+_DATE: Final = re.compile(
+    r"(?P<year>[0-9]{4})(?:[/-](?P<month>[0-9]{1,2})(?:[/-](?P<day>[0-9]{1,2}))?)?"
+    r"|(?P<year_>[0-9]{4})\.(?P<month_>[0-9]{1,2})\.(?P<day_>[0-9]{1,2})"
+)
+"""With points only whole dates: 2020.5 is a number."""
 
 
 def normal_date(text: str) -> str:
@@ -366,7 +370,7 @@ def normal_date(text: str) -> str:
     match = _DATE.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is no date; write YYYY, YYYY/MM or YYYY/MM/DD")
-    year, month, day = match.groups()
+    year, month, day = (match[name] or match[f"{name}_"] for name in ("year", "month", "day"))
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:

@@ -1,5 +1,6 @@
 """What Entrez databases there are, what can be searched in them and how many records answer a query."""
 
+from datetime import datetime
 from typing import Any, Final
 
 from pydantic import Field
@@ -220,7 +221,7 @@ def parse_database(content: bytes) -> DatabaseInfo:
         description=text_of(info, "Description"),
         build=text_of(info, "DbBuild"),
         record_count=whole_number(info.findtext("Count")),
-        last_update=text_of(info, "LastUpdate"),
+        last_update=_read_time(text_of(info, "LastUpdate")),
         warning=text_of(info, "Warning"),
         fields=[_field(element) for element in info.iterfind("FieldList/Field")],
         links=[
@@ -244,6 +245,15 @@ def _field(element: Any) -> SearchField:
         term_count=whole_number(element.findtext("TermCount")),
         **flags,
     )
+
+
+def _read_time(text: str | None) -> str | None:
+    """Return NCBI's "2026/10/01 04:12" as ISO 8601. NCBI names no time zone: the time is taken for UTC."""
+    try:
+        moment = datetime.fromisoformat((text or "").replace("/", "-"))
+    except ValueError:
+        return text
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def parse_counts(content: bytes) -> list[TermCount]:

@@ -236,7 +236,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         if trail.jats is not None:
             return _from_jats(name, trail, request)
         if trail.copy is None:
-            return FulltextOutcome(name, unavailable=trail.unavailable(name))
+            return FulltextOutcome(name, unavailable=trail.unavailable(identifier))
         fields = FulltextRequest.model_fields
         ignored = [name for name in _OPTIONS if getattr(request, name) != fields[name].default]
         trail.copy.standing = trail.standing

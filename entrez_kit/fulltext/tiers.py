@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, Final
 
 from entrez_kit import extras
-from entrez_kit.batches import Asked, Pulse, in_batches
+from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import PmcArticle, pubmed_url
@@ -195,25 +195,30 @@ def _taken(trail: Trail, found: JatsArticle | Answer) -> Answer | None:
 class EuropePMCHits:
     """What Europe PMC's search finds of the articles of a batch.
 
-    When the first is wanted, all that have no text by then are asked for in one request.
+    One request asks for all articles that PMC has no text of by then. An article that PMC may still return is not
+    asked for.
     """
 
     def __init__(self, services: Services, trails: Sequence[Trail]) -> None:
         self._services = services
         self._trails = {trail.wanted.value: trail for trail in trails}
         self._lock = Lock()
-        self._asked: Asked[list[dict[str, Any]]] | None = None
+        self._asked: set[str] = set()
+        self._found: list[dict[str, Any]] = []
+        self._errors: dict[str, EntrezKitError] = {}
 
     def of(self, trail: Trail) -> dict[str, Any] | None:
         """Return the record of an article, one with full text before others."""
         with self._lock:
-            if self._asked is None:
-                lacking = [key for key, one in self._trails.items() if not one.is_found]
-                self._asked = in_batches(lacking, len(lacking), self._ask, refusals=(EntityNotFound, InvalidInput))
-        error = (self._asked.refused | self._asked.failed).get(trail.wanted.value)
+            if trail.wanted.value not in self._asked:
+                due = [key for key, one in self._trails.items() if key not in self._asked and one.is_without_pmc_text]
+                self._asked.update(due)
+                asked = in_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
+                self._found += [record for _, records in asked.answers for record in records]
+                self._errors |= asked.refused | asked.failed
+            error, own = self._errors.get(trail.wanted.value), [one for one in self._found if _is_of(one, trail)]
         if error is not None:
             raise error.changed()
-        own = [record for _, found in self._asked.answers for record in found if _is_of(record, trail)]
         return min(own, key=lambda record: not record.get("pmcid"), default=None)
 
     def _ask(self, keys: list[str]) -> list[dict[str, Any]]:

@@ -92,6 +92,11 @@ class Trail:
         return self.jats is not None or self.copy is not None
 
     @property
+    def is_without_pmc_text(self) -> bool:
+        """Tell whether PMC cannot have its text, or answered without one."""
+        return not self.is_found and (self.pmcid is None or any(tried.tier == "pmc" for tried in self.tried))
+
+    @property
     def is_unknown(self) -> bool:
         """Tell whether nobody knows it: PubMed's word on a PMID is final, else all who were asked must have said so."""
         outcomes = {tried.outcome for tried in self.tried} - {"not-attempted", "miss"}
@@ -113,13 +118,13 @@ class Trail:
             self.learn(pmid=answer.front.pmid, doi=answer.front.doi)
         self.tried.append(TriedTier(tier=tier, outcome=answer.outcome, detail=answer.detail))
 
-    def unavailable(self, name: str) -> Unavailable:
-        """Return the entry for an id without full text, under the name it was asked for by."""
+    def unavailable(self, identifier: Identifier) -> Unavailable:
+        """Return the entry for an id without full text, in its normal form."""
         outcomes = [tried.outcome for tried in self.tried]
         asked = [outcome for outcome in outcomes if outcome != "not-attempted"]
         return Unavailable(
-            id=name,
-            id_type=self.wanted.kind,
+            id=identifier.value,
+            id_type=identifier.kind,
             reason=_REASONS.get(asked[-1], cast("Reason", asked[-1])) if asked else "no-pmc-fallback-disabled",
             retryable=True if "service-error" in outcomes else None,
             tried_tiers=self.tried,

@@ -121,7 +121,6 @@ def _read(
             content_format="pdf-text",
             content=pdf.text,
             title=known.title or pdf.title,
-            word_count=pdf.word_count,
             total_pages=pdf.total_pages,
         )
     page = _page(fetched)

@@ -244,16 +244,8 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         "menu_name": info.menu_name,
         "description": info.description,
         "total_record_count": info.record_count,
-        "last_update": _iso_date(info.last_update),
+        "last_update": info.last_update,
         "available_search_fields": [{name: getattr(field, name) for name in OF_FIELDS} for field in info.fields],
         "available_link_names": [{name: getattr(link, name) for name in OF_LINKS} for link in info.links],
         "einfo_url": told.url,
     }
-
-
-def _iso_date(text: str | None) -> str | None:
-    """Return NCBI's "2026/10/01 04:12" in the ISO form, without a zone since NCBI names none."""
-    try:
-        return datetime.fromisoformat((text or "").replace("/", "-")).isoformat()
-    except ValueError:
-        return text

@@ -41,6 +41,7 @@ DateType = Literal["pdat", "edat", "mdat"]
 RetMode = Literal["xml", "json"]
 
 # What EFetch may send for PubMed as XML. Anything else is not an answer: the other databases have many formats.
+_DATE: Final = re.compile(r"[0-9]{4}(?:[/-][0-9]{1,2}){0,2}")
 _PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
 _PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
 _PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
@@ -122,8 +123,8 @@ class EUtils(ServiceClient):
             "retstart": _number("retstart", retstart),
             "sort": sort,
             "datetype": datetype,
-            "mindate": mindate,
-            "maxdate": maxdate,
+            "mindate": _date("mindate", mindate),
+            "maxdate": _date("maxdate", maxdate),
             "reldate": _number("reldate", reldate),
             "field": field,
             "usehistory": "y" if usehistory else None,
@@ -354,8 +355,8 @@ class EUtils(ServiceClient):
             "term": term,
             "holding": holding,
             "datetype": datetype,
-            "mindate": mindate,
-            "maxdate": maxdate,
+            "mindate": _date("mindate", mindate),
+            "maxdate": _date("maxdate", maxdate),
             "reldate": _number("reldate", reldate),
             **chosen,
             "retmode": retmode,
@@ -553,6 +554,13 @@ def _number(field: str, value: int | None) -> str | None:
     if value < 0:
         raise senseless(field, f"{value} is below 0", value)
     return str(value)
+
+
+def _date(field: str, text: str | None) -> str | None:
+    """Return a date that NCBI reads as it is written; of others it takes the part that it can read."""
+    if text and not _DATE.fullmatch(text):
+        raise senseless(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
+    return text
 
 
 def _ids(ids: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Reading queries: what is left of one where parts match all or nothing, checked against sets of records."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,7 @@ from entrez_kit.entrez_query import (
     broadening,
     dangling_operators,
     mesh_gap,
+    normal_date,
     reduced,
     strictness,
 )
@@ -224,3 +226,25 @@ def test_long_and_broken_queries_are_read_in_no_time(term: str) -> None:
 )
 def test_an_operator_with_nothing_on_one_side_is_found(query: str, dangling: list[str]) -> None:
     assert dangling_operators(query) == dangling
+
+
+@pytest.mark.parametrize(
+    "text", ["2020.5", "2020.05", "2020.0", "20200501", "2020/5.1", "2020/13", "2020-02-30", "May 2020"]
+)
+def test_a_text_that_is_not_a_date_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        normal_date(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2020", "2020"),
+        ("2020/5", "2020/05"),
+        ("2020-05", "2020/05"),
+        ("2020-5-1", "2020/05/01"),
+        ("2020.05.01", "2020/05/01"),
+    ],
+)
+def test_dates_are_written_as_ncbi_takes_them(text: str, date: str) -> None:
+    assert normal_date(text) == date

@@ -1,5 +1,7 @@
 """Which databases there are, what is in them, and how many records answer a query."""
 
+from datetime import datetime
+
 import pytest
 import responses
 from database_bench import Canned, KitFor, call, einfo_xml, esearch_xml, run
@@ -145,3 +147,10 @@ def test_a_list_that_ncbi_refuses_is_its_own_failure_and_names_no_database(kit_f
         call(kit_for(None, ncbi_max_retries=1), INFO)
 
     assert "None" not in caught.value.message
+
+
+def test_the_time_of_the_last_update_is_iso_8601(sandbox: Sandbox, kit_for: KitFor) -> None:
+    told = call(kit_for(sandbox), INFO, db="pubmed").database.last_update
+
+    assert datetime.fromisoformat(told).tzinfo is not None
+    assert told.endswith("Z")

@@ -100,7 +100,6 @@ def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFo
         content_format="pdf-text",
         content=found.content,
         title="Title at Unpaywall",
-        word_count=120,
         total_pages=1,
         license="cc-by",
         host_type="publisher",

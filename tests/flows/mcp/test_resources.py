@@ -112,7 +112,7 @@ async def test_pubmed_in_numbers(services: ServerServices, era: str) -> None:
     }
     assert (stats["database_name"], stats["menu_name"]) == ("PubMed", "PubMed")
     assert stats["total_record_count"] > 50
-    assert re.match(r"\d{4}-\d\d-\d\dT", stats["last_update"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", stats["last_update"])
     assert all(
         set(field) == {"name", "full_name", "description", "is_date", "is_numerical", "term_count"}
         for field in stats["available_search_fields"]

@@ -69,8 +69,8 @@ def test_every_case_is_met_in_the_demo_corpus(sandbox: Sandbox, kit_for: KitFor)
     for copy in copies.values():
         assert "nobody's article" in " ".join(copy.content.split())
         assert "forty" not in copy.content
-        assert copy.word_count is not None
-        assert copy.word_count > 200
+        assert len(copy.content.split()) > 200
+        assert (copy.word_count is None) == (copy.content_format == "pdf-text")
 
 
 def test_a_page_has_the_text_once_and_menus_around_it(sandbox: Sandbox) -> None:

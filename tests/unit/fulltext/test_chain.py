@@ -69,7 +69,7 @@ def test_one_bad_article_does_not_sink_the_others() -> None:
 
     assert [article.pmcid for article in result.articles] == ["PMC3", "PMC4", "PMC6", "PMC7"]
     (missed,) = result.unavailable
-    assert (missed.id, missed.tried_tiers[0].outcome, missed.retryable) == ("5", "service-error", True)
+    assert (missed.id, missed.tried_tiers[0].outcome, missed.retryable) == ("PMC5", "service-error", True)
 
 
 def test_an_article_that_cannot_be_read_does_not_sink_the_others() -> None:
@@ -135,8 +135,8 @@ def test_articles_are_told_apart_by_their_own_ids_and_not_by_their_place() -> No
 
     assert [article.pmcid for article in result.articles] == ["PMC1", "PMC2"]
     assert [(missed.id, missed.tried_tiers[0].outcome) for missed in result.unavailable] == [
-        ("3", "miss"),
-        ("4", "miss"),
+        ("PMC3", "miss"),
+        ("PMC4", "miss"),
     ]
     assert [missed.reason for missed in result.unavailable] == ["not-found", "not-found"]
     assert "not available: 3" in (result.unavailable[0].tried_tiers[0].detail or "")
@@ -232,6 +232,44 @@ def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
 
     assert [article.pmid for article in result.articles] == ["1"]
     assert not together.broken
+
+
+def test_europe_pmc_is_not_asked_for_an_article_that_pmc_returns() -> None:
+    searched = threading.Event()
+
+    def late(call: Call) -> bytes:
+        departed()
+        assert searched.wait(20)
+        return pmc()(call)
+
+    def search(call: Call) -> bytes:
+        searched.set()
+        return hits()
+
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "eutils/esummary/pubmed": summaries,
+            "eutils/efetch/pmc": late,
+            "pmc_oa/list": nothing_listed,
+            "europepmc/search": search,
+        }
+    )
+    result = bench.fetch(bench.services(unpaywall_email=None), pmids=["1", "2"])
+
+    assert [article.pmid for article in result.articles] == ["1"]
+    assert [call.param("query") for call in bench.sent("europepmc")] == ["EXT_ID:2 AND SRC:MED"]
+
+
+@pytest.mark.parametrize(
+    "given", ["98999999", "pmc98999999.1", "PMC98999999", "https://pmc.ncbi.nlm.nih.gov/articles/PMC98999999/"]
+)
+def test_an_unavailable_id_is_returned_in_its_normal_form(given: str) -> None:
+    bench = Bench({"eutils/efetch/pmc": lambda call: pmc_set(not_in_pmc("98999999")), "idconv/idconv": converted})
+
+    (missed,) = bench.fetch(bench.services(unpaywall_email=None), pmcids=[given]).unavailable
+
+    assert (missed.id, missed.id_type) == ("PMC98999999", "pmcid")
 
 
 def test_no_text_is_fetched_before_the_sources_in_front_of_it_have_said_no() -> None:
@@ -542,7 +580,7 @@ def test_what_is_missing_decides_how_the_program_ends() -> None:
     partial = some.shortfall()
     assert partial is not None
     assert partial.details["partial"] is True
-    assert [entry["id"] for entry in partial.details["missing"]] == ["2"]
+    assert [entry["id"] for entry in partial.details["missing"]] == ["PMC2"]
 
 
 def test_doi_is_found_by_a_search_where_the_converter_fails() -> None:
