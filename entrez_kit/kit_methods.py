@@ -625,7 +625,7 @@ class Methods(OperationRunner):
             top_k: Hits to return, 1 to 100.
             quality_bias: Rank better evidence higher.
             corpus: Only records of this query_key.
-            index: Where to search: local or weaviate. Default: weaviate if WEAVIATE_URL is set.
+            index: local or weaviate; weaviate if it is set up.
             details: Add title, year, standing, snippet.
 
         Returns:

@@ -295,7 +295,7 @@ class Operation(Generic[Req, Res]):
         with tracing.trace():
             request = self.build(arguments)
             demo = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
-            return _warned(self.answer(services, request), {**demo, **request.warnings_of_arguments})
+            return _add_warnings(self.answer(services, request), {**demo, **request.warnings_of_arguments})
 
     def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
         """Validate the arguments and return the outcomes; of an operation with a single answer its result is the one.
@@ -305,14 +305,14 @@ class Operation(Generic[Req, Res]):
         """
         request = self.build(arguments)
         if self.outcomes is None:
-            return Single(_warned(self.answer(services, request), request.warnings_of_arguments))
+            return Single(_add_warnings(self.answer(services, request), request.warnings_of_arguments))
         outcomes = self.outcomes(services, request)
         outcomes.warnings += [_warning(self.result, code, text) for code, text in request.warnings_of_arguments.items()]
         return outcomes
 
 
-def _warned(result: Res, messages: Mapping[str, str]) -> Res:
-    """Put what every reader must know first among the warnings of a document; beside it if it has no place for them."""
+def _add_warnings(result: Res, messages: Mapping[str, str]) -> Res:
+    """Put these warnings first among those of a document, or with its remarks if the document has none."""
     if not messages:
         return result
     if "warnings" not in type(result).model_fields:

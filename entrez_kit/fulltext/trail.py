@@ -93,7 +93,7 @@ class Trail:
 
     @property
     def is_without_pmc_text(self) -> bool:
-        """Tell whether PMC cannot have its text, or answered without one."""
+        """Whether PMC cannot have its text, or answered without one."""
         return not self.is_found and (self.pmcid is None or any(tried.tier == "pmc" for tried in self.tried))
 
     @property

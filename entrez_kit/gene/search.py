@@ -277,13 +277,13 @@ def _search(listing: _Listing, query: GeneQuery, excluded: Mapping[Tier, Sequenc
 
 
 def _is_kept(reply: ESearchReply, tier: Tier) -> bool:
-    """Tell whether an unknown symbol stayed a part of the search that excludes it: it matches nothing there."""
+    """Return whether an unknown symbol stayed a part of the search that excludes it: it matches nothing there."""
     fates = [item.fate for item in reply.complaints if item.code in _NOT_FOUND and _is_about(item, tier)]
     return set(fates) == {"kept"}
 
 
 def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Sequence[Tier]) -> bool:
-    """Tell whether NCBI does not know what a search is for, so that its hits do not belong to the query.
+    """Return whether NCBI does not know the words of a search, so that its hits do not belong to the query.
 
     Of a symbol that it does not know, NCBI may have searched for the other conditions alone.
     """
@@ -294,7 +294,7 @@ def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Seq
 
 
 def _is_about(complaint: Complaint, tier: Tier) -> bool:
-    """Tell whether a complaint names the search field of a tier."""
+    """Return whether a complaint names the search field of a tier."""
     return tier.kind is not None and tier.expression[tier.expression.rindex("[") :].lower() in complaint.text.lower()
 
 

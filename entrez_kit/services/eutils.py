@@ -557,7 +557,7 @@ def _number(field: str, value: int | None) -> str | None:
 
 
 def _date(field: str, text: str | None) -> str | None:
-    """Return a date that NCBI reads as it is written; of others it takes the part that it can read."""
+    """Return a date in a form that NCBI reads whole. Of another form it uses the part that it can read."""
     if text and not _DATE.fullmatch(text):
         raise senseless(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     return text

@@ -19,7 +19,7 @@ from network import sandbox
 
 from entrez_kit import EntrezKit, load_settings
 
-KINDS = {
+KINDS: dict[str, list[tuple[str, str | None]]] = {
     "symbol": [("TP53", None), ("BRCA1", "human"), ("SNCA", None), ("Trp53", "mouse"), ("thrA", "e. coli")],
     "alias": [("p53", None), ("NACP", None), ("FANCS", "human"), ("NF68", None), ("ECK0001", None)],
     "name": [("tumor suppressor", None), ("neurofilament light chain", "human"), ("alpha-1-B glycoprotein", None)],

@@ -39,7 +39,7 @@ class RagSearchRequest(CorpusRequest):
     corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
     index: IndexName | None = Field(
         default=None,
-        description="Where to search: local or weaviate. Default: weaviate if WEAVIATE_URL is set.",
+        description="local or weaviate; weaviate if it is set up.",
         exclude_if=is_absent,
     )
     details: bool = Field(

@@ -240,7 +240,8 @@ def test_europe_pmc_is_not_asked_for_an_article_that_pmc_returns() -> None:
     def late(call: Call) -> bytes:
         departed()
         assert searched.wait(20)
-        return pmc()(call)
+        content: bytes = pmc()(call)
+        return content
 
     def search(call: Call) -> bytes:
         searched.set()
