@@ -198,14 +198,14 @@ def _listed(content: bytes, text: str, name: str, suffix: str) -> list[Reference
     """
     from io import BytesIO
 
-    from entrez_kit.citations.check.written import divided
+    from entrez_kit.citations.check.pasted_lists import split_references
 
     try:
         return [_by_id(text) for text in ids_in(BytesIO(content), name)]
     except InvalidInput as exc:
         if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
             raise
-    return None if suffix.lower() == ".md" else divided(text)
+    return None if suffix.lower() == ".md" else split_references(text)
 
 
 def _by_id(text: str) -> Reference:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from entrez_kit.citations.check.written import as_reference, divided, list_part
+from entrez_kit.citations.check.pasted_lists import as_reference, list_part, split_references
 from entrez_kit.citations.files.read_endnote import endnote_reference
 from entrez_kit.citations.files.references import RefAuthor, Reference, identifiers_of, unreadable, year_in
 from entrez_kit.errors import EntityNotFound, UpstreamError
@@ -148,7 +148,7 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
     listed, start = list_part(text)
     lines = [Line(number, line) for number, line in enumerate(text.splitlines()[: start or None], start=1)]
     # Empty lines in it are ends of pages.
-    references = divided("\n".join(line for line in listed.splitlines() if line.strip())) if start else []
+    references = split_references("\n".join(line for line in listed.splitlines() if line.strip())) if start else []
     return Manuscript(references, lines)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from entrez_kit.citations.check.written import END_OF_LIST, HEADING, as_reference
+from entrez_kit.citations.check.pasted_lists import END_OF_LIST, HEADING, as_reference
 from entrez_kit.citations.files.read_csl import csl_reference
 from entrez_kit.citations.files.read_endnote import endnote_reference
 from entrez_kit.citations.files.references import Reference, unreadable

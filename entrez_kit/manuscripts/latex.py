@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Final
 
-from entrez_kit.citations.check.written import as_reference
+from entrez_kit.citations.check.pasted_lists import as_reference
 from entrez_kit.citations.files.read_bibtex import untexed
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import RefAuthor, Reference, identifier_of, year_in

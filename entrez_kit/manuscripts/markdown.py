@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from entrez_kit.citations.check.written import as_reference, divided, list_part, looks_written_out
+from entrez_kit.citations.check.pasted_lists import as_reference, list_part, looks_written_out, split_references
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside
@@ -52,7 +52,7 @@ def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool =
         calls += _calls(_FOOTNOTE_CALL, prose)
         keyed = True
     if not references and not has_text and not warnings and _is_list(text):
-        references = [_plain(one) for one in divided(text)]
+        references = [_plain(one) for one in split_references(text)]
         lines = range(len(text.splitlines()))
     keyed = keyed or (not references and bool(calls))
     outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if n - 1 not in lines]
@@ -63,7 +63,7 @@ def _is_list(text: str) -> bool:
     """Tell whether a text without a list in it is one."""
     if not (_HEAD.match(text) or _HEADING.search(text)):
         return True
-    entries = divided(_HEAD.sub("", text))
+    entries = split_references(_HEAD.sub("", text))
     return sum(map(looks_written_out, entries)) * 2 >= sum(not _HEADING.match(one.text or "") for one in entries)
 
 
@@ -72,7 +72,7 @@ def own_list(text: str) -> tuple[list[Reference], range]:
     listed, start = list_part(text)
     if not start:
         return [], range(0)
-    return [_plain(one) for one in divided(text)], range(start, start + len(listed.splitlines()))
+    return [_plain(one) for one in split_references(text)], range(start, start + len(listed.splitlines()))
 
 
 def footnotes(text: str) -> list[Reference]:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.citations.check.written import HEADINGS
+from entrez_kit.citations.check.pasted_lists import HEADINGS
 from entrez_kit.citations.files.references import unreadable
 from entrez_kit.errors import InvalidInput
 from entrez_kit.manuscripts.document import Beside, Manuscript

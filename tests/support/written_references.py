@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from word_files import heading, paragraph, word
 
-from entrez_kit.citations.check.written import divided
+from entrez_kit.citations.check.pasted_lists import split_references
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.citations.operation import citations_of
 from entrez_kit.manuscripts.reading import read_manuscript
@@ -98,7 +98,7 @@ def rendered(style: str, articles: list[Article]) -> list[str]:
 
 def as_text(texts: Sequence[str]) -> list[Reference]:
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
-    return divided(f"A title\n\nSome text [1] and (2019).\n\nReferences\n{listed}\n\nAppendix\nMore text.\n")
+    return split_references(f"A title\n\nSome text [1] and (2019).\n\nReferences\n{listed}\n\nAppendix\nMore text.\n")
 
 
 def as_word(texts: Sequence[str]) -> list[Reference]:

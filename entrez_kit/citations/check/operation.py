@@ -17,6 +17,7 @@ from entrez_kit import tracing
 from entrez_kit.citations.check.comparing import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
 from entrez_kit.citations.check.findings import STATUSES, CheckStatus, Finding, FindingCode, finding_of, gravest
 from entrez_kit.citations.check.lookup import Candidates, FoundBy, Match, find_records
+from entrez_kit.citations.check.pasted_lists import MAX_TEXT, as_reference, split_references
 from entrez_kit.citations.check.sources import (
     RETRACTED,
     TITLES,
@@ -26,7 +27,6 @@ from entrez_kit.citations.check.sources import (
     Work,
     verdict_of,
 )
-from entrez_kit.citations.check.written import MAX_TEXT, as_reference, divided
 from entrez_kit.citations.csl import csl_item
 from entrez_kit.citations.files.references import FieldUpdate, Reference
 from entrez_kit.citations.names import csl_text_of
@@ -124,7 +124,7 @@ class CheckRequest(Request):
     @cached_property
     def listed(self) -> list[Reference]:
         """The references, those of a text among them."""
-        return divided(self.text) if self.text else self.references
+        return split_references(self.text) if self.text else self.references
 
 
 class NearestWork(Result):

@@ -20,7 +20,7 @@ from entrez_kit.citations.check.comparing import (
     identifier_differences,
     titles_of,
 )
-from entrez_kit.citations.check.written import words_of
+from entrez_kit.citations.check.pasted_lists import words_of
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.citations.names import Name, csl_names, csl_text_of

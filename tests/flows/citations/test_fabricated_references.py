@@ -9,7 +9,7 @@ import pytest
 from entrez_kit import EntrezKit
 from entrez_kit.citations.check.operation import CHECK
 from entrez_kit.citations.check.text_comparing import compare_text
-from entrez_kit.citations.check.written import divided
+from entrez_kit.citations.check.pasted_lists import split_references
 from entrez_kit.citations.files.references import RefAuthor, Reference
 from entrez_kit.citations.operation import citations_of
 from entrez_kit.pubmed.models import Article
@@ -137,7 +137,7 @@ def test_the_title_or_the_authors_of_another_work_make_it_another_work_and_nothi
 def test_a_pasted_reference_that_says_anything_else_than_its_record_is_not_verified(kit: EntrezKit, made: str) -> None:
     text = "\n".join(f"{number}. {WRITTEN[made](*pair)}" for number, pair in enumerate(PAIRS, start=1))
 
-    checked = CHECK.run(kit.services, {"references": divided(text)}).references
+    checked = CHECK.run(kit.services, {"references": split_references(text)}).references
 
     assert len(checked) == len(PAIRS)
     assert not [one for one in checked if one.status == "verified"]
@@ -152,7 +152,7 @@ def test_there_are_more_than_forty_of_them() -> None:
 
 
 def test_true_references_are_verified_structured_and_pasted(kit: EntrezKit) -> None:
-    pasted = divided("\n\n".join(vancouver(one) for one in ARTICLES))
+    pasted = split_references("\n\n".join(vancouver(one) for one in ARTICLES))
 
     for references in (list(map(true, ARTICLES)), pasted):
         found = CHECK.run(kit.services, {"references": references}).references
@@ -165,7 +165,7 @@ def test_true_references_are_verified_structured_and_pasted(kit: EntrezKit) -> N
 def test_citations_in_the_styles_of_journals_agree_with_their_records() -> None:
     for style in ("vancouver", "apa", "ama", "nature"):
         for article, texts in zip(ARTICLES, citations_of(ARTICLES, [style]), strict=True):
-            (reference,) = divided(f"{texts[style]} PMID: {article.pmid}")
+            (reference,) = split_references(f"{texts[style]} PMID: {article.pmid}")
             agreement = compare_text(reference, article)
             assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), texts[style]
 
@@ -182,7 +182,7 @@ def test_citations_in_the_styles_of_journals_agree_with_their_records() -> None:
     ],
 )
 def test_a_pasted_list_is_divided_into_its_references(text: str, starts: list[int]) -> None:
-    assert [one.line for one in divided(text)] == starts
+    assert [one.line for one in split_references(text)] == starts
 
 
 @pytest.mark.parametrize(
@@ -197,6 +197,6 @@ def test_a_pasted_list_is_divided_into_its_references(text: str, starts: list[in
     ],
 )
 def test_only_identifiers_in_explicit_form_are_taken_from_text(text: str, found: tuple[str | None, ...]) -> None:
-    (reference,) = divided(text)
+    (reference,) = split_references(text)
 
     assert (reference.pmid, reference.pmcid, reference.doi) == found

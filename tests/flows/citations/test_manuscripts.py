@@ -12,7 +12,7 @@ from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, RETRACTED, TRUE
 from terminal import Cli, Done
 from word_files import bibliography, field, heading, package, paragraph, run, word, zotero
 
-from entrez_kit.citations.check.written import HEADING, HEADINGS
+from entrez_kit.citations.check.pasted_lists import HEADING, HEADINGS
 from entrez_kit.errors import InvalidInput
 from entrez_kit.manuscripts.calls import call_findings
 from entrez_kit.manuscripts.document import Manuscript

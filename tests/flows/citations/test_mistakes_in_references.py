@@ -8,7 +8,7 @@ import pytest
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.check.operation import CHECK, CheckedReference
-from entrez_kit.citations.check.written import divided
+from entrez_kit.citations.check.pasted_lists import split_references
 from entrez_kit.citations.files.references import RefAuthor, Reference
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
@@ -54,7 +54,7 @@ def as_text(given: Fields, ids: Fields) -> Reference:
     names = ", ".join(" ".join(filter(None, one)) for one in given["authors"])
     parts = [names, given["title"], given["journal"], f"{given['year']};{given['volume']}:{given['pages']}"]
     text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
-    (reference,) = divided(" ".join([text, *(f"doi:{doi}" for doi in ids.values())]))
+    (reference,) = split_references(" ".join([text, *(f"doi:{doi}" for doi in ids.values())]))
     return reference
 
 

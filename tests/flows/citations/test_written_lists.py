@@ -17,7 +17,7 @@ from written_references import DIALECTS, as_text, as_word, fabricated, lancet, r
 from entrez_kit import EntrezKit
 from entrez_kit.citations.check.guessing import guessed
 from entrez_kit.citations.check.operation import CHECK, CheckedReference
-from entrez_kit.citations.check.written import divided
+from entrez_kit.citations.check.pasted_lists import split_references
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.citations.style.entries import STYLES
 from entrez_kit.pubmed.models import Article
@@ -137,12 +137,14 @@ def test_what_is_not_found_names_the_nearest_work_and_how_near_it_is(demo: Shelf
     text = "Nobody A. Twin prime editing writes kilobase-scale sequences into bean protoplasts. Nature 2021; 1: 1-2."
     structured = Reference(key="r", title="Twin prime editing writes kilobase-scale sequences into bean protoplasts")
 
-    for one in demo.checked([*divided(text), structured]):
+    for one in demo.checked([*split_references(text), structured]):
         assert one.status == "not_found"
         assert one.nearest is not None
         assert one.nearest.pmid in ("99000009", "99000010")
         assert 0.8 < one.nearest.likeness < 1
-    (far,) = demo.checked(divided("Nobody A. Sheep on the far side of the moon count themselves. Nature 2021; 1: 1."))
+    (far,) = demo.checked(
+        split_references("Nobody A. Sheep on the far side of the moon count themselves. Nature 2021; 1: 1.")
+    )
     assert (far.status, far.nearest) == ("not_found", None)
 
 
@@ -167,12 +169,12 @@ def test_what_is_not_found_names_the_nearest_work_and_how_near_it_is(demo: Shelf
     ],
 )
 def test_a_list_is_found_in_a_text_and_divided_wherever_its_lines_break(text: str, starts: list[int]) -> None:
-    assert [one.line for one in divided(text)] == starts
+    assert [one.line for one in split_references(text)] == starts
 
 
 def test_the_number_of_a_reference_is_kept() -> None:
-    assert [one.number for one in divided("[3] Doe J. A.\n[4] Roe R. B.\n")] == ["3", "4"]
-    assert [one.number for one in divided("Doe J. A.\nRoe R. B.\n")] == [None, None]
+    assert [one.number for one in split_references("[3] Doe J. A.\n[4] Roe R. B.\n")] == ["3", "4"]
+    assert [one.number for one in split_references("Doe J. A.\nRoe R. B.\n")] == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,155 @@
+"""Pasted lists in any layout: as many rows as references, in their order, with their words."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from time import process_time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from list_layouts import BLANKS, MARKS, NUMBERS, Layout
+
+from entrez_kit.citations.check.pasted_lists import HEADINGS, split_references
+from entrez_kit.citations.operation import citations_of
+from entrez_kit.fulltext.jats.text import references_of
+from entrez_kit.fulltext.jats.tree import descendants, local, parse
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.xml.records import iter_records
+
+STYLES = ("apa", "mla", "vancouver", "ama", "chicago", "nature")
+
+
+def demo_articles() -> list[Article]:
+    paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
+    records = [record for path in paths for record in iter_records(path.read_bytes()) if record.kind != "deleted"]
+    return sorted((record.article() for record in records), key=lambda one: one.pmid)
+
+
+@cache
+def citations(style: str) -> list[str]:
+    return [" ".join(texts[style].split()) for texts in citations_of(demo_articles(), [style])]
+
+
+def words(text: str) -> str:
+    return "".join(re.findall(r"[^\W_]", text))
+
+
+def rows(text: str) -> list[str]:
+    return [words(one.text or "") for one in split_references(text)]
+
+
+def as_read(references: Sequence[str]) -> list[str]:
+    # A note about the standing of a work is no part of the reference.
+    return [words(split_references(reference)[0].text or "") for reference in references]
+
+
+layouts = st.builds(
+    Layout,
+    mark=st.sampled_from(list(MARKS)),
+    width=st.sampled_from([0, 60, 72, 80, 100]),
+    indent=st.sampled_from(["", "    ", "\t"]),
+    blank=st.sampled_from(BLANKS),
+    numbers=st.sampled_from(NUMBERS),
+    unmarked=st.one_of(st.just(frozenset()), st.frozensets(st.integers(1, 30), max_size=8)),
+    heading=st.sampled_from(["", *HEADINGS]),
+    newline=st.sampled_from(["\n", "\r\n"]),
+)
+
+
+@pytest.mark.long
+@pytest.mark.process
+@settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    style=st.sampled_from(STYLES),
+    first=st.integers(0, 50),
+    size=st.integers(4, 23),
+    layout=layouts.filter(lambda x: x.shows_every_reference),
+)
+def test_a_list_in_any_layout_has_as_many_rows_as_references(style: str, first: int, size: int, layout: Layout) -> None:
+    references = citations(style)[first : first + size]
+
+    assert rows(layout.written(references)) == as_read(references)
+
+
+RECORDED = {
+    "numbered": Layout(mark="1."),
+    "numbered and wrapped": Layout(mark="[1]", width=80),
+    "numbered, wrapped and indented": Layout(mark="1)", width=90, indent="    ", blank="between"),
+    "of Windows": Layout(mark="(1)", width=100, newline="\r\n"),
+    "empty lines between": Layout(blank="between"),
+    "wrapped, empty lines between": Layout(width=80, blank="between"),
+    "one per line": Layout(),
+    "hanging": Layout(width=80, indent="    "),
+    "without some numbers": Layout(mark="1.", unmarked=frozenset({3, 8, 21})),
+}
+
+
+def recorded_lists(real_data: Path) -> dict[str, list[str]]:
+    """Return the reference lists of all recorded articles."""
+    lists: dict[str, list[str]] = {}
+    for path in sorted((*real_data.glob("jats/*.xml"), *real_data.glob("efetch_pmc/*.xml"))):
+        root = parse(path.read_bytes())
+        articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
+        for number, article in enumerate(articles):
+            texts = [" ".join(one.citation.split()) for one in references_of(article) if one.citation]
+            if texts:
+                lists[f"{path.name} {number}"] = texts
+    return lists
+
+
+@pytest.mark.long
+def test_the_lists_of_recorded_articles_lose_no_reference(
+    real_data: Path, record_property: Callable[[str, object], None]
+) -> None:
+    lists = recorded_lists(real_data)
+    wrong: dict[str, list[tuple[str, int, int]]] = {name: [] for name in RECORDED}
+    for name, layout in RECORDED.items():
+        for of, references in lists.items():
+            found = len(split_references(layout.written(references)))
+            if found != len(references):
+                wrong[name].append((of, len(references), found))
+
+    total = sum(map(len, lists.values()))
+    for name, found_wrong in wrong.items():
+        off = sum(abs(wanted - found) for _, wanted, found in found_wrong)
+        record_property(name, f"{len(lists) - len(found_wrong)} of {len(lists)} lists, {off} of {total} rows off")
+        assert len(found_wrong) <= 0.05 * len(lists), (name, found_wrong)
+        assert off <= 0.003 * total, (name, found_wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("References\n\nDoe J. A b. J. 2019.\nRoe R. C d. J. 2020.\nPoe E. E f. J. 2021.\n", [3, 4, 5]),
+        ("1. Doe J. A b. J. 2019.\nRoe R. C d. J. 2020.\n3. Poe E. E f. J. 2021.\n", [1, 2, 3]),
+        ("1.\nDoe J. A b. J. 2019.\n2.\nRoe R. C d. J. 2020.\n", [1, 3]),
+        ("1 Doe J. A b. J. 2019.\n2 Roe R. C d. J. 2020.\n", [1, 2]),
+        ("[Doe19] Doe J. A b. J. 2019.\n[Roe20] Roe R. C d. J. 2020.\n", [1, 2]),
+        ("1: Doe J. A b. J. 2019.\n2: Roe R. C d. J. 2020.\n", [1, 2]),
+        (
+            "Doe J, Roe R.\nA b c.\nJ Inv. 2019;1:2.\n\nRoe R.\nC d e.\nJ Inv. 2020;2:3.\n\n"
+            "Poe E.\nE f.\nJ. 2021;3:4.\n",
+            [1, 5, 9],
+        ),
+        (
+            "1. Doe J. A b. J. 2019.\n[PubMed] [Google Scholar]\n2. Roe R. C d. J. 2020.\n[PubMed] [CrossRef]\n",
+            [1, 3],
+        ),
+        ("Список литературы\n1. Иванов И. А б. Ж. 2019.\n2. Петров П. В г. Ж. 2020.\n", [2, 3]),
+        ("1. Doe J. A b. J. 2019;7.\n2. Roe R. C d. J. 2020;8:\nSupplement 1.\n3. Poe E. E f. J. 2021;9.\n", [1, 2, 4]),
+    ],
+)
+def test_each_sign_of_a_layout_separates_references(text: str, starts: list[int]) -> None:
+    assert [one.line for one in split_references(text)] == starts
+
+
+def test_the_work_grows_with_the_length_of_a_list() -> None:
+    def seconds(size: int) -> float:
+        begin = process_time()
+        split_references("a line without a year\n" * size)
+        return process_time() - begin
+
+    assert seconds(30_000) < 20 * max(seconds(3_000), 0.05)
