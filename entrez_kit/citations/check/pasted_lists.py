@@ -1,7 +1,7 @@
 """Split a pasted list into its references, and read the number and the identifiers of each.
 
-Nobody says how a list is laid out, so every line is judged by several signs at once: the mark in front of it, an empty
-line above, its indent, whether the line above is full, and what the two lines say.
+The layout of a list is unknown, so several signs decide for each line: the mark in front of it, an empty line above,
+its indent, the length of the line above, and the words of both lines.
 """
 
 import math
@@ -147,7 +147,7 @@ class _Line:
     count: int | None = None
     body: str = ""
     full: bool = False
-    """Whether the line above is so long that the first word of this one did not fit behind it."""
+    """Whether the first word of this line did not fit behind the line above."""
     begins: bool = field(init=False)
     dated: bool = field(init=False)
 
@@ -208,7 +208,7 @@ def split_references(text: str) -> list[Reference]:
         if first or not pieces:
             pieces.append([])
         pieces[-1].append(line)
-    return [as_reference(_joined([one.text for one in piece]), piece[0].number) for piece in pieces]
+    return [as_reference(_join_lines([one.text for one in piece]), piece[0].number) for piece in pieces]
 
 
 class _Layout:
@@ -313,11 +313,12 @@ class _Layout:
     def _is_first(self, n: int) -> bool:
         """Tell whether a reference begins with a line; the one before it began at ``start``."""
         line, above = self.lines[n], self.lines[n - 1]
-        if n - 1 == self.start and not above.body:  # the mark has a line of its own
+        if n - 1 == self.start and not above.body:  # the line above has only the mark
             return False
         if line.kind and self._mark_counts(n):
             return True
-        if _GOES_ON.match(line.text):
+        two_addresses = line.text.startswith("http") and "http" in above.text and not line.full
+        if _GOES_ON.match(line.text) and not two_addresses:
             return False
         ends = _ENDS.search(above.text) is not None
         if line.after_blank and not self.kind:
@@ -377,7 +378,7 @@ class _Layout:
     def _lacks_a_number(self, n: int) -> bool:
         """Tell whether the numbers of a list have room for a reference without one."""
         after = self.next_count[n]
-        return after != self.last + 1
+        return bool(self.kind) and after != self.last + 1
 
     def _dated_ahead(self, n: int) -> bool:
         for line in self.lines[n : n + AHEAD]:
@@ -411,7 +412,7 @@ def _share(lines: Sequence[_Line]) -> float:
     return sum(line.begins for line in lines) / len(lines) if lines else 1.0
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _join_lines(parts: Sequence[str]) -> str:
     """Join the lines of a reference; a word that is divided at the end of a line stays one, its hyphen kept."""
     text = ""
     for part in parts:
@@ -428,7 +429,7 @@ def as_reference(
     Args:
         text: the reference, with its number in front if it has one.
         line: where it begins.
-        key: its name; made of its line unless given.
+        key: the name of the reference; by default its line.
         number: its number in the list, where that does not stand in front of it.
         where: what ``line`` counts.
     """
@@ -458,7 +459,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _identifiers(text: str) -> dict[str, Any]:
-    """Return the identifiers that a text names as such, the first of each kind; a number alone is none."""
+    """Return the identifiers that a text names as such, the first of each kind; but no bare number."""
     words = [match[0] for match in _LABELLED.finditer(text)]
     for match in _WORD_WITH_ID.finditer(text):
         word = match[0].rstrip(".,;")
