@@ -8,8 +8,8 @@ import pytest
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.check.operation import CHECK
-from entrez_kit.citations.check.text_comparing import compare_text
 from entrez_kit.citations.check.pasted_lists import split_references
+from entrez_kit.citations.check.text_comparing import compare_text
 from entrez_kit.citations.files.references import RefAuthor, Reference
 from entrez_kit.citations.operation import citations_of
 from entrez_kit.pubmed.models import Article
