@@ -58,6 +58,7 @@ IDS: Final = argument("pmids", "ID...", help="PMIDs, PMCIDs, DOIs or addresses t
     option("detail_level", "--detail", metavar="LEVEL"),
     option("include_mesh_terms", "--mesh/--no-mesh"),
     option("include_grant_info", "--grants"),
+    option("include_references", "--references"),
     option("query_key", metavar="KEY", panel=HISTORY),
     option("web_env", metavar="ENV", panel=HISTORY),
     option("retstart", panel=HISTORY),
@@ -116,13 +117,21 @@ def print_records(
     if records > MANY_RECORDS and plan(ctx).format in ("json", "table"):
         note(ctx, f"{counted(records, 'record')} are held in memory to print them as one; jsonl streams them.")
     advise(ctx, records)
-    view = _view(str(arguments["detail_level"]), table)
+    repeated: list[str] = []
+    view = _view(str(arguments["detail_level"]), table, repeated)
     operation = FETCH_CONTENTS
     if plan(ctx).format == "json" and not plan(ctx).fields:
         from ._formats.documents import RecordTexts
 
         view = replace(view, texts=(texts := RecordTexts()))
         operation = replace(operation, collect=lambda request, contents: result_of(request, _Written(contents, texts)))
+
+    def finish(printed: Any) -> EntrezKitError | None:
+        if repeated:
+            number = f"{counted(len(repeated), 'identifier')} {'names' if len(repeated) == 1 else 'name'}"
+            note(ctx, f"{number} a record that was already written; each record is written once.")
+        return afterwards(printed) if afterwards is not None else None
+
     return run(
         ctx,
         operation,
@@ -131,11 +140,30 @@ def print_records(
         label="Fetching",
         least=BATCH,
         idle=idle,
-        afterwards=afterwards,
+        afterwards=finish,
     )
 
 
-def _view(level: str, table: Any) -> View[FetchResult]:
+def _view(level: str, table: Any, repeated: list[str]) -> View[FetchResult]:
+    """Return how records are printed.
+
+    Args:
+        level: the level of detail.
+        table: renders the table.
+        repeated: gets the PMID of each record that is not written again to a file for reference managers.
+    """
+    written: set[str] = set()
+
+    def is_new(item: Content) -> bool:
+        pmid = item.fetched.pmid or ""
+        if item.fetched.status != "found":
+            return False
+        if pmid in written:
+            repeated.append(pmid)
+            return False
+        written.add(pmid)
+        return True
+
     return View(
         table=table,
         records=_records,
@@ -143,7 +171,7 @@ def _view(level: str, table: Any) -> View[FetchResult]:
         columns=ARTICLE_COLUMNS,
         page=page,
         ids=lambda item: [item.fetched.pmid] if item.fetched.status == "found" else [],
-        articles=lambda item: [item.document] if item.document is not None else [],
+        articles=lambda item: [item.document] if is_new(item) else [],
         # NCBI's own bytes
         writers={
             "xml": lambda sink: Texts(
@@ -153,7 +181,7 @@ def _view(level: str, table: Any) -> View[FetchResult]:
                 tail=XML_TAIL,
             ),
             "nbib": lambda sink: Texts(
-                sink, lambda item: [item.fetched.medline] if item.fetched.medline is not None else [], between=b"\n"
+                sink, lambda item: [item.fetched.medline] if is_new(item) else [], between=b"\n"
             ),
         },
     )

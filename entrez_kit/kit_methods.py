@@ -168,6 +168,7 @@ class Methods(OperationRunner):
         detail_level: Literal["abstract_plus", "full_xml", "medline_text", "citation_data"] = "abstract_plus",
         include_mesh_terms: bool = True,
         include_grant_info: bool = False,
+        include_references: bool = False,
         output_format: Literal["json", "raw_text"] = "json",
     ) -> "FetchResult":
         """Fetch PubMed records by PMID: abstract, authors, journal, MeSH terms, corrections, retraction status.
@@ -184,6 +185,7 @@ class Methods(OperationRunner):
             detail_level: abstract_plus (parsed record), citation_data (short), full_xml (as JSON) or medline_text.
             include_mesh_terms: With MeSH terms.
             include_grant_info: With grants (abstract_plus).
+            include_references: With the works it cites (abstract_plus).
             output_format: raw_text gives full_xml and medline_text as one text, as NCBI sent it.
 
         Returns:

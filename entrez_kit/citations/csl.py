@@ -1,6 +1,8 @@
 """PubMed records as CSL-JSON, the form that citation processors and reference managers read."""
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from entrez_kit.citations.names import csl_names
@@ -66,7 +68,9 @@ def csl_item(article: Article) -> Item:
 def style_item(article: Article) -> Item:
     """Return a record as an item of CSL-JSON for ``format_citations``, with what its styles know beyond CSL.
 
-    That are the initials of persons as PubMed gives them, and ``species``, the names of organisms among the terms.
+    These are the initials of persons as PubMed gives them; ``species``, the names of organisms among the terms and in
+    the italics of the title; ``medline-title``, NLM's abbreviation of the journal if it differs from the ISO one; and
+    ``languages``, if there are several.
     """
     item = csl_item(article)
     book = article.book_info or BookInfo()
@@ -74,8 +78,20 @@ def style_item(article: Article) -> Item:
         if role in item:
             item[role] = csl_names(people, with_initials=True)
     headings = [term.descriptor_name for term in article.mesh_terms]
-    item["species"] = [*organisms(headings), *taxa(article.keywords)]
+    item["species"] = [*organisms(headings), *taxa(article.keywords), *_names_in_italics(article.italics)]
+    if article.journal_info is not None and article.journal_info.medline_abbreviation:
+        item["medline-title"] = article.journal_info.medline_abbreviation
+    if len(article.languages) > 1:
+        item["languages"] = [LANGUAGES.get(code, ("", code))[1] for code in article.languages]
     return item
+
+
+def _names_in_italics(phrases: Iterable[str]) -> Iterator[str]:
+    """Yield each two words of the phrases that name a species or a subspecies: Escherichia coli."""
+    for phrase in phrases:
+        words = phrase.split()
+        if len(words) > 1 and words[0][:1].isupper() and all(word.islower() for word in words[1:]):
+            yield from map(" ".join, pairwise(words))
 
 
 def csl_type(article: Article) -> str:

@@ -55,8 +55,10 @@ def article_title(title: str, vernacular: str | None) -> str:
 def both_titles(title: str, vernacular: str | None) -> tuple[str, str | None]:
     """Return the English title of an article in another language without its brackets, and its own title."""
     text, own = plain_title(title), plain_title(vernacular or "")
-    english = text[1:-1].rstrip(".") if text.startswith("[") and text.endswith("]") else text
-    if not own or not english or english.casefold() in (_NOT_AVAILABLE, own.casefold()):
+    english = text[1:-1].rstrip(".") if _BRACKETS.fullmatch(text) else text
+    if not own:
+        return english, None
+    if not english or english.casefold() in (_NOT_AVAILABLE, own.casefold()):
         return article_title(title, vernacular), None
     return english, own
 
@@ -74,6 +76,9 @@ def journal_title(title: str, short: str | None = None) -> str:
     name, _, body = text.rpartition(". ")
     if body and body in name:  # who publishes it is part of the name already
         text = name
+    if _SECTION.search(text):  # Journal of chromatography. B, Analytical technologies
+        text = _SECTION_NAME.sub(r"\1: ", _SECTION.sub(" ", text, count=1), count=1)
+    text = _SUBSECTION.sub(": ", text)
     if short and short.casefold() == text.casefold():
         return text if _INNER_CAPITAL.search(text) and not _INNER_CAPITAL.search(short) else short
     words = text.split(" ")
@@ -91,12 +96,20 @@ def _capital(word: str, *, first: bool) -> str:
     return "".join(part if part in small or part.lower() != part else part[:1].upper() + part[1:] for part in parts)
 
 
+_PLACES: Final = re.compile(r"(?<=\()(?:Lond|Oxf|Camb|Edinb|Philos|Copenh|Amst|Berl|Stuttg|Basel Switz)(?=\))")
+"""Abbreviated places that NLM adds to the names of journals."""
+_SUBSECTION: Final = re.compile(r"(?<=[A-Za-z]{4})\. ")
+_SECTION: Final = re.compile(r"\. (?=(?:(?:Part|Series|Section) )?[A-Z], )")
+_SECTION_NAME: Final = re.compile(r"((?: (?:Part|Series|Section))? [A-Z]), ")
+
+
 def dotted(short: str, title: str | None) -> str:
     """Put full stops after the abbreviated words of a journal's short title: "N. Engl. J. Med.", but "Nature".
 
-    A contraction, which keeps the last letter of its word (Natl), takes none.
+    A contraction, which keeps the last letter of its word (Natl), takes none. A place in brackets does: (Lond.).
     """
-    if "." in short or len(short) > MAX_NAME or len(title or "") > MAX_NAME:
+    short = _PLACES.sub(r"\g<0>.", short)
+    if "." in short.replace(".)", ")") or len(short) > MAX_NAME or len(title or "") > MAX_NAME:
         return short
     words = [_bare(word) for word in re.findall(r"[\w'’&]+", title or "")]
     place = 0
@@ -106,7 +119,8 @@ def dotted(short: str, title: str | None) -> str:
         found = next((n for n in range(place, len(words)) if letters and abbreviates(letters, words[n])), None)
         if found is not None:
             place = found + 1
-            part = f"{part}." if letters != words[found] and words[found].startswith(letters) else part
+            is_contraction = letters[-1] == words[found][-1] and not words[found].startswith(letters)
+            part = part if letters == words[found] or is_contraction else f"{part}."
         marked.append(part)
     return " ".join(marked).replace("U. S. A.", "USA")
 

@@ -8,13 +8,6 @@ from entrez_kit.pubmed.models import Article
 RECORD_ADDRESS: Final = "https://europepmc.org/article"
 
 
-class Chemical(Result):
-    """A substance MEDLINE lists, with its registry number ("0" where it has none)."""
-
-    name: str
-    registry_number: str | None = sparse()
-
-
 class FullTextLink(Result):
     """Where the text can be read, in what form, and whether it is free."""
 
@@ -70,7 +63,6 @@ class EuropePMCArticle(Article):
     first_publication_date: str | None = sparse()
     publication_status: str | None = sparse()
     publication_model: str | None = sparse()
-    chemicals: list[Chemical] = sparse([])
     subsets: list[str] = sparse([])
     full_text_links: list[FullTextLink] = sparse([])
     features: list[str] = sparse([])

@@ -379,10 +379,12 @@ def _publication(raw: Raw, fields: Fields) -> None:
         numbers = [part.upper() for part in re.split(r"[;\s]+", text(raw.get("journalIssn"))) if part]
         issn = numbers[0] if numbers else None
         fields["issns"] = numbers[1:] and numbers
-    short = _first(journal.get("isoabbreviation"), journal.get("medlineAbbreviation"), raw.get("journalTitle"))
+    medline = _first(journal.get("medlineAbbreviation"))
+    short = _first(journal.get("isoabbreviation"), medline, raw.get("journalTitle"))
     info: Fields = {
         "title": _first(journal.get("title")),
         "iso_abbreviation": short,
+        "medline_abbreviation": medline if medline != short else None,
         "issn": issn,
         "eissn": eissn,
         "nlm_id": _first(journal.get("nlmid")),
@@ -459,7 +461,10 @@ def _terms(raw: Raw, fields: Fields) -> None:
         if (name := _first(heading.get("descriptorName")))
     ]
     chemicals = [_renamed(item, _CHEMICAL) for item in _mappings(raw, "chemicalList", "chemical")]
-    fields["chemicals"] = [chemical for chemical in chemicals if "name" in chemical]
+    named = [chemical for chemical in chemicals if "name" in chemical]
+    fields["chemicals"] = [  # 0 means that there is no number
+        {name: value for name, value in one.items() if (name, value) != ("registry_number", "0")} for one in named
+    ]
     grants = [_renamed(item, _GRANT) for item in _mappings(raw, "grantsList", "grant")]
     fields["grant_list"] = [grant for grant in grants if grant]
     fields["subsets"] = [

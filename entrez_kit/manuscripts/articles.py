@@ -12,9 +12,9 @@ from entrez_kit.fulltext.jats.text import references_of
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, attribute, descendants, local, parse
 from entrez_kit.identifiers import Identifier
 from entrez_kit.manuscripts.document import Line, Manuscript, Paragraph
+from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.relationships.fallback import read_references
-from entrez_kit.relationships.models import RelatedArticle
+from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.services import Services
 
 _BETWEEN_NUMBERS: Final = re.compile(r"(?<=[0-9])\]\s?([,;\u2010-\u2015-])\s?\[(?=[0-9])")
@@ -194,7 +194,7 @@ def own_references(services: Services, article: Identifier) -> list[Reference]:
     )
 
 
-def _of_pubmed(cited: RelatedArticle, number: int) -> Reference:
+def _of_pubmed(cited: CitedWork, number: int) -> Reference:
     """Return an entry of PubMed's list; what it links is its word for the work, the rest is text."""
     ids = {"pmid": cited.pmid, "pmcid": cited.pmcid, "doi": cited.doi}
     if cited.citation and not any(ids.values()):

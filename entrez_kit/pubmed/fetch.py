@@ -11,6 +11,7 @@ from entrez_kit.model import Collected, Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
+from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, Wording
 
@@ -40,6 +41,7 @@ class FetchRequest(Request):
     )
     include_mesh_terms: bool = Field(default=True, description="With MeSH terms.")
     include_grant_info: bool = Field(default=False, description="With grants (abstract_plus).")
+    include_references: bool = Field(default=False, description="With the works it cites (abstract_plus).")
     output_format: Literal["json", "raw_text"] = Field(
         default="json", description="raw_text gives full_xml and medline_text as one text, as NCBI sent it."
     )
@@ -135,16 +137,18 @@ class Content:
         if request.detail_level == "full_xml":
             return FullXmlArticle(pmid=fetched.pmid, full_xml_content=fetched.record.as_json())
         document: Article | CitationData
-        without: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
         if request.detail_level == "citation_data":
             document = fetched.record.citation()
         else:
             document = fetched.record.article()
             if document.grant_list and not request.include_grant_info:
-                without["grant_list"] = []
+                changes["grant_list"] = []
+            if request.include_references:
+                changes["references"] = list(read_references(fetched.record.element, fetched.pmid))
         if document.mesh_terms and not request.include_mesh_terms:
-            without["mesh_terms"] = []
-        return document.model_copy(update=without) if without else document
+            changes["mesh_terms"] = []
+        return document.model_copy(update=changes) if changes else document
 
 
 class Contents(Outcomes[Content]):
@@ -185,7 +189,7 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     """
     how: dict[str, Any] = {
         "medline": request.detail_level == "medline_text",
-        "keep": "raw" if request.detail_level == "full_xml" else "fields",
+        "keep": "raw" if request.detail_level == "full_xml" or request.include_references else "fields",
     }
     if not request.query_key:
         return Contents(request, Retrieval.of_ids(services, request.pmids or [], **how))

@@ -38,7 +38,10 @@ class PublicationDate(Part):
 
 
 class Author(Part):
-    """A person (last_name, first_name, initials) or a group (collective_name)."""
+    """A person (last_name, first_name, initials) or a group (collective_name).
+
+    ``equal_contribution`` is true for authors who contributed equally, and absent otherwise.
+    """
 
     last_name: str | None = sparse()
     first_name: str | None = sparse()
@@ -46,6 +49,7 @@ class Author(Part):
     suffix: str | None = sparse()
     orcid: str | None = sparse()
     affiliations: list[str] = sparse([])
+    equal_contribution: bool | None = sparse()
     collective_name: str | None = sparse()
 
 
@@ -69,11 +73,13 @@ class OtherAbstract(Result):
 class JournalInfo(Part):
     """The journal (or, for a book or chapter, the book) and the place in it.
 
+    ``medline_abbreviation`` is NLM's own abbreviation of the title ("Clin Sci (Lond)"), if it differs from the ISO one.
     ``article_number`` is what electronic journals have in place of pages (e47969, 2564), also where PubMed gives both.
     """
 
     title: str | None = sparse()
     iso_abbreviation: str | None = sparse()
+    medline_abbreviation: str | None = sparse()
     issn: str | None = sparse()
     eissn: str | None = sparse()
     issn_linking: str | None = sparse()
@@ -104,6 +110,14 @@ class MeshTerm(Part):
     ui: str | None = sparse()
     is_major_topic: bool = False
     qualifiers: tuple[MeshQualifier, ...] = sparse(())
+
+
+class Chemical(Part):
+    """A substance that the article is about, with its registry number (CAS, UNII or EC) if it has one."""
+
+    name: str
+    ui: str | None = sparse()
+    registry_number: str | None = sparse()
 
 
 class SupplementalMesh(Result):
@@ -163,6 +177,15 @@ class Correction(Result):
     note: str | None = sparse()
 
 
+class CitedWork(Part):
+    """A work in the reference list of a record, with the ids and the text that PubMed has of it."""
+
+    pmid: str | None = sparse()
+    doi: str | None = sparse()
+    pmcid: str | None = sparse()
+    citation: str | None = sparse()
+
+
 class BookInfo(Result):
     """What a book or chapter has beside the fields of an article.
 
@@ -195,7 +218,8 @@ class Article(Result):
     (pubmed, doi, pmc, pii, mid, bookaccession ...); where NLM lists several of one type, the others are numbered
     (``mid_2``). ``abstract_text`` is all sections joined by line breaks, labels included; of a record without an
     English abstract it is the one in the article's own language, and ``abstract_language`` gives that as MEDLINE does
-    (spa). Authors and ids that NLM marks as invalid are left out.
+    (spa). Authors and ids that NLM marks as invalid are left out. ``major_keywords`` are the keywords that name a major
+    topic. ``references`` are the works it cites, if they were requested.
     """
 
     pmid: str
@@ -216,7 +240,9 @@ class Article(Result):
     publication_types: list[str] = sparse([])
     languages: list[str] = sparse([])
     keywords: list[str] = sparse([])
+    major_keywords: list[str] = sparse([])
     mesh_terms: list[MeshTerm] = sparse([])
+    chemicals: list[Chemical] = sparse([])
     supplemental_mesh: list[SupplementalMesh] = sparse([])
     data_banks: list[DataBank] = sparse([])
     grant_list: list[Grant] = sparse([])
@@ -227,10 +253,17 @@ class Article(Result):
     history: list[HistoryDate] = sparse([])
     date_revised: str | None = sparse()
     corrections: list[Correction] = sparse([])
+    references: list[CitedWork] = sparse([])
     coi_statement: str | None = sparse()
     retraction_status: RetractionStatus = "none"
     standing: Standing | None = sparse()
     url: str
+    _italics: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def italics(self) -> tuple[str, ...]:
+        """The phrases of the title that are in italics, such as names of species; not part of the document."""
+        return self._italics
 
 
 class CitationAuthor(Part):

@@ -16,6 +16,8 @@ _LONGEST_NUMBER: Final = 12
 _LONG_NUMBER: Final = 5
 """A single number of so many digits is no page: no volume is so thick."""
 _NUMBER: Final = re.compile(r"(?=[^0-9]*[0-9])[\w.-]{1,30}")
+_EXTENT: Final = re.compile(r"\[[^\[\]]*\b(?:words?|paragraphs?|screens?|p|pages?)\b[^\[\]]*\]")
+"""The length of an electronic article in place of its pages: [34457 words; 185 paragraphs]."""
 _PUBLISHER_CODE: Final = re.compile(r"(?:S[0-9]{4}-?|[0-9]{4}-)[0-9]{3}[0-9X]")
 """An ISSN and what follows it, the code by which publishers know a manuscript: S0949-2658(19)30200-3."""
 
@@ -60,7 +62,7 @@ def page_and_number(pages: str | None, number: str | None = None) -> tuple[str |
         pages: as PubMed has them; an article number may stand there.
         number: the article number, where the record has one beside the pages; where both are the same it is no page.
     """
-    text = (pages or "").strip()
+    text = _EXTENT.sub("", pages or "").strip()
     if not text:
         return None, number
     if is_article_number(text) or text == number:

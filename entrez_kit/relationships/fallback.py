@@ -1,7 +1,7 @@
 """Who else knows what an article cites and what cites it: its own PubMed record, and Europe PMC."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
@@ -9,7 +9,7 @@ from entrez_kit.errors import EntityNotFound
 from entrez_kit.identifiers import bare_doi, bare_pmcid
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.summaries import source_line
-from entrez_kit.pubmed.xml.mixed_content import text_of
+from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
@@ -47,57 +47,10 @@ def cited_in_records(services: Services, pmids: list[str]) -> dict[str, list[Rel
     fetched = list(retrieval)
     retrieval.raise_if_nothing_answered()
     return {
-        item.pmid: list(read_references(item.record.element, item.pmid))
+        item.pmid: [RelatedArticle(**dict(work)) for work in read_references(item.record.element, item.pmid)]
         for item in fetched
         if item.record is not None and item.pmid
     }
-
-
-def read_references(element: Any, source: str) -> Iterator[RelatedArticle]:
-    """Read the reference list of a PubMed record, nested lists included; without one, the articles NLM says it cites.
-
-    Args:
-        element: the whole record.
-        source: its PMID; a reference to itself is left out.
-    """
-    seen: set[str | None] = {source}
-    for article in [*_references(element)] or _older_references(element):
-        if article.pmid not in seen:
-            seen |= {article.pmid} - {None}
-            yield article
-
-
-def _references(element: Any) -> Iterator[RelatedArticle]:
-    for reference in element.iter("Reference"):
-        ids: dict[str, str] = {}
-        for item in reference.iterfind("ArticleIdList/ArticleId"):
-            kind, value = (item.get("IdType") or "").lower(), _words(item)
-            if value:
-                ids.setdefault(kind, value)
-        citation = _words(reference.find("Citation")) or None
-        article = RelatedArticle(
-            pmid=_pmid(ids.get("pubmed")),
-            doi=bare_doi(ids.get("doi", "")) or None,
-            pmcid=bare_pmcid(ids.get("pmc") or ids.get("pmcid") or ""),
-            citation=citation,
-        )
-        if article.pmid or article.doi or article.pmcid or citation:
-            yield article
-
-
-def _older_references(element: Any) -> Iterator[RelatedArticle]:
-    for item in element.iter("CommentsCorrections"):
-        if item.get("RefType") == "Cites" and (pmid := _pmid(_words(item.find("PMID")))):
-            yield RelatedArticle(pmid=pmid, citation=_words(item.find("RefSource")) or None)
-
-
-def _words(element: Any) -> str:
-    return "" if element is None else " ".join(text_of(element).split())
-
-
-def _pmid(text: str | None) -> str | None:
-    text = (text or "").strip()
-    return str(int(text)) if text.isascii() and text.isdigit() and len(text) <= 10 and int(text) else None
 
 
 # Europe PMC
@@ -193,7 +146,7 @@ def _record(record: Mapping[str, Any]) -> RelatedArticle:
         return next((" ".join(str(value).split()) for name in names if (value := record.get(name))), None)
 
     source, number = text("source"), text("id")
-    pmid = _pmid(number) if source == "MED" else None
+    pmid = read_pmid(number) if source == "MED" else None
     journal = text("journalAbbreviation", "publicationTitle")
     appeared = (part or "" for part in (journal, text("pubYear"), text("volume"), text("issue"), text("pageInfo")))
     return RelatedArticle(

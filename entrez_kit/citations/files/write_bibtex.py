@@ -33,6 +33,8 @@ _SPECIAL: Final = {
     "^": r"\textasciicircum{}",
     **{character: f"\\{character}" for character in "&%$#_"},
 }
+_LIGATURES: Final = re.compile(r"(?<=-)(?=-)|(?<=`)(?=`)|(?<=')(?=')|(?<=[?!])(?=`)")
+"""Where LaTeX joins characters: two hyphens become a dash, two apostrophes a quotation mark."""
 _DOI_SIGNS: Final = re.compile(r"[{}\\^% ]")
 _ADDRESS_SIGNS: Final = re.compile(r"[{}\\^ ]|%(?![0-9A-Fa-f]{2})")
 """What would end the field, or mean something in TeX; in an address a percent sign that encodes something stays."""
@@ -67,8 +69,8 @@ def default_key(article: Article) -> str:
 
 
 def escaped(text: Any) -> str:
-    """Return text for a field: on one line, with LaTeX's own characters escaped."""
-    return "".join(_SPECIAL.get(character, character) for character in one_line(text))
+    """Return text for a field: on one line, with LaTeX's own characters and ligatures escaped."""
+    return _LIGATURES.sub("{}", "".join(_SPECIAL.get(character, character) for character in one_line(text)))
 
 
 def bibtex_name(name: Name) -> str:
@@ -113,7 +115,8 @@ def _place(item: Item, kind: str) -> Fields:
     yield "number", _braced(number)
     if kind != "techreport":
         # A double hyphen becomes a dash.
-        yield "pages", _braced(re.sub(r"(?<=\w)-(?=\w)", "--", item.get("page", "")) or item.get("number"))
+        pages = re.sub(r"(?<=\w)-(?=\w)", "--", _braced(item.get("page")))
+        yield "pages", pages if item.get("page") else _braced(item.get("number"))
     yield "chapter", _braced(item.get("chapter-number"))
     yield "series", _braced(item.get("collection-title"))
     yield "edition", _braced(item.get("edition"))

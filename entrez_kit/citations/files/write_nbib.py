@@ -134,7 +134,7 @@ def _tails(article: Article) -> Fields:
     yield "TT", article.vernacular_title
     if book is not None:
         yield from (("PL", book.publisher_location), ("PB", book.publisher), ("ETN", book.edition))
-    yield "TA", journal.iso_abbreviation
+    yield "TA", journal.medline_abbreviation or journal.iso_abbreviation
     yield "JT", journal.title
     yield "JID", journal.nlm_id
     for term in article.mesh_terms:
@@ -152,6 +152,10 @@ def _tails(article: Article) -> Fields:
     for word in article.keywords:
         yield "OT", word
     yield "COIS", article.coi_statement
+    for step in article.history:
+        if step.year and step.month and step.day:
+            date = f"{step.year}/{step.month:02}/{step.day:02} {step.hour or 0:02}:{step.minute or 0:02}"
+            yield "PHST", f"{date} [{step.status}]"
     yield "PMC", article.pmcid
     if article.doi:
         yield "AID", f"{article.doi} [doi]"
@@ -164,7 +168,7 @@ def _tails(article: Article) -> Fields:
 
 
 def _source(article: Article, journal: JournalInfo) -> str | None:
-    name = journal.iso_abbreviation or journal.title
+    name = journal.medline_abbreviation or journal.iso_abbreviation or journal.title
     if not name:
         return None
     place = f"{journal.volume or ''}{f'({journal.issue})' if journal.issue else ''}"

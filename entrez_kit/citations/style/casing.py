@@ -168,11 +168,12 @@ def _word(word: str, small: frozenset[str], *, emphatic: bool) -> str:
             continue
         if not index and not emphatic and not opening and bare in small and len(parts) == 1:
             continue
-        parts[index] = _capitalized(part)
+        parts[index] = capitalize(part)
     return opening + "".join(parts)
 
 
-def _capitalized(part: str) -> str:
+def capitalize(part: str) -> str:
+    """Return a word with a capital, unless it has a capital or a digit, or is one Greek letter."""
     letters = [letter for letter in part if letter.isalpha()]
     if not letters or any(letter.isupper() for letter in part) or any(letter.isdigit() for letter in part):
         return part
@@ -188,5 +189,5 @@ def subtitle_capitals(title: str) -> str:
         if words[number - 1].endswith((":", "?", "!", "—")) and not words[number - 1][:-1].isdigit():
             opening, text = _divided(words[number])
             head, *rest = re.split(r"(?=[-–/])", text, maxsplit=1)
-            words[number] = opening + _capitalized(head) + "".join(rest)
+            words[number] = opening + capitalize(head) + "".join(rest)
     return " ".join(words)

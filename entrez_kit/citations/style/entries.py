@@ -134,7 +134,8 @@ def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain"
         chunk = given[start : start + CHUNK]
         entries = format_entries([prepared(item, chosen.wants) for item in chunk], xml)
         for item, entry in zip(chunk, entries, strict=True):
-            texts.append(written(_noticed(_mended(entry), item), markup))
+            is_translated = item.get("language", "en") != "en"
+            texts.append(written(_noticed(_mended(entry, is_translated=is_translated), item), markup))
     return texts
 
 
@@ -142,19 +143,23 @@ _TRANSLATION: Final = re.compile(r"“([^“”]+) (\[[^\[\]]+\])([.,]?)”")
 _IN_LANGUAGE: Final = re.compile(r"“([^“”]+?)([?!]?) \[(In [A-Z][a-z]+\.)\]\.?”")
 _ENDS_QUOTED: Final = re.compile(r"(‘[^‘’“”]*(?:’\w[^‘’“”]*)*)’\.”")
 """A title that ends with words in quotation marks: the full stop stands inside both (MLA, Chicago)."""
+_NO_PAGES: Final = re.compile(r", \((?=[0-9]{4}\)\.)")
+"""A volume without pages (Nature): "3 (2019)"."""
 _RESTORED: Final = ((f", {GROUP[0]}", "; "), (f"{GROUP[1]}, ", "; "), *((mark, "") for mark in GROUP), (HYPHEN, "-"))
 
 
-def _mended(entry: Entry) -> Entry:
+def _mended(entry: Entry, *, is_translated: bool = True) -> Entry:
     """Set right what CSL has no means to say.
 
-    The translation of a title follows its quotation marks (Chicago, MLA), as does its language. A group among persons
-    follows a semicolon (ICMJE, sample 3; AMA).
+    The translation of a title follows its quotation marks (Chicago, MLA), as does its language; other brackets are part
+    of the title. A group among persons follows a semicolon (ICMJE, sample 3; AMA).
     """
 
     def mended(text: str) -> str:
         text = _IN_LANGUAGE.sub(lambda match: f"“{match[1]}{match[2] or '.'}” [{match[3]}]", text)
-        text = _TRANSLATION.sub(r"“\1” \2\3", text)
+        if is_translated:
+            text = _TRANSLATION.sub(r"“\1” \2\3", text)
+        text = _NO_PAGES.sub(" (", text)
         text = _ENDS_QUOTED.sub(r"\1.’”", text)
         for before, after in _RESTORED:
             text = text.replace(before, after)

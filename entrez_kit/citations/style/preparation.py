@@ -10,7 +10,15 @@ from typing import Final, Literal
 
 from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
 from entrez_kit.citations.names import Name, divided_initials, spaced_initials
-from entrez_kit.citations.style.casing import PREPOSITIONS, SHORT, SHORTEST, headline, subtitle_capitals, taxa
+from entrez_kit.citations.style.casing import (
+    PREPOSITIONS,
+    SHORT,
+    SHORTEST,
+    capitalize,
+    headline,
+    subtitle_capitals,
+    taxa,
+)
 from entrez_kit.citations.titles import dotted
 from entrez_kit.pubmed.likeness import in_digits
 from entrez_kit.pubmed.models import LANGUAGES
@@ -31,7 +39,9 @@ NAMED: Final = 3
 """AMA names up to six people, and three of more (3.7)."""
 OTHERS: Final[Name] = {"literal": "et al"}
 
-_UNUSED: Final = frozenset(("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "species"))
+_UNUSED: Final = frozenset(
+    ("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "species", "languages", "medline-title")
+)
 """Fields that a style would print beside the citation proper, or that nothing prints."""
 _SUPPLEMENT: Final = re.compile(r"(?<![a-z])suppl(?:ement)?(?![a-z])", re.IGNORECASE)
 _PART: Final = re.compile(r"\bpt\b\.?\s*(?=\w+$)|\bpt\.?(?=[0-9]+$)", re.IGNORECASE)
@@ -39,6 +49,8 @@ _PAGES: Final = re.compile(r"[A-Za-z]{0,3}[0-9]")
 _SUFFIXES: Final = {"II": "2nd", "III": "3rd", "IV": "4th", "V": "5th", "VI": "6th"}
 _ELISION: Final = re.compile(r"(?<!\w)'(?:n'|[0-9]0s|(?:em|tis|twas|til|t)\b|s-)(?=\W|\w|$)", re.IGNORECASE)
 """Apostrophes that stand where a quotation could open: rock 'n' roll, the '90s, 't Hooft."""
+_INITIALS: Final = re.compile(r"[A-Z](?:-[A-Z])+")
+"""Initials with a hyphen, which the processor takes for a name: J-M is J.-M."""
 _HYPHENATED: Final = re.compile(r"(?<=[^\W\d_]-)[a-z](?=[a-z]*\Z)")
 """The second part of Xiao-ming, which counts among the initials."""
 _RANGE: Final = re.compile(r"(?<![0-9])([A-Za-z]{0,3})([0-9]{1,12})-\1([0-9]{1,12})(?![0-9])")
@@ -133,6 +145,8 @@ def prepared(item: Item, wants: Wants) -> Item:
         ready["author"].append({"literal": "others"})  # the processor's word for "et al."
     if ready["type"] == "article":
         _preprint(ready, wants)
+    if wants.nlm_names and "medline-title" in item:
+        ready["container-title-short"] = item["medline-title"]
     if wants.dotted_journals and "container-title-short" in ready:
         ready["container-title-short"] = dotted(ready["container-title-short"], ready.get("container-title"))
     if not wants.places:
@@ -154,10 +168,15 @@ def _titles(ready: Item, item: Item, wants: Wants) -> None:
         text = ready.get(name)
         if not text:
             continue
+        if name == "title":
+            text = _opening_capital(text)
         of_book = ready["type"] in ("book", "report") if name == "title" else ready["type"] == "chapter"
         if language == "en" and (name == "title" or of_book):
             text = _cased(text, wants.books or wants.titles if of_book else wants.titles, names)
         ready[name] = quoted(text)
+    if "languages" in item and wants.language == "after_pages":
+        ready["annote"] = ", ".join(item["languages"])
+        return
     spoken = _LANGUAGES.get(language)
     if language == "en" or not spoken:
         return
@@ -174,6 +193,16 @@ def _cased(title: str, titles: Titles, names: list[str]) -> str:
     if titles in _SMALL:
         return headline(title, _SMALL[titles], names)
     return subtitle_capitals(title) if titles == "apa" else title
+
+
+def _opening_capital(title: str) -> str:
+    """Capitalize the first word of a title that begins with a quotation mark; gene names such as "p53" stay."""
+    opening = title[: len(title) - len(title.lstrip("\"'“‘„«"))]
+    if not opening:
+        return title
+    word, *rest = title[len(opening) :].split(" ", 1)
+    head, *parts = re.split(r"(?=[-–/])", word, maxsplit=1)
+    return " ".join([f"{opening}{capitalize(head)}{''.join(parts)}", *rest])
 
 
 def quoted(text: str) -> str:
@@ -236,6 +265,8 @@ def _name(name: Name, wants: Wants, *, several: bool) -> Name:
             ready["literal"] = ready["literal"].join(GROUP)
         return ready
     if given := ready.get("given"):
+        if _INITIALS.fullmatch(given):
+            ready["given"] = given = re.sub(r"(?<=\w)(?=-|$)", ".", given)
         if wants.nlm_names and any(map(str.isupper, given)):
             # NLM's are not always those of the given names: it passes over "de", and took two once
             ready["given"] = divided_initials(initials) or spaced_initials(given)

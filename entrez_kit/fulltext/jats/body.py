@@ -95,9 +95,10 @@ def _name(person: Any) -> str:
 
 def _section(element: Any, depth: int) -> Section:
     label, title = heading_of(element)
-    blocks: list[str] = []
+    caption = child(element, "caption") if local(element) == "boxed-text" else None
+    blocks: list[str] = blocks_of(caption, without=HEADINGS) if caption is not None else []
     inner: list[Section] = []
-    for part in parts_of(element, without=HEADINGS, depth=depth):
+    for part in parts_of(element, without=HEADINGS if caption is None else (*HEADINGS, "caption"), depth=depth):
         if not isinstance(part, list):
             inner.append(_section(part, depth + 1))
         elif part and inner:

@@ -128,6 +128,8 @@ def inline_text(element: Any, *, without: Iterable[str] = ()) -> str:
 def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> Iterator[Any]:
     """Yield the blocks before a section, the section, the blocks after it, and so on to the end.
 
+    A box with a title, or with sections inside, is a section too.
+
     Args:
         element: what to read.
         without: names of elements directly in it that are left out.
@@ -137,7 +139,7 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
     flow.text(element.text)
     for node in element:
         name = local(node)
-        if name == "sec" and depth < MAX_SECTIONS:
+        if (name == "sec" or (name == "boxed-text" and is_section(node))) and depth < MAX_SECTIONS:
             yield flow.finished()
             yield node
             flow = Flow()
@@ -147,10 +149,18 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
     yield flow.finished()
 
 
+def is_section(box: Any) -> bool:
+    """Return whether a box has a title of its own or sections inside."""
+    return bool(heading_of(box)[1]) or child(box, "sec") is not None
+
+
 def heading_of(element: Any) -> tuple[str, str]:
-    """Return label and title of a section-like element, "" for what it has not; subtitles belong to the title."""
+    """Return label and title of a section or a box, "" for a missing one; subtitles belong to the title."""
     label = inline_text(child(element, "label"))
-    titles = [inline_text(title) for title in children(element, "title", "subtitle")]
+    holder = element
+    if local(element) == "boxed-text" and child(element, "title") is None:
+        holder = child(element, "caption")
+    titles = [inline_text(title) for title in children(holder, "title", "subtitle")] if holder is not None else []
     return label, one_line(" ".join(title for title in titles if title))
 
 

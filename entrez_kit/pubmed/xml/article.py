@@ -205,6 +205,8 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
                     person["affiliations"] = [affiliation]
         elif tag == "Author" or tag == "Investigator":
             person = {}
+            if element.get("EqualContrib") == "Y":
+                person["equal_contribution"] = True
             if element.get("ValidYN") == "N":
                 invalid.append(person)
             else:
@@ -280,12 +282,16 @@ def plain_date(element: Any) -> dict[str, int]:
 
 
 def keywords(container: Any, fields: Fields) -> None:
-    """Add keywords, of whichever owner, each once."""
+    """Add keywords, of every owner, each once; those of a major topic are listed again."""
     found: list[str] = fields.setdefault("keywords", [])
     for element in container:
         word = text_of(element)
         if word and word not in found:
             found.append(word)
+        if word and element.get("MajorTopicYN") == "Y":
+            major: list[str] = fields.setdefault("major_keywords", [])
+            if word not in major:
+                major.append(word)
 
 
 def listed_ids(container: Any, fields: Fields) -> None:
@@ -375,8 +381,8 @@ def _medline_journal(element: Any, fields: Fields) -> None:
             journal["nlm_id"] = text_of(child)
         elif tag == "ISSNLinking":
             journal["issn_linking"] = text_of(child)
-        elif tag == "MedlineTA" and not journal.get("iso_abbreviation"):
-            journal["iso_abbreviation"] = text_of(child)
+        elif tag == "MedlineTA" and (short := text_of(child)) != journal.get("iso_abbreviation"):
+            journal["medline_abbreviation" if journal.get("iso_abbreviation") else "iso_abbreviation"] = short
 
 
 def pagination(element: Any, fields: Fields) -> None:
@@ -401,6 +407,23 @@ def _data_banks(element: Any, fields: Fields) -> None:
 
 def _mesh(element: Any, fields: Fields) -> None:
     fields["mesh_terms"] = [*fields.get("mesh_terms", ()), *mesh.read(element)]
+
+
+def _chemicals(element: Any, fields: Fields) -> None:
+    found: list[Fields] = []
+    for child in element:
+        substance = child.find("NameOfSubstance")
+        if substance is None or not (name := text_of(substance)):
+            continue
+        number = child.findtext("RegistryNumber") or "0"  # 0 means that there is none
+        found.append({"name": name, "ui": substance.get("UI"), "registry_number": None if number == "0" else number})
+    fields["chemicals"] = found
+
+
+def _title(element: Any, fields: Fields) -> None:
+    fields["title"] = text_of(element)
+    if len(element) and (italics := [text for child in element.iterdescendants("i") if (text := text_of(child))]):
+        fields["_italics"] = italics
 
 
 def _supplemental_mesh(element: Any, fields: Fields) -> None:
@@ -436,7 +459,7 @@ def _corrections(element: Any, fields: Fields) -> None:
 
 _ARTICLE: Final[Handlers] = {
     "Journal": _journal,
-    "ArticleTitle": "title",
+    "ArticleTitle": _title,
     "Pagination": pagination,
     "ELocationID": located_id,
     "Abstract": abstract,
@@ -453,6 +476,7 @@ _CITATION: Final[Handlers] = {
     "DateRevised": revised,
     "Article": _ARTICLE,
     "MedlineJournalInfo": _medline_journal,
+    "ChemicalList": _chemicals,
     "MeshHeadingList": _mesh,
     "SupplMeshList": _supplemental_mesh,
     "CommentsCorrectionsList": _corrections,

@@ -108,7 +108,11 @@ class Record:
         Raises:
             ValueError: the record is a deletion.
         """
-        return Article.model_validate(self._fields())
+        fields = self._fields()
+        italics = fields.pop("_italics", ())
+        article = Article.model_validate(fields)
+        article._italics = tuple(italics)
+        return article
 
     def citation(self) -> CitationData:
         """Return what is needed to cite the record.

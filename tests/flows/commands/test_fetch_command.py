@@ -111,10 +111,10 @@ def test_a_file_for_reference_managers_holds_every_record_once(
     text = file.read_text(encoding="utf-8")
 
     if form == "csl":
-        assert [item["PMID"] for item in json.loads(text)] == ["99000050", "99000001", "99000006", "99000050"]
+        assert [item["PMID"] for item in json.loads(text)] == ["99000050", "99000001", "99000006"]
     else:
         head = "TY  - " if form == "ris" else "@article{"
-        assert text.count(head) == 4
+        assert text.count(head) == 3
         assert "[Retracted: " in text
     assert text == cli("fetch", *MIXED, "-f", form).out
 
@@ -394,3 +394,26 @@ def test_a_file_is_replaced_when_a_part_was_found(cli: Cli, tmp_path: Path, monk
     assert done.status == 4
     assert target.read_text(encoding="utf-8") == "99000001\n"
     assert "Written to" in done.err
+
+
+@pytest.mark.parametrize(
+    ("form", "mark"), [("ris", "ER  -"), ("bibtex", "@article"), ("csl", '"PMID"'), ("nbib", "PMID-")]
+)
+def test_a_record_is_written_once_to_a_file_of_references_and_the_rest_is_noted(cli: Cli, form: str, mark: str) -> None:
+    done = cli("fetch", "99000001", "99000001", "PMC99000001", "99000002", "-f", form)
+
+    assert done.status == 0, done.err
+    assert done.out.count(mark) == 2
+    assert "Note: 2 identifiers name a record that was already written" in done.err
+
+
+def test_every_identifier_keeps_its_line_in_jsonl(cli: Cli) -> None:
+    assert len(cli("fetch", "99000001", "99000001", "-f", "jsonl").out.splitlines()) == 2
+
+
+def test_references_are_listed_on_request(cli: Cli) -> None:
+    with_references = json.loads(cli("fetch", "99000001", "--references", "--json").out)["articles"][0]
+    without = json.loads(cli("fetch", "99000001", "--json").out)["articles"][0]
+
+    assert {"pmid", "doi", "citation"} <= set(with_references["references"][0])
+    assert "references" not in without

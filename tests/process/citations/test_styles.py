@@ -307,3 +307,109 @@ def test_initials_are_those_that_pubmed_gives() -> None:
         "Ioan, J. P. A., Soa, N. de F. F., Iv, Iu. A., & Khan, K."
     )
     assert "initials" not in str(csl_item(article))  # which is no part of CSL
+
+
+# What the data of real records needs
+
+
+def cited(style: str, **fields: Any) -> str:
+    """Return the citation of a made-up record with these fields."""
+    italics = tuple(fields.pop("italics", ()))
+    journal = {
+        "title": "Journal of things",
+        "iso_abbreviation": "J. Things",
+        "volume": "3",
+        "pages": "1-4",
+        "publication_date": {"year": 2020},
+        **fields.pop("journal_info", {}),
+    }
+    given = {
+        "pmid": "1",
+        "title": "A study.",
+        "authors": [{"last_name": "Doe", "first_name": "Jane", "initials": "J"}],
+        "journal_info": journal,
+        "url": "https://pubmed.ncbi.nlm.nih.gov/1/",
+        "languages": ["eng"],
+        **fields,
+    }
+    article = Article.model_validate(given)
+    article._italics = italics
+    return format_citation(style_item(article), style)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_length_of_an_article_is_not_its_pages(style: str) -> None:
+    text = cited(style, journal_info={"pages": "[34457 words; 185 paragraphs]"})
+
+    assert "words" not in text
+    assert "paragraphs" not in text
+    assert ", (" not in text
+
+
+@pytest.mark.parametrize("style", ["mla", "chicago"])
+def test_a_bracket_that_belongs_to_the_title_is_inside_the_quotation_marks(style: str) -> None:
+    assert "[J Things 2019;2:1].”" in cited(style, title='Corrigendum to "A study" [J Things 2019;2:1].')
+    assert "“Une étude” [A Study]" in cited(
+        style, title="[A Study].", vernacular_title="Une étude.", languages=["fre"]
+    ) or "[In French.]" in cited(style, title="[A Study].", vernacular_title="Une étude.", languages=["fre"])
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    ("title", "begins"),
+    [('"omics" and health.', "Omics"), ('"p53" and health.', "p53"), ("'slow-wave' sleep.", "Slow-")],
+)
+def test_a_title_that_begins_with_a_quotation_has_a_capital(style: str, title: str, begins: str) -> None:
+    assert re.search(rf"[“‘\"]{begins}", cited(style, title=title))
+
+
+def test_names_of_species_in_italics_keep_their_case() -> None:
+    arguments = {"title": "Growth of Novum exemplum minus in mice.", "italics": ["Novum exemplum minus"]}
+
+    assert "Growth of Novum exemplum minus in Mice" in cited("chicago", **arguments)
+    assert "Growth of Novum exemplum minus in Mice" in cited("mla", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("short", "title", "wanted"),
+    [
+        ("Dtsch Med Wochenschr", "Deutsche medizinische Wochenschrift", "Dtsch. Med. Wochenschr."),
+        ("Natl Sci Rev", "National science review", "Natl Sci. Rev."),
+        ("Nutr Metab (Lond)", "Nutrition & metabolism", "Nutr. Metab. (Lond.)"),
+        ("Clin. Endocrinol. (Oxf)", "Clinical endocrinology", "Clin. Endocrinol. (Oxf.)"),
+        ("Lung Cancer", "Lung cancer", "Lung Cancer"),
+    ],
+)
+def test_nature_puts_full_stops_after_abbreviated_words(short: str, title: str, wanted: str) -> None:
+    assert f" {wanted} 3, 1–4" in cited("nature", journal_info={"title": title, "iso_abbreviation": short})
+
+
+@pytest.mark.parametrize("style", ["chicago", "mla"])
+def test_initials_with_a_hyphen_have_full_stops(style: str) -> None:
+    author = {"last_name": "Le Roux", "first_name": "J-M", "initials": "JM"}
+
+    assert "Le Roux, J.-M. " in cited(style, authors=[author])
+
+
+def test_vancouver_names_every_language() -> None:
+    assert "3:1-4. English, French." in cited("vancouver", languages=["eng", "fre"])
+
+
+@pytest.mark.parametrize(
+    ("title", "wanted"),
+    [
+        ("Journal of clinical things : official journal of a society", "Journal of Clinical Things"),
+        ("NeuroThings. Clinical", "NeuroThings: Clinical"),
+        ("Journal of things. B, Analytical uses of things", "Journal of Things B: Analytical Uses of Things"),
+        ("Acta of things. Part A, Chemistry", "Acta of Things Part A: Chemistry"),
+    ],
+)
+def test_subtitles_and_sections_of_journals_are_written_as_on_their_covers(title: str, wanted: str) -> None:
+    assert f"{wanted}, 3, 1–4" in cited("apa", journal_info={"title": title, "iso_abbreviation": "J Th"})
+
+
+@pytest.mark.parametrize("style", ["vancouver", "ama"])
+def test_nlm_styles_use_nlms_own_abbreviation(style: str) -> None:
+    journal = {"iso_abbreviation": "Clin. Sci.", "medline_abbreviation": "Clin Sci (Lond)"}
+
+    assert " Clin Sci (Lond). 2020;3:1-4" in cited(style, journal_info=journal)

@@ -102,7 +102,7 @@ def expected_ris(record: Article) -> dict[str, Any]:
         "authors": names,
         "secondary_authors": editors if chapter else [],
         "tertiary_authors": [] if chapter else editors,
-        "title": item.get("title") if both is None else both[0],
+        "title": re.sub(r"\[([^\[\]]+)\]", r"\1", item.get("title", "")) if both is None else both[0],
         "translated_title": both and both[1],
         "secondary_title": item.get("container-title") if chapter or journal else item.get("collection-title"),
         "alternate_title1": item.get("container-title-short") if journal else None,
@@ -161,7 +161,7 @@ def test_recorded_articles_as_ris_are_read_back_whole(recorded: list[Article]) -
     [
         ("[Bread and sleep].", "Pain et sommeil.", ["TI  - Bread and sleep", "TT  - Pain et sommeil"]),
         ("[Not Available].", "Pain et sommeil.", ["TI  - Pain et sommeil"]),
-        ("[Bread and sleep].", None, ["TI  - [Bread and sleep]"]),
+        ("[Bread and sleep].", None, ["TI  - Bread and sleep"]),
         ("Bread and sleep.", "Bread and Sleep", ["TI  - Bread and sleep"]),
     ],
 )
@@ -607,3 +607,26 @@ def test_csl_is_escaped_like_all_json() -> None:
 
     assert {"\u2028", "\u202e", "\x85", "\u200b"} & set(text) == set()
     assert json.loads(text)[0]["title"] == csl_item(article(title=title + " end"))["title"]
+
+
+def test_ligatures_of_latex_are_escaped_in_bibtex_and_read_back() -> None:
+    title = "A -- B --- C ``quoted'' 5''-UTR and ?` end"
+    text = bibtex_entry(article(title=f"{title}.", journal_info={"title": "J", "pages": "10-19"}))
+    (read,) = reference_file(text, "refs.bib", "bibtex").references
+
+    written = next(line for line in text.splitlines() if line.startswith("  title"))
+    assert not re.search(r"--|``|''|\?`", written)
+    assert read.title == title
+    assert "pages = {10--19}" in text
+
+
+def test_nbib_has_the_medline_abbreviation_and_the_history() -> None:
+    text = nbib_record(
+        article(
+            journal_info={"title": "J", "iso_abbreviation": "Clin. Sci.", "medline_abbreviation": "Clin Sci (Lond)"},
+            history=[{"status": "received", "year": 2024, "month": 3, "day": 5}],
+        )
+    )
+
+    assert "TA  - Clin Sci (Lond)" in text.splitlines()
+    assert "PHST- 2024/03/05 00:00 [received]" in text.splitlines()

@@ -307,13 +307,29 @@ def test_lists_keep_their_marks_and_their_depth() -> None:
     ]
 
 
-def test_definitions_quotes_boxes_poems_code_and_speech_keep_every_word() -> None:
+def test_a_box_with_a_title_is_a_section() -> None:
+    body = (
+        "<sec><title>Methods</title><p>See Box 1.</p>"
+        "<boxed-text><label>Box 1</label><caption><title>Key points</title><p>Of 3<sup>k</sup>.</p></caption>"
+        "<p>First.</p></boxed-text><p>More.</p></sec>"
+        "<boxed-text><sec><title>First</title><p>p</p></sec></boxed-text><boxed-text><p>Plain.</p></boxed-text>"
+    )
+
+    methods, box, rest = article(body).sections
+
+    assert [(one.label, one.title, one.text) for one in methods.subsections] == [
+        ("Box 1", "Key points", "Of 3ᵏ.\n\nFirst."),
+        (None, None, "More."),
+    ]
+    assert [one.title for one in box.subsections] == ["First"]
+    assert rest.text == "Plain."
+
+
+def test_definitions_quotes_poems_code_and_speech_keep_every_word() -> None:
     body = (
         "<def-list><title>Terms</title><def-item><term>BMI</term><def><p>body mass index</p></def></def-item>"
         "</def-list>"
         "<disp-quote><p>Quoted.</p><attrib>Somebody</attrib></disp-quote>"
-        "<boxed-text><label>Box 1</label><caption><title>Key points</title></caption><sec>"
-        "<title>First</title><p>p</p></sec></boxed-text>"
         "<verse-group><verse-line>A line</verse-line><verse-line>another</verse-line></verse-group>"
         "<preformat>  if x:\n      y = 1\n</preformat>"
         "<speech><speaker>Q:</speaker><p>Why?</p></speech>"
@@ -324,10 +340,6 @@ def test_definitions_quotes_boxes_poems_code_and_speech_keep_every_word() -> Non
         "Terms\nBMI — body mass index",
         "Quoted.",
         "Somebody",
-        "Box 1",
-        "Key points",
-        "First",
-        "p",
         "A line\nanother",
         "if x:\n    y = 1",
         "Q:",

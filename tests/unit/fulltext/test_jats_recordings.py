@@ -4,6 +4,7 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -143,8 +144,10 @@ def in_the_flow(element: ET.Element) -> list[ET.Element]:
 def test_headings_are_titles_and_not_text(recording: Recording) -> None:
     for article, element in zip(recording.articles, recording.elements, strict=True):
         body = next((node for node in element if local(node) == "body"), None)
-        tops = [node for node in body if local(node) == "sec"] if body is not None else []
-        wanted = [" ".join(words_of(text_of(title))) for sec in tops for title in sec if local(title) == "title"]
+        tops = (
+            headings_of([node for node in body if local(node) in ("sec", "boxed-text")], 1) if body is not None else []
+        )
+        wanted = [title for depth, title in tops if depth == 1]
         titles = [" ".join(words_of(section.title)) for section in article.sections if section.title]
         assert titles[: len([text for text in wanted if text])] == [text for text in wanted if text]
         for section in article.sections:
@@ -158,11 +161,14 @@ def test_every_heading_stands_at_its_depth(recording: Recording) -> None:
         assert titles_of(article.sections, 1)[: len(wanted)] == wanted
 
 
-def headings_of(element: ET.Element, depth: int) -> list[tuple[int, str]]:
-    """Return the titles of sections with how deep they lie, as ElementTree sees them."""
+def headings_of(element: Iterable[ET.Element], depth: int) -> list[tuple[int, str]]:
+    """Return the titles of sections and boxes with their depth, as ElementTree reads them."""
     found: list[tuple[int, str]] = []
-    for section in (node for node in element if local(node) == "sec"):
-        titles = [" ".join(words_of(text_of(node))) for node in section if local(node) == "title"]
+    for section in (node for node in element if local(node) in ("sec", "boxed-text")):
+        own = [node for node in section if local(node) == "title"]
+        captions = [node for node in section if local(node) == "caption"] if local(section) == "boxed-text" else []
+        inside = own or [node for caption in captions for node in caption if local(node) == "title"]
+        titles = [" ".join(words_of(text_of(node))) for node in inside]
         found += [(depth, title) for title in titles if title]
         found += headings_of(section, depth + 1)
     return found

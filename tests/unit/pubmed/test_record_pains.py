@@ -303,3 +303,45 @@ def test_summaries_of_unknown_uids_are_told_apart() -> None:
         "retraction_status": "retracted",
         "standing": {"status": "retracted"},
     }
+
+
+def test_chemicals_major_keywords_equal_authors_and_the_medline_abbreviation_are_read() -> None:
+    article = _article(
+        "<ArticleTitle>T</ArticleTitle><AuthorList>"
+        '<Author ValidYN="Y" EqualContrib="Y"><LastName>Doe</LastName></Author>'
+        '<Author ValidYN="Y" EqualContrib="Y"><LastName>Roe</LastName></Author>'
+        '<Author ValidYN="Y"><LastName>Poe</LastName></Author></AuthorList>',
+        journal="<Journal><Title>Clinical science</Title><ISOAbbreviation>Clin. Sci.</ISOAbbreviation></Journal>",
+        citation="<MedlineJournalInfo><MedlineTA>Clin Sci (Lond)</MedlineTA></MedlineJournalInfo>"
+        "<ChemicalList><Chemical><RegistryNumber>0</RegistryNumber>"
+        '<NameOfSubstance UI="D000076987">CRISPR-Associated Protein 9</NameOfSubstance></Chemical>'
+        "<Chemical><RegistryNumber>EC 3.5.4.5</RegistryNumber>"
+        '<NameOfSubstance UI="D003564">Cytidine Deaminase</NameOfSubstance></Chemical></ChemicalList>'
+        '<KeywordList><Keyword MajorTopicYN="Y">one</Keyword><Keyword MajorTopicYN="N">two</Keyword></KeywordList>',
+    )
+
+    assert [(one.name, one.ui, one.registry_number) for one in article.chemicals] == [
+        ("CRISPR-Associated Protein 9", "D000076987", None),
+        ("Cytidine Deaminase", "D003564", "EC 3.5.4.5"),
+    ]
+    assert (article.keywords, article.major_keywords) == (["one", "two"], ["one"])
+    assert [author.equal_contribution for author in article.authors] == [True, True, None]
+    assert article.journal_info is not None
+    assert article.journal_info.medline_abbreviation == "Clin Sci (Lond)"
+
+
+def test_the_same_abbreviation_is_not_listed_twice() -> None:
+    article = _article(
+        journal="<Journal><ISOAbbreviation>J Things</ISOAbbreviation></Journal>",
+        citation="<MedlineJournalInfo><MedlineTA>J Things</MedlineTA></MedlineJournalInfo>",
+    )
+
+    assert article.journal_info is not None
+    assert (article.journal_info.iso_abbreviation, article.journal_info.medline_abbreviation) == ("J Things", None)
+
+
+def test_italics_of_a_title_are_kept_for_styles_and_not_in_the_document() -> None:
+    article = _article("<ArticleTitle>Growth of <i>Novum exemplum</i> in <i>vitro</i></ArticleTitle>")
+
+    assert article.italics == ("Novum exemplum", "vitro")
+    assert "italics" not in str(article.model_dump())

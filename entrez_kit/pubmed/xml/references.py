@@ -1,0 +1,57 @@
+"""The list of cited works in a PubMed record."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from entrez_kit.identifiers import bare_doi, bare_pmcid
+from entrez_kit.pubmed.models import CitedWork
+from entrez_kit.pubmed.xml.mixed_content import text_of
+
+
+def read_references(element: Any, pmid: str) -> Iterator[CitedWork]:
+    """Yield the works in the reference list of a record, nested lists included.
+
+    A record without a list has the articles that NLM links as cited.
+
+    Args:
+        element: the whole record.
+        pmid: its PMID. A reference to itself is left out, as is a second one to the same PMID.
+    """
+    seen: set[str | None] = {pmid}
+    for work in [*_listed(element)] or _linked(element):
+        if work.pmid not in seen:
+            seen |= {work.pmid} - {None}
+            yield work
+
+
+def _listed(element: Any) -> Iterator[CitedWork]:
+    for reference in element.iter("Reference"):
+        ids: dict[str, str] = {}
+        for item in reference.iterfind("ArticleIdList/ArticleId"):
+            kind, value = (item.get("IdType") or "").lower(), _words(item)
+            if value:
+                ids.setdefault(kind, value)
+        work = CitedWork(
+            pmid=read_pmid(ids.get("pubmed")),
+            doi=bare_doi(ids.get("doi", "")) or None,
+            pmcid=bare_pmcid(ids.get("pmc") or ids.get("pmcid") or ""),
+            citation=_words(reference.find("Citation")) or None,
+        )
+        if work.pmid or work.doi or work.pmcid or work.citation:
+            yield work
+
+
+def _linked(element: Any) -> Iterator[CitedWork]:
+    for item in element.iter("CommentsCorrections"):
+        if item.get("RefType") == "Cites" and (pmid := read_pmid(_words(item.find("PMID")))):
+            yield CitedWork(pmid=pmid, citation=_words(item.find("RefSource")) or None)
+
+
+def _words(element: Any) -> str:
+    return "" if element is None else " ".join(text_of(element).split())
+
+
+def read_pmid(text: str | None) -> str | None:
+    """Return a PMID without leading zeros, or None if the text is not one."""
+    text = (text or "").strip()
+    return str(int(text)) if text.isascii() and text.isdigit() and len(text) <= 10 and int(text) else None
