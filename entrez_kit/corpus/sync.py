@@ -20,7 +20,7 @@ from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, Syn
 from entrez_kit.corpus.store import checkpoints, reading
 from entrez_kit.corpus.store.checkpoints import Ending, Job
 from entrez_kit.corpus.store.writing import Upserted
-from entrez_kit.corpus.times import day_of, stamp
+from entrez_kit.corpus.times import day_of, stamp, to_second
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, date_clause, read_query
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Accounted
@@ -104,17 +104,33 @@ class _WindowSearch:
                 ),
                 details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
             )
-        self.today = services.corpus.clock().date()
+        now = services.corpus.clock()
+        self.today = now.date()
+        self.warnings: list[str] = []
         self.window: Window | None = None
         self.modified_since: date | None = None
         if before is None or before.last_edat is None or self.replaces:
             return
         overlap = min(request.overlap_days, MOST_OVERLAP)
-        first = _days_before(day_of(before.last_edat), overlap)
+        latest = to_second(now + timedelta(days=1))
+        followed_to, scanned_at = before.last_edat, before.last_scan_at
+        if followed_to > latest:
+            self._warn_of_clock("The checkpoint", followed_to, "today")
+            followed_to = to_second(now)
+        first = _days_before(day_of(followed_to), overlap)
         self.window = Window(0, first, max(self.today, first))
-        if before.last_scan_at is not None:
+        if scanned_at is not None:
+            if scanned_at > latest:
+                self._warn_of_clock("The time of the last sync", scanned_at, followed_to)
+                scanned_at = followed_to
             # A day more, because NCBI's days begin later than ours.
-            self.modified_since = _days_before(day_of(before.last_scan_at), max(overlap, 1))
+            self.modified_since = _days_before(day_of(scanned_at), max(overlap, 1))
+
+    def _warn_of_clock(self, what: str, moment: str, since: str) -> None:
+        self.warnings.append(
+            f"{what}, {moment}, lies in the future: the clock of this machine was or is wrong. "
+            f"The sync looks for changes since {since} again."
+        )
 
     @property
     def slicer(self) -> Slicer:
@@ -131,7 +147,7 @@ class _WindowSearch:
     def remarks(self, reply: ESearchReply) -> list[str]:
         """Say what NCBI dropped of the term, and whether the corpus gets more than the term asks for."""
         verdict = broadening(self.term, reply, lambda term: None)
-        return [warning.message for warning in (*verdict.warnings(reply), *self._query.warnings)]
+        return self.warnings + [warning.message for warning in (*verdict.warnings(reply), *self._query.warnings)]
 
     def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Ask for the entries: how many there are, and their PMIDs where PubMed shows all."""
@@ -414,7 +430,7 @@ class Sync(Accounted[Upserted, SyncResult]):
     def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for the members entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
-        members = self.store.read(reading.unseen, self.search.query_key, *days, since)
+        members = self.store.read(reading.unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
         gone = sorted(set(members) - set(listed) - set(self.lacking))
         self.total += len(gone)
         yield from self._bring(_batches(gone), unlisted=True)

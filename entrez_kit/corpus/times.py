@@ -12,6 +12,7 @@ _ISO: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
     r"(?:[Tt ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)(Z|z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+_STAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{6})?Z")
 
 
 def utc_now() -> datetime:
@@ -22,6 +23,11 @@ def utc_now() -> datetime:
 def stamp(moment: datetime) -> str:
     """Write a moment to the microsecond, for what has to be put in order."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def is_stamp(value: object) -> bool:
+    """Tell whether a value is a moment as ``stamp`` or ``to_second`` writes it."""
+    return isinstance(value, str) and _STAMP.fullmatch(value) is not None
 
 
 def to_second(moment: datetime) -> str:

@@ -4,6 +4,7 @@ What a row needs to know of a service stands in its reader and in the shape besi
 answer has to hold. ``REAL`` are records that have stood where they stand for years, ``DEMO`` those of the sandbox.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any, Final, Protocol
 from entrez_kit.databases.info import EGQUERY, parse_counts, parse_database
 from entrez_kit.databases.names import EINFO, parse_database_list
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
-from entrez_kit.europepmc.records import FOUND, parse_page
+from entrez_kit.europepmc.records import FOUND, Page, parse_page
 from entrez_kit.fulltext.jats.article import iter_jats
 from entrez_kit.fulltext.jats.tree import JATS
 from entrez_kit.gene.records import GENES, parse_genes
@@ -32,7 +33,7 @@ from entrez_kit.services.flat_files import MEDLINE, read_medline
 from entrez_kit.services.known_shapes import Shape, ShapeDifference
 from entrez_kit.services.pmc_cloud import LISTING, RECORD
 from entrez_kit.services.unpaywall import OPEN_ACCESS, read_open_access
-from entrez_kit.services.xml_reply import EPOST, ESPELL, parse_epost, parse_espell
+from entrez_kit.services.xml_reply import EPOST, ESPELL, malformed, parse_epost, parse_espell
 
 UNKNOWN_PMID: Final = "999999999"
 NO_PHRASE: Final = "zzqxyvwkk"
@@ -221,9 +222,14 @@ def _in_doubt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(told and all(told), "nothing on how a withdrawn work stands")
 
 
-def _links(name: str, *, scored: bool = False, may_be_none: bool = False) -> Holds:
+def _links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gene: bool = False) -> Holds:
     def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         linksets = parse_linksets(content)
+        source = ("gene", examples.gene) if of_gene else ("pubmed", examples.pmids[0])
+        told = [(linkset.db_from, uid) for linkset in linksets for uid in linkset.ids]
+        yield from _due(told == [source], f"links of {told[:3]} and not of {source}")
+        targets = {link.db_to for linkset in linksets for link in linkset.links} - {"pubmed"}
+        yield from _due(not targets, f"links to {', '.join(sorted(targets))}")
         links = [link for linkset in linksets for link in linkset.links if link.link_name == name]
         yield from _due(len(linksets) == 1, f"{len(linksets)} link sets for one id")
         yield from _due(links or may_be_none, f"no links named {name}")
@@ -234,6 +240,13 @@ def _links(name: str, *, scored: bool = False, may_be_none: bool = False) -> Hol
                 yield ShapeDifference("other_order", "reply", "links that are not in the order of their scores")
 
     return holds
+
+
+def _spelt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    told = parse_espell(content)
+    yield from _due(told.corrected, "no correction")
+    asked = examples.misspelt.casefold().split()
+    yield from _due(told.query.casefold().split() == asked, f"a correction of {told.query[:100]!r}")
 
 
 def _matched(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -255,6 +268,7 @@ def _genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
 def _about_pubmed(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = parse_database(content)
     names = {field.name for field in told.fields}
+    yield from _due(told.name == "pubmed", f"a description of {told.name}")
     yield from _due(told.record_count and {"ALL", "UID", "PDAT", "EDAT"} <= names, "without fields that are searched")
 
 
@@ -262,7 +276,7 @@ def _about_pubmed(content: bytes, examples: Examples) -> Iterator[ShapeDifferenc
 
 
 def _converted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = parse_converted(content, "pmid")
+    found = parse_converted(content, "pmid", [examples.in_pmc, UNKNOWN_PMID])
     own = found.get(examples.in_pmc)
     yield from _due(own and own.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}")
     yield from _due(UNKNOWN_PMID not in found, "an article for a PMID that does not exist")
@@ -309,7 +323,26 @@ def _heading(services: Services, examples: Examples) -> Answered:
 
 def _second_page(services: Services, examples: Examples) -> Answered:
     first = parse_page(services.europepmc.search(query=examples.term, page_size=2).content, "*")
-    return services.europepmc.search(query=examples.term, page_size=2, cursor_mark=first.next_cursor or "*")
+    cursor = first.next_cursor or "*"
+    reply = services.europepmc.search(query=examples.term, page_size=2, cursor_mark=cursor)
+    second = parse_page(reply.content, cursor)
+    if second.next_cursor == cursor or _names(first) & _names(second):
+        raise malformed("search", "the second page repeats the first")
+    return reply
+
+
+def _names(page: Page) -> set[tuple[str, str]]:
+    return {(article.source, article.epmc_id) for article in page.articles}
+
+
+def _work(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    told = str(json.loads(content)["message"].get("DOI"))
+    yield from _due(told.lower() == examples.doi.lower(), f"a record of {told[:100]}")
+
+
+def _notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    items = json.loads(content)["message"]["items"]
+    yield from _due(items and all(crossref.updates_work(one, examples.retracted_doi) for one in items), "other notices")
 
 
 def _records_of(pmids: Callable[[Services, Examples], Sequence[str]], **options: Any) -> Callable[..., Answered]:
@@ -404,7 +437,7 @@ PROBES: Final[tuple[Probe, ...]] = (
     _ELINK(
         "ELink, gene to PubMed",
         lambda s, x: s.eutils.elink(dbfrom="gene", db="pubmed", ids=[x.gene], linkname="gene_pubmed"),
-        _links("gene_pubmed"),
+        _links("gene_pubmed", of_gene=True),
     ),
     _EUTILS(
         "epost",
@@ -417,7 +450,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "espell",
         "ESpell",
         lambda s, x: s.eutils.espell(term=x.misspelt),
-        lambda c, x: _due(parse_espell(c).corrected, "no correction"),
+        _spelt,
         ESPELL,
     ),
     _EUTILS("ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _matched, ECITMATCH),
@@ -490,8 +523,8 @@ PROBES: Final[tuple[Probe, ...]] = (
         lambda c, x: _due(read_open_access(c).doi.lower() == x.doi.lower(), "another DOI"),
         OPEN_ACCESS,
     ),
-    _CROSSREF("Record of a work", lambda s, x: s.crossref.work(x.doi), shape=crossref.WORK),
-    _CROSSREF("Notices about a work", lambda s, x: s.crossref.updates([x.retracted_doi]), shape=crossref.UPDATES),
+    _CROSSREF("Record of a work", lambda s, x: s.crossref.work(x.doi), _work, crossref.WORK),
+    _CROSSREF("Notices about a work", lambda s, x: s.crossref.updates([x.retracted_doi]), _notices, crossref.UPDATES),
     Probe(
         "openalex",
         "openalex",

@@ -11,6 +11,7 @@ from typing import Any, Final
 from mcp_types import CallToolResult
 
 from entrez_kit.tracing import Trace
+from entrez_kit.transport.policy import CLOCK_TOLERANCE_SECONDS
 
 MOST_CHARACTERS: Final = 4_000_000
 """Of all answers together, as JSON."""
@@ -21,12 +22,13 @@ Key = tuple[str, str, frozenset[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """A whole answer, what was asked of services for it, and the Unix time until which it counts."""
+    """A whole answer, what was asked of services for it, and the Unix times until which it counts and when it came."""
 
     result: CallToolResult
     trace: Trace
     until: float
     size: int
+    kept_at: float
 
 
 class KeptAnswers:
@@ -50,7 +52,7 @@ class KeptAnswers:
             kept = self._answers.get(key) if key is not None else None
             if key is None or kept is None:
                 return None
-            if time.time() >= kept.until:
+            if not kept.kept_at - CLOCK_TOLERANCE_SECONDS <= time.time() < kept.until:
                 self._drop(key)
                 return None
             self._answers.move_to_end(key)
@@ -71,7 +73,7 @@ class KeptAnswers:
             return
         with self._lock:
             self._drop(key)
-            self._answers[key] = KeptAnswer(result, trace, until, size)
+            self._answers[key] = KeptAnswer(result, trace, until, size, time.time())
             self._size += size
             while self._size > self._most:
                 self._drop(next(iter(self._answers)))

@@ -110,7 +110,7 @@ class Crossref(ServiceClient):
         return self._send(
             endpoint,
             "works",
-            Expect("json", frozenset({"message"}), read=_read_list),
+            Expect("json", frozenset({"message"}), read=partial(_read_list, name, dois)),
             params=(("filter", ",".join(f"{name}:{doi}" for doi in dois)), ("rows", str(rows))),
             ttl=TTL["crossref"],
         )
@@ -127,7 +127,14 @@ def _read_work(doi: str, content: bytes) -> Message:
     return message  # type: ignore[no-any-return]  # its type was checked
 
 
-def _read_list(content: bytes) -> list[Message]:
+def updates_work(notice: Message, doi: str) -> bool:
+    """Tell whether a notice says that it updates a work."""
+    updated = notice.get("update-to")
+    works = updated if isinstance(updated, list) else []
+    return any(isinstance(one, dict) and str(one.get("DOI")).lower() == doi.lower() for one in works)
+
+
+def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[Message]:
     document = json.loads(content)
     refuse_other_types("crossref_works", document, {"message": {"items": [_READ], "total-results": int}})
     message = document.get("message") or {}
@@ -138,5 +145,12 @@ def _read_list(content: bytes) -> list[Message]:
         raise malformed("crossref_works", "a record without a DOI")
     if total != len(items):
         raise malformed("crossref_works", f"it counts {total!r} records and lists {len(items)}")
+    for item in items:
+        if name == "doi":
+            is_foreign = str(item.get("DOI")).lower() not in {doi.lower() for doi in dois}
+        else:
+            is_foreign = not any(updates_work(item, doi) for doi in dois)
+        if is_foreign:
+            raise malformed("crossref_works", f"{str(item.get('DOI'))[:100]} does not match the filter")
     notice(UPDATES, content)
     return items  # type: ignore[no-any-return]  # its type was checked

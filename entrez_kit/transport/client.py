@@ -19,7 +19,7 @@ from entrez_kit.transport import in_flight
 from entrez_kit.transport.cache import CacheFile, StoredReply, cache_file
 from entrez_kit.transport.call import Call, Outgoing, Reply, T
 from entrez_kit.transport.in_flight import FollowerTimeout, SingleFlight
-from entrez_kit.transport.policy import POLICIES, cache_identity
+from entrez_kit.transport.policy import CLOCK_TOLERANCE_SECONDS, POLICIES, cache_identity
 from entrez_kit.wording import OFFLINE_SWITCH, Wording
 
 if TYPE_CHECKING:
@@ -148,9 +148,12 @@ class Transport:
         return self._repeat(outgoing, key, is_cached=is_cached, renew=renew)
 
     def _accept(self, call: Call[T], stored: StoredReply) -> Reply[T] | None:
-        """Return a stored reply if it has not expired and its reader accepts it."""
-        until = min(stored.expires, stored.created + (self._settings.cache_ttl or inf))
-        if self._settings.offline or time.time() < until:
+        """Return a stored reply if it has not expired and its reader accepts it.
+
+        A reply from the future was stored under a wrong clock: nobody knows how old it is.
+        """
+        until, now = min(stored.expires, stored.created + (self._settings.cache_ttl or inf)), time.time()
+        if self._settings.offline or stored.created - CLOCK_TOLERANCE_SECONDS <= now < until:
             with suppress(UpstreamError):
                 value = call.expect.read(stored.content)
                 return Reply(

@@ -17,6 +17,9 @@ HOUR: Final = 3600
 DAY: Final = 24 * HOUR
 WEEK: Final = 7 * DAY
 
+CLOCK_TOLERANCE_SECONDS: Final = 60.0
+"""How far in the future a stored time may be: the clocks of machines that share a folder differ a little."""
+
 NOT_FOUND_TTL: Final = HOUR
 """A record that does not exist now may exist soon."""
 

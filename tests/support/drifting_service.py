@@ -50,6 +50,17 @@ def reversed_records(record: str) -> Change:
     return change
 
 
+def repeated() -> Change:
+    """Send the first reply again and again."""
+    sent: list[SandboxReply] = []
+
+    def change(reply: SandboxReply, request: SandboxRequest) -> SandboxReply:
+        sent.append(reply)
+        return sent[0]
+
+    return change
+
+
 def status(number: int, body: bytes = b"", *headers: tuple[str, str]) -> Change:
     """Answer with a status and nothing else that counts."""
     return lambda reply, request: SandboxReply(body, HTML, number, headers)

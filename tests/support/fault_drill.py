@@ -8,14 +8,17 @@ import argparse
 import io
 import json
 import os
+import random
 import re
 import shlex
+import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -82,6 +85,48 @@ FINAL: Final = frozenset(
 """Answers that nobody asks for twice: one of them may end a call, honestly."""
 FAILED: Final = frozenset(("UPSTREAM_ERROR", "RATE_LIMITED", "UPSTREAM", "ENTREZ", "RATE_LIMIT"))
 """Codes that say a service failed."""
+
+STORE_FAILED: Final = 9
+"""The status of a run that refuses what is stored."""
+
+
+@contextmanager
+def _clock_ahead(home: Path) -> Iterator[None]:
+    """Put the clock of the program, and that of requests-cache, three years forward."""
+    now, ahead = time.time, 3 * 365 * 24 * 3600
+
+    def moment() -> datetime:
+        return datetime.fromtimestamp(now() + ahead, UTC)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch("time.time", lambda: now() + ahead))
+        for name in ("policy.actions", "policy.expiration", "models.response"):
+            stack.enter_context(patch(f"requests_cache.{name}.utcnow", moment))
+        defaults = import_module("entrez_kit.corpus.store.store").Store.__init__.__kwdefaults__
+        stack.enter_context(patch.dict(defaults, clock=moment))
+        yield
+
+
+@contextmanager
+def _flipped(home: Path) -> Iterator[None]:
+    """Flip bits of the files that hold replies and records."""
+    yield
+    chance = random.Random(3)
+    for file in sorted((home / "kit").rglob("*")):
+        if file.suffix in (".sqlite", ".db"):
+            with suppress(sqlite3.Error), closing(sqlite3.connect(file)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            content = bytearray(file.read_bytes())
+            for _ in range(20):
+                content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+            file.write_bytes(content)
+
+
+STORED: Final[Mapping[str, Callable[[Path], AbstractContextManager[None]]]] = {
+    "clock ahead": _clock_ahead,
+    "bits flipped": _flipped,
+}
+"""What may be wrong with what an earlier run stored."""
 
 DEADLINE: Final = 1.5
 """Seconds an exchange may take under a slow fault, all attempts together."""
@@ -179,6 +224,21 @@ class Drill:
             verdict.wrong += [f"after one fault: {word}" for word in words]
         return verdict
 
+    def judge_stored(self, command: str, fault: str) -> Verdict:
+        """Run a command, spoil what it stored or the clock under which it did so, and run it again."""
+        verdict = Verdict(command, "what is stored", fault)
+        clean, _ = self._well(command)
+        home = self._home()
+        with STORED[fault](home):
+            self._run(command, home)
+        again = self._run(command, home)
+        if "Traceback" in again.err or again.status == 1:
+            verdict.wrong.append(f"a defect: status {again.status}, {again.err[-300:]}")
+        final = self._final(command, home, again)
+        if STORE_FAILED not in (again.status, final.status):
+            verdict.wrong += self._differences(final, clean)
+        return verdict
+
     def _without(self, command: str, endpoint: str) -> Ended:
         """Return what comes of a command when one endpoint is plainly down."""
         key = (command, endpoint)
@@ -258,6 +318,7 @@ class Drill:
 
 
 _RUN_TO_RUN: Final = re.compile(
+    rb'"searched_at": ?"[^"]*"|'
     rb'"http://127\.0\.0\.1:\d+/[^"]*",?\s*|127\.0\.0\.1:\d+|"web_env": ?"[^"]*"|MCID_\w+|"generated": ?"[^"]*"'
 )
 """What differs between runs that are well, and the requests it took."""
@@ -349,6 +410,13 @@ def main() -> int:
                         bad += bool(verdict.wrong)
                         if verdict.wrong:
                             print(verdict, flush=True)
+            for fault in STORED:
+                if chosen.fault in fault and not chosen.endpoint:
+                    verdict = drill.judge_stored(command, fault)
+                    done += 1
+                    bad += bool(verdict.wrong)
+                    if verdict.wrong:
+                        print(verdict, flush=True)
     print(f"{done} cases, {bad} not well")
     return bool(bad)
 

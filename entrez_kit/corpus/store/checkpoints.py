@@ -110,9 +110,12 @@ def advance(connection: sqlite3.Connection, job: Job, edat: str, now: datetime) 
 
 
 def scanned(connection: sqlite3.Connection, job: Job) -> None:
-    """Note that everything modified before a complete sync began is here; of a resumed one, before the first began."""
+    """Note that everything modified before a complete sync began is here; of a resumed one, before the first began.
+
+    A later time from a wrong clock is replaced.
+    """
     connection.execute(
-        "UPDATE checkpoints SET last_scan_at = max(coalesce(last_scan_at, ''), ?) WHERE query_key = ?",
+        "UPDATE checkpoints SET last_scan_at = ? WHERE query_key = ?",
         (to_second(job.seen_since), job.query_key),
     )
 

@@ -8,7 +8,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -138,8 +138,12 @@ def _open(path: Path, *, writable: bool) -> _Connection:
         StoreError: folder or file cannot be used, or another or a newer program made the file.
         sqlite3.Error: whatever else SQLite complains about.
     """
-    if not writable and not path.exists():
-        return _connect(MEMORY)  # what a corpus without a file reads as
+    if not path.exists():
+        if not writable:
+            return _connect(MEMORY)  # what a corpus without a file reads as
+        _create(path)
+    elif path.stat().st_size == 0:
+        raise store_error(path, "is empty: its content was lost", "corrupt", _EMPTY)
     try:
         make_private_database(path)
     except OSError as exc:
@@ -157,6 +161,32 @@ def _open(path: Path, *, writable: bool) -> _Connection:
             if _primary(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() >= give_up:
                 raise
             time.sleep(OPEN_RETRY_SECONDS)
+
+
+def _create(path: Path) -> None:
+    """Create the file with its tables under another name first, so that a file that is there is never an empty one.
+
+    Raises:
+        StoreError: folder or file cannot be used.
+    """
+    draft = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
+    try:
+        make_private_database(draft)
+        with closing(_connect(str(draft))):
+            pass
+        try:
+            os.link(draft, path)  # which never replaces the file of another process
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            if not path.exists():
+                draft.replace(path)
+    except OSError as exc:
+        raise _refused_by_system(path, exc) from None
+    finally:
+        for part in database_files(draft):
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 def _connect(name: str, path: Path | None = None) -> _Connection:
@@ -224,6 +254,7 @@ _DAMAGED: Final = (
     "Nothing was changed. Restore a copy of the file, or move it away and sync again; "
     "`sqlite3 corpus.db .recover` may save what is in it."
 )
+_EMPTY: Final = "Restore a copy of the file; or delete it if no corpus was there, and sync again."
 _MEANINGS: Final[dict[int, tuple[str, str, str]]] = {
     sqlite3.SQLITE_BUSY: (
         "locked",
@@ -263,6 +294,7 @@ _OF_DAMAGE: Final = (
     "vtable constructor failed",
     "Could not decode",
     "malformed JSON",
+    "malformed record",
     "malformed vectors",
 )
 """What flipped bytes make SQLite say without a code of its own for it."""

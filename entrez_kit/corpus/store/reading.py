@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from entrez_kit.corpus.documents import DocFields
+from entrez_kit.corpus.documents import DocFields, content_hash
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack
+from entrez_kit.corpus.times import is_stamp
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import RetractionStatus, retraction_status, standing_of, standing_of_article
@@ -137,6 +138,7 @@ def documents(connection: sqlite3.Connection, pmids: Sequence[int]) -> dict[int,
 
 
 def _stored(row: sqlite3.Row) -> StoredDoc:
+    _verify(row)
     stored = dict(row)
     lists = {name: json.loads(stored.pop(name)) for name in ("pub_types", "mesh", "keywords", "authors")}
     standing = standing_of(
@@ -276,8 +278,10 @@ _COMPARED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid"
 
 def last_sync(connection: sqlite3.Connection, query_key: str) -> str:
     """Return when the last sync of a query began, whatever came of it; every query that is there has had one."""
-    row = connection.execute("SELECT max(started_at) FROM jobs WHERE query_key = ?", (query_key,)).fetchone()
-    return str(row[0])
+    row = connection.execute(
+        "SELECT started_at FROM jobs WHERE query_key = ? ORDER BY rowid DESC LIMIT 1", (query_key,)
+    ).fetchone()
+    return str(row[0]) if row else str(None)
 
 
 def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDiff:
@@ -305,12 +309,31 @@ def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDi
     return CorpusDiff(query_key=query_key, since=since, **lists)
 
 
+def _verify(row: sqlite3.Row) -> None:
+    """Compare what a record says with its hash.
+
+    Raises:
+        sqlite3.DatabaseError: they differ, so that bytes of the file have changed.
+    """
+    texts = {name: row[name] for name in ("title", "abstract", "journal", "pdat", "pmcid")}
+    try:
+        is_whole = content_hash(pub_types=json.loads(row["pub_types"]), **texts) == row["content_hash"]
+    except TypeError:  # a text that became bytes or a number
+        is_whole = False
+    if not is_whole:
+        raise sqlite3.DatabaseError(f"malformed record: the content of PMID {row['pmid']}")
+
+
 def _difference(connection: sqlite3.Connection, row: sqlite3.Row, since: str, *, is_new: bool) -> Difference | None:
     versions = connection.execute(
         "SELECT * FROM versions WHERE pmid = ? AND version >= ? ORDER BY version", (row["pmid"], row["before"] or 1)
     ).fetchall()
     if not versions:
         raise sqlite3.DatabaseError(f"no such row: a version of PMID {row['pmid']}")
+    for version in (versions[0], versions[-1]):
+        _verify(version)
+    if not all(map(is_stamp, (row["added_at"], row["first_seen_at"], *(version["seen_at"] for version in versions)))):
+        raise sqlite3.DatabaseError(f"malformed record: a time of PMID {row['pmid']}")
     last, recent = versions[-1], [version for version in versions if version["seen_at"] >= since]
     old = versions[0] if row["before"] is not None else None
     if last["change"] == "deleted":
@@ -339,12 +362,15 @@ def _difference(connection: sqlite3.Connection, row: sqlite3.Row, since: str, *,
 # For a sync ----------------------------------------------------------------------------------------------------------
 
 
-def seen_since(connection: sqlite3.Connection, pmids: Sequence[int], moment: str) -> dict[int, str | None]:
-    """Return which records were fetched since a moment, with their dates of entry."""
+def seen_since(connection: sqlite3.Connection, pmids: Sequence[int], moment: str, now: str) -> dict[int, str | None]:
+    """Return which records were fetched since a moment, with their dates of entry.
+
+    A time after ``now`` comes from a wrong clock and proves nothing.
+    """
     rows = connection.execute(
         "SELECT pmid, edat FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) "
-        "AND status = 'current' AND last_seen_at >= ?",
-        (json.dumps(list(pmids)), moment),
+        "AND status = 'current' AND last_seen_at >= ? AND last_seen_at <= ?",
+        (json.dumps(list(pmids)), moment, now),
     )
     return {row["pmid"]: row["edat"] for row in rows}
 
@@ -355,15 +381,17 @@ def has_members(connection: sqlite3.Connection, query_key: str) -> bool:
     return found is not None
 
 
-def unseen(connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str) -> list[int]:
+def unseen(connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str, now: str) -> list[int]:
     """Return a query's records that entered PubMed from one day to another and were not fetched since a moment.
 
-    Those that the query is known not to find any more are left out.
+    Those that the query is known not to find any more are left out. A time after ``now`` comes from a wrong clock and
+    proves nothing.
     """
     rows = connection.execute(
         "SELECT pmid FROM documents INDEXED BY documents_by_edat JOIN membership USING (pmid) WHERE query_key = ? "
-        "AND status = 'current' AND edat >= ? AND edat < ? AND last_seen_at < ? AND unmatched_at IS NULL ORDER BY pmid",
-        (query_key, first, f"{last}T99", moment),
+        "AND status = 'current' AND edat >= ? AND edat < ? AND (last_seen_at < ? OR last_seen_at > ?) "
+        "AND unmatched_at IS NULL ORDER BY pmid",
+        (query_key, first, f"{last}T99", moment, now),
     )
     return [row["pmid"] for row in rows]
 

@@ -279,7 +279,7 @@ class Store(CorpusFile):
         """Return which of these were fetched since the unfinished sync that this one resumes, with their EDAT."""
         if not job.resumes:
             return {}
-        return self.read(reading.seen_since, pmids, stamp(job.seen_since))
+        return self.read(reading.seen_since, pmids, stamp(job.seen_since), stamp(self.clock()))
 
     def commit_batch(
         self,

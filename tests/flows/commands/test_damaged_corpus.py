@@ -47,6 +47,44 @@ def test_flipped_bits_are_read_or_refused(cli: Cli) -> None:
     assert refused
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_an_empty_file_is_damage_and_not_an_empty_corpus(cli: Cli, command: tuple[str, ...]) -> None:
+    assert cli("corpus", "sync", "k", "crispr").status == 0
+    file = load_settings().data_dir / CORPUS_FILE
+    for part in file.parent.glob(f"{CORPUS_FILE}-*"):
+        part.unlink()
+    file.write_bytes(b"")
+
+    done = cli("corpus", *command)
+
+    assert done.status == 9
+    assert json.loads(done.err.splitlines()[-1])["error"]["details"]["reason"] == "corrupt"
+    assert cli("corpus", "sync", "k", "crispr", "--json").status == 9
+    assert not file.stat().st_size, "the file was changed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE documents SET title = replace(title, 'e', 'E')",
+        "UPDATE documents SET abstract = abstract || '.'",
+        "UPDATE revisions SET seen_at = '2p' || substr(seen_at, 3)",
+        "UPDATE membership SET added_at = '2p' || substr(added_at, 3)",
+        "UPDATE documents SET title = CAST(title AS BLOB)",
+    ],
+)
+def test_a_difference_of_changed_content_is_not_shown(cli: Cli, change: str) -> None:
+    assert cli("corpus", "sync", "k", "crispr").status == 0
+    with sqlite3.connect(load_settings().data_dir / CORPUS_FILE) as connection:
+        connection.execute(change)
+
+    done = cli("corpus", "diff", "k", "--since", "2000-01-01", "--json")
+
+    assert done.status == 9
+    assert json.loads(done.err.splitlines()[-1])["error"]["details"]["reason"] == "corrupt"
+    assert not done.out
+
+
 def test_a_record_without_its_versions_is_damage(cli: Cli) -> None:
     assert cli("corpus", "sync", "k", "crispr").status == 0
     with sqlite3.connect(load_settings().data_dir / CORPUS_FILE) as connection:

@@ -109,6 +109,48 @@ def test_a_revision_of_an_old_record_is_found_by_its_date_of_modification(world:
         assert state.checkpoint() == "2024-01-30T00:00:00Z"
 
 
+def test_a_sync_under_a_clock_that_was_ahead_hides_no_revision_from_the_next_one(world: World) -> None:
+    papers = series(30)
+    world.clock.move(days=300)
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=-280)
+    changed = papers[2].but(title="Revised", revised="2026-01-20")
+    with world.of([papers[0], papers[1], changed, *papers[3:]]) as state:
+        first, second = state.sync(), state.sync()
+
+    assert first.updated == 1
+    assert any("in the future" in warning for warning in first.warnings)
+    assert not second.warnings, "the wrong time is still there"
+
+
+def test_records_withdrawn_after_a_sync_under_a_clock_that_was_ahead_are_noticed(world: World) -> None:
+    papers = series(30)
+    world.clock.move(days=300)
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=-280)
+    with world.of(papers[:-1]) as state:
+        result = state.sync()
+
+    assert any("Withdrawn" in warning for warning in result.warnings)
+
+
+def test_what_an_interrupted_sync_fetched_under_a_clock_that_was_ahead_is_fetched_again(world: World) -> None:
+    papers = series(30)
+    world.clock.move(days=300)
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=-280)
+    with world.of([paper.but(title="Revised", revised="2026-01-20") for paper in papers]) as state:
+        state.sandbox.take_down("efetch")
+        with pytest.raises(UpstreamError):
+            state.sync()
+        world.clock.move(hours=1)
+    with world.of([paper.but(title="Revised", revised="2026-01-20") for paper in papers]) as state:
+        assert state.sync().updated == 30
+
+
 def test_a_new_retraction_is_told_and_listed(world: World) -> None:
     papers = series(30)
     with world.of(papers) as state:

@@ -81,8 +81,8 @@ async def test_the_settings_of_the_cache_hold_for_whole_answers_too(
     assert (requests > 0) is asked_again
 
 
-@pytest.mark.parametrize(("seconds", "asked_again"), [(3_500, False), (3_700, True)])
-async def test_an_answer_goes_when_the_first_of_its_replies_does(
+@pytest.mark.parametrize(("seconds", "asked_again"), [(3_500, False), (3_700, True), (-30, False), (-3_600, True)])
+async def test_an_answer_goes_when_the_first_of_its_replies_does_or_the_clock_goes_back(
     services: ServerServices, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, seconds: int, asked_again: bool
 ) -> None:
     tool, arguments = SEARCH

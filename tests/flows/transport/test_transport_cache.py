@@ -467,6 +467,21 @@ def test_offline_history_calls_are_refused_too(tmp_path: Path) -> None:
     assert caught.value.reason == "offline"
 
 
+@pytest.mark.parametrize("days", [1, 4_000])
+def test_a_reply_that_was_stored_under_a_clock_ahead_is_requested_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    with workbench(tmp_path) as bench:
+        with monkeypatch.context() as ahead:
+            later(ahead, days * DAY)
+            search(bench)
+        with bench.another() as other:
+            assert not search(other).from_cache
+            assert search(other).from_cache
+        with bench.another(offline=True) as other:
+            assert search(other).from_cache
+
+
 def test_cache_ttl_shortens_what_is_stored_and_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
