@@ -22,7 +22,7 @@ Key = tuple[str, str, frozenset[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """A whole answer, what was asked of services for it, and the Unix times until which it counts and when it came."""
+    """A whole answer, the requests behind it, and the Unix times at which it expires and was kept."""
 
     result: CallToolResult
     trace: Trace

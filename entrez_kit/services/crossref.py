@@ -128,7 +128,7 @@ def _read_work(doi: str, content: bytes) -> Message:
 
 
 def updates_work(notice: Message, doi: str) -> bool:
-    """Tell whether a notice says that it updates a work."""
+    """Return whether a notice names a work as one that it updates."""
     updated = notice.get("update-to")
     works = updated if isinstance(updated, list) else []
     return any(isinstance(one, dict) and str(one.get("DOI")).lower() == doi.lower() for one in works)

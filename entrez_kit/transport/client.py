@@ -150,7 +150,7 @@ class Transport:
     def _accept(self, call: Call[T], stored: StoredReply) -> Reply[T] | None:
         """Return a stored reply if it has not expired and its reader accepts it.
 
-        A reply from the future was stored under a wrong clock: nobody knows how old it is.
+        A reply from the future was stored under a wrong clock, so its age is unknown.
         """
         until, now = min(stored.expires, stored.created + (self._settings.cache_ttl or inf)), time.time()
         if self._settings.offline or stored.created - CLOCK_TOLERANCE_SECONDS <= now < until:
