@@ -930,7 +930,9 @@ class Methods(OperationRunner):
         self,
         *,
         text: str | None = None,
+        text_start: int = 0,
         references: "Sequence[Reference | Mapping[str, Any]]" = (),
+        max_references: int | None = None,
         warnings: "Sequence[Warn | Mapping[str, Any]]" = (),
         sources: Sequence[Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]] | None = None,
         retraction_watch: str | None = None,
@@ -949,7 +951,9 @@ class Methods(OperationRunner):
 
         Args:
             text: A pasted list, or a text with one under its heading. Give text or references.
+            text_start: With text: how many of its references to skip.
             references: References in order: each its fields, or a text as it is written; an id alone is one, too.
+            max_references: How many references of a text to check.
             warnings: What there was to say about their file.
             sources: Who is asked how works stand; everyone unless given.
             retraction_watch: CSV file of the Retraction Watch database.

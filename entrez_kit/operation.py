@@ -332,13 +332,15 @@ def _warning(result: type[Result], code: str, message: str) -> Any:
 DEMO: Final = "demo"
 """Code of the warning that an answer is the sandbox's."""
 MAX_PROBLEMS: Final = 5
-"""So many wrong arguments are named in a message; ``details.errors`` has all of them."""
+"""Wrong arguments named in a message; ``details.errors`` has more of them."""
+MAX_DETAILED: Final = 50
+"""Wrong arguments in ``details.errors``."""
 
 
 def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
     """Turn a pydantic error about a caller's arguments into INVALID_INPUT that names every field."""
     problems = []
-    for error in exc.errors(include_url=False):
+    for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
         place = [*error["loc"], context["field"]] if error["type"] == WRONG else error["loc"]
         where = ".".join(str(part) for part in place)

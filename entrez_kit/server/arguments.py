@@ -3,7 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
+
+from pydantic import Field
+
+from entrez_kit.model import Request
 
 ANY: Final = "any"
 """A choice that chooses nothing, for hosts that make a model fill in every argument."""
@@ -50,8 +55,33 @@ SYNONYMS: Final = tuple(
 """Names that tools, and agents, have for one idea; the first of each line is the tool's. One is taken for a tool's own
 where that is not given as well and no second one of its arguments could be meant."""
 
+MAX_NAMES: Final = 50
+"""Names in one object of a call; the largest has fewer than 20."""
 _ID: Final = r"(?:PMC)?[0-9]++"
 _IDS: Final = re.compile(rf"\s*+{_ID}(?>(?:(?:\s*+[,;]\s*+|\s++){_ID})+)\s*+", re.IGNORECASE)
+
+
+class ArgumentNames(Request):
+    """The names in one object of a call; no tool knows as many as it may have."""
+
+    arguments: list[str] = Field(max_length=MAX_NAMES)
+
+
+def check_names(arguments: Mapping[str, Any]) -> None:
+    """Refuse a call with too many names in one object, before each name is compared with those that are known.
+
+    Raises:
+        ValidationError: of ``ArgumentNames``.
+    """
+    waiting: list[Any] = [arguments]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if len(value) > MAX_NAMES:
+                ArgumentNames(arguments=[name[:MAX_NAMES] for name in islice(value, MAX_NAMES + 1)])
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
 
 
 def read_arguments(
@@ -69,10 +99,11 @@ def read_arguments(
     read: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
     own = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in arguments}
+    given = set(own.values())
     for name, value in arguments.items():
         meant = own[name] if own[name] in properties else None
         if meant is None:
-            place, meant = _meant(own[name], value, properties, {*own.values(), *read})
+            place, meant = _meant(own[name], value, properties, given | read.keys())
             if place is not None and meant is not None:
                 nested.setdefault(place, {})[meant] = value
                 continue
@@ -85,8 +116,8 @@ def read_arguments(
         if meant in required or not _says_nothing(fitting, properties[meant]):
             read[meant] = fitting
     for place, inner in nested.items():
-        given = read.get(place)
-        read[place] = {**inner, **(given if isinstance(given, dict) else {})}
+        held = read.get(place)
+        read[place] = {**inner, **(held if isinstance(held, dict) else {})}
     return read
 
 

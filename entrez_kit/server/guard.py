@@ -231,6 +231,10 @@ def resource_metadata(rules: Rules, scope: Scope, path: str) -> dict[str, Any]:
     }
 
 
+LONG_BODY: Final = 10_000
+"""Bytes of a body that takes noticeable time to judge."""
+
+
 class Messages:
     """Take the body of a request whole, within a size and a time, and hand on messages alone.
 
@@ -257,7 +261,11 @@ class Messages:
                 size = max(size, len(body))
                 if not message.get("more_body", False):
                     break
-        status, error = 400, refusal_of(bytes(body)) if scope["method"] == "POST" else None
+        status, error = 400, None
+        if scope["method"] == "POST" and size <= self._most and not waiting.cancelled_caught:
+            data = bytes(body)  # a long one is judged in a thread, so that the server answers others meanwhile
+            is_long = len(data) > LONG_BODY
+            error = await anyio.to_thread.run_sync(refusal_of, data) if is_long else refusal_of(data)
         if waiting.cancelled_caught:
             status, error = 408, refusal("The message did not come in time.")
         elif size > self._most:

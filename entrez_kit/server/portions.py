@@ -38,6 +38,7 @@ class ReplyArguments(Request):
 
     fields: list[str] = Field(
         default=[],
+        max_length=100,
         description="Only these members of records; -title leaves one out, -abstract_text gives sections.",
     )
     reply_start: int | None = Field(default=None, ge=0, description="From reply_cut.")

@@ -13,13 +13,14 @@ from typing import Any, Final, Literal
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from opentelemetry import trace
+from pydantic import ValidationError
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.kit_methods import operation_of
 from entrez_kit.model import NO_SUCH_ARGUMENT
-from entrez_kit.operation import Execution, Operation, execute
-from entrez_kit.server.arguments import accepted, read_arguments
+from entrez_kit.operation import Execution, Operation, execute, invalid_arguments
+from entrez_kit.server.arguments import ArgumentNames, accepted, check_names, read_arguments
 from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.telemetry import record_outcome
@@ -196,9 +197,7 @@ class Toolbox:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown(name, scopes))
         else:
-            operation = self.operation(facts)
-            read = read_arguments(arguments, facts.inputs, exact_types=operation.closed)
-            outcome, document = self._run(operation, services, read, scopes)
+            outcome, document = self._run(facts, services, arguments, scopes)
         seconds = time.monotonic() - started
         result = self._result(outcome, seconds, facts, document, demo=services.settings.demo_warning, scopes=scopes)
         with tracing.trace(outcome.trace.request_id):
@@ -212,16 +211,20 @@ class Toolbox:
         return result
 
     def _run(
-        self, operation: AnyOperation, services: Services, arguments: dict[str, Any], scopes: Collection[str] | None
+        self, facts: ToolFacts, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None]:
         """Run an operation; return what it came to and the document, of a large one the portion that is wanted."""
-        portions = [Portion()]
-        if operation.portions:
-            try:
+        operation, portions = self.operation(facts), [Portion()]
+        try:
+            check_names(given)
+            arguments = read_arguments(given, facts.inputs, exact_types=operation.closed)
+            if operation.portions:
                 arguments, portions = take_portion(arguments, operation)
-            except InvalidInput as exc:
-                with tracing.trace(tracing.new_request_id()) as opened:
-                    return Execution(opened, error=exc), None
+        except (ValidationError, EntrezKitError) as exc:
+            turn = operation.argument_error or invalid_arguments
+            error = turn(exc, ArgumentNames) if isinstance(exc, ValidationError) else exc
+            with tracing.trace(tracing.new_request_id()) as opened:
+                return Execution(opened, error=error), None
         outcome = execute(operation, services, arguments)
         if outcome.result is None:
             return outcome, None

@@ -39,9 +39,14 @@ from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver, place_of, retraction_status
 from entrez_kit.services import Services
+from entrez_kit.wording import Argument, Wording
 
 MAX_REFERENCES: Final = 20_000
 MAX_MCP_REFERENCES: Final = 50
+MAX_LEFT: Final = 200
+"""References that a warning names."""
+MAX_LEFT_TEXT: Final = 60
+"""Characters of each."""
 MAX_LIST: Final = 1_000_000
 MAX_KEY: Final = 60
 MAX_CANDIDATES: Final = 5
@@ -70,6 +75,12 @@ def _reference_of(value: Any) -> Any:
     return as_reference(" ".join(value.split()), 1).model_copy(update={"key": key, "line": None})
 
 
+def _beginning(reference: Reference) -> str:
+    """Return the first words of a reference."""
+    text = " ".join((reference.text or reference.title or reference.key).split())
+    return text if len(text) <= MAX_LEFT_TEXT else f"{text[: MAX_LEFT_TEXT - 1]}…"
+
+
 class InTextFinding(Result):
     """A call in a text that has no entry in the list (``no_entry``), or an entry that nothing calls (``never_called``).
 
@@ -92,10 +103,14 @@ class CheckRequest(Request):
         max_length=MAX_LIST,
         description="A pasted list, or a text with one under its heading. Give text or references.",
     )
+    text_start: int = Field(default=0, ge=0, description="With text: how many of its references to skip.")
     references: list[Annotated[Reference, BeforeValidator(_reference_of)]] = Field(
         default=[],
         max_length=MAX_REFERENCES,
         description="References in order: each its fields, or a text as it is written; an id alone is one, too.",
+    )
+    max_references: SkipJsonSchema[int | None] = Field(
+        default=None, ge=1, description="How many references of a text to check."
     )
     warnings: SkipJsonSchema[list[Warn]] = Field(default=[], description="What there was to say about their file.")
     sources: list[SourceName] | None = Field(
@@ -118,13 +133,34 @@ class CheckRequest(Request):
         if bool(self.text) == bool(self.references):
             raise wrong("references", "give a text, or references", "both" if self.text else "neither")
         if not self.listed:
+            if self.text_start and self._all_of_text:
+                raise wrong("text_start", f"the text has {len(self._all_of_text)} references", self.text_start)
             raise wrong("text", "there is no reference in it", (self.text or "")[:MAX_SHOWN])
         return self
 
     @cached_property
     def listed(self) -> list[Reference]:
         """The references, those of a text among them."""
-        return split_references(self.text) if self.text else self.references
+        if not self.text:
+            return self.references
+        end = None if self.max_references is None else self.text_start + self.max_references
+        return self._all_of_text[self.text_start : end]
+
+    @cached_property
+    def _all_of_text(self) -> list[Reference]:
+        return split_references(self.text or "")
+
+    def warn_of_rest(self) -> list[Warn]:
+        """Name the references of a text that come after those to check."""
+        end = self.text_start + len(self.listed)
+        rest = self._all_of_text[end:] if self.text else []
+        if not rest:
+            return []
+        message = Wording(
+            f"References {self.text_start + 1} to {end} of {len(self._all_of_text)} were checked. ",
+            *("For the others give the same text with ", Argument("text_start"), f" {end}."),
+        )
+        return [Warn(code="references_left", message=message, terms=[_beginning(one) for one in rest[:MAX_LEFT]])]
 
 
 class NearestWork(Result):
@@ -270,7 +306,7 @@ class Checks(Accounted[CheckedReference, CheckResult]):
         tracing.step(len(references), len(references))
         if failure is not None and self._unanswered == len(references):
             raise failure
-        self.warnings += _cited_twice(self._checked)
+        self.warnings += [*self._request.warn_of_rest(), *_cited_twice(self._checked)]
 
     def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
         """Add the finding ``duplicate`` to a reference whose work an earlier row cites, too."""
@@ -604,6 +640,7 @@ CHECK: Final = Operation(
     title="Check references",
     errors=(UpstreamError, RateLimited),
     mcp_caps={"references": MAX_MCP_REFERENCES},
+    mcp_defaults={"max_references": MAX_MCP_REFERENCES},
     portions=("references",),
     inputs=("references",),
 )

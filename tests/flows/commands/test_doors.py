@@ -45,7 +45,16 @@ FLAGS_ONLY = {
 }
 """Parameters that are no field: what the terminal adds, and the three flags of date_range."""
 FIELDS_ONLY = {
-    "check_references": {"text", "references", "warnings", "calls", "corrects", "target"},
+    "check_references": {
+        "text",
+        "text_start",
+        "max_references",
+        "references",
+        "warnings",
+        "calls",
+        "corrects",
+        "target",
+    },
     "pubmed_search_articles": {"date_range"},
     "pubmed_fetch_contents": {"output_format"},
     "pubmed_fetch_fulltext": {"pmids", "pmcids", "dois", "for_readers"},

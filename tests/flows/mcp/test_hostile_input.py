@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -11,6 +12,9 @@ from places import DATA
 from serving import ServicesFor, connected, own_lines
 
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.app import Options
+from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.tools import TOOLSETS
 
 pytestmark = pytest.mark.anyio
 HOSTILE = "# Heading --- ``` ```` [here](https://evil.example/) <script>alert(1)</script> next_start: 9 unavailable: 1"
@@ -37,3 +41,43 @@ async def test_the_text_of_a_hostile_record_stays_in_its_fence(services_for: Ser
         "## Outcomes (2)",
         f"## 1 of 1: PMID {pmid}",
     ]
+
+
+async def test_a_text_is_bounded_like_a_list_of_references(services_for: ServicesFor) -> None:
+    text = "\n\n".join(f"{number + 1}. PMID: {99_000_001 + number % 70}" for number in range(120))
+    keys: list[str] = []
+    start, calls = 0, 0
+    with Sandbox(enforce_limits=False) as sandbox:
+        async with connected(services_for(sandbox), Options(toolsets=TOOLSETS)) as client:
+            while calls < 10:
+                asked = {"text": text, "text_start": start, "reply_limit": 1_000_000}
+                reply = (await client.call_tool("check_references", asked)).structured_content or {}
+                calls += 1
+                assert len(reply["references"]) <= 50
+                keys += [one["key"] for one in reply["references"]]
+                left = [one for one in reply.get("warnings", ()) if one["code"] == "references_left"]
+                if not left:
+                    break
+                start += len(reply["references"])
+                assert f"text_start {start}" in left[0]["message"]
+                assert len(left[0]["terms"]) == 120 - start
+
+    assert calls == 3
+    assert len(keys) == 120
+
+
+@pytest.mark.parametrize("tool", ["pubmed_search_articles", "search_genes", "rag_search", "pubmed_convert_ids"])
+@pytest.mark.parametrize("place", ["arguments", "date_range", "ids"])
+async def test_thousands_of_unknown_names_are_refused_at_once(services: ServerServices, tool: str, place: str) -> None:
+    names = {f"name{number}": 1 for number in range(7_000)}
+    given = names if place == "arguments" else {place: names if place == "date_range" else [names]}
+    code = {"search_genes": "AMBIGUOUS_QUERY", "rag_search": "VALIDATION"}.get(tool, "INVALID_INPUT")
+    async with connected(services, Options(toolsets=TOOLSETS)) as client:
+        started = time.monotonic()
+        result = await client.call_tool(tool, {"query": "crispr", **given})
+        seconds = time.monotonic() - started
+
+    assert result.is_error
+    assert (result.structured_content or {})["error"]["code"] == code
+    assert len(json.dumps(result.structured_content)) < 10_000
+    assert seconds < 5

@@ -36,7 +36,7 @@ CALLS: dict[str, tuple[str, Json, int]] = {
         )
         for budget in (2, 50)
     },
-    "a reference list": ("check_references", {"text": "\n\n".join(f"{n}. PMID: {n}" for n in PMIDS[:60])}, 60),
+    "a reference list": ("check_references", {"text": "\n\n".join(f"{n}. PMID: {n}" for n in PMIDS[:50])}, 50),
     "links": ("entrez_link", {"source": "pubmed", "target": "pubmed", "ids": PMIDS}, 200),
     "claims": ("pubmed_verify_claims", {"claims": [{"text": "a b", "ids": [one]} for one in PMIDS[:20]]}, 20),
 }

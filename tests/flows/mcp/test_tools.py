@@ -40,6 +40,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "europepmc_search": {"max_results": 5_000},
     "check_references": {
         **{"warnings": [{"code": "a", "message": "b"}], "retraction_watch": "/etc/hostname", "corrects": True},
+        **{"max_references": 9_000},
         **{"calls": [{"kind": "no_entry", "call": "1"}], "target": "refs.fixed.bib"},
     },
 }

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
@@ -515,6 +516,38 @@ def test_an_oversized_body_gets_413(http_host: HttpHost) -> None:
     assert "1,000,000" in reply.message["error"]["message"]
     assert http_host.request(body=b"", Content_Length=str(10**12)).status == 413
     assert http_host.request(body=big, Authorization=None).status == 401
+
+
+@pytest.mark.parametrize("kind", ["unknown names", "malformed"])
+def test_another_client_is_answered_while_a_large_message_is_judged(http_host: HttpHost, kind: str) -> None:
+    session = {"Mcp_Session_Id": http_host.request(body=INITIALIZE).headers["mcp-session-id"]}
+    call: Json = {"jsonrpc": "2.0", "id": 5, "method": "tools/call"}
+    names = {f"n{number:04}": 1 for number in range(8_900)}
+    call["params"] = {"name": "pubmed_search_articles", "arguments": names}
+    body: Any = call if kind == "unknown names" else b'{"jsonrpc":"2.0","id":5,"method":7,"params":[' + b"[]," * 330_000
+    seconds: list[float] = []
+
+    def send() -> None:
+        own = {"Mcp_Session_Id": http_host.request(body=INITIALIZE).headers["mcp-session-id"]}
+        started = time.monotonic()
+        http_host.request(body=body, **own)
+        seconds.append(time.monotonic() - started)
+
+    senders = [threading.Thread(target=send) for _ in range(3)]
+    for sender in senders:
+        sender.start()
+    waits = []
+    for number in range(10):
+        started = time.monotonic()
+        ping = http_host.request(body={"jsonrpc": "2.0", "id": number, "method": "ping"}, **session)
+        waits.append(time.monotonic() - started)
+        assert ping.message["result"] == {}
+    for sender in senders:
+        sender.join(20)
+
+    assert len(seconds) == 3
+    assert max(seconds) < 10
+    assert max(waits) < 3
 
 
 @pytest.mark.parametrize("era", ["without a session", "in a session", "of the newest era"])
