@@ -1,6 +1,7 @@
 """What a manuscript holds for checking."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -34,6 +35,17 @@ class Paragraph:
     line: int | None
     text: str
     is_quote: bool = False
+
+
+class LineNumbers:
+    """Find the line of a place in a text, in a time that does not grow with the number of lines before it."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = [match.start() for match in re.finditer("\n", text)]
+
+    def at(self, place: int) -> int:
+        """Return the number of the line, from 1, that a place is in."""
+        return bisect_left(self._ends, place) + 1
 
 
 def numbers_called(text: str) -> Iterator[int]:

@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -28,6 +28,11 @@ MAX_MEMBERS: Final = 20_000
 MAX_PARAGRAPHS: Final = 500_000
 MAX_KEY: Final = 60
 MAX_FIELD: Final = 4 * 1024 * 1024
+MAX_RUNS: Final = 500
+"""Runs of text that a call is shown with."""
+MAX_WORDS: Final = 60
+"""Words of a title that are compared."""
+_DOI: Final = re.compile(r"\b10\.[0-9]{4,9}/\S++")
 W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LISTED: Final = re.compile(
     r"ADDIN\s+(?:ZOTERO_BIBL|Mendeley Bibliography|EN\.REFLIST)|CSL_BIBLIOGRAPHY", re.IGNORECASE
@@ -42,7 +47,7 @@ _COUNT: Final = re.compile(r"[\[(]?([0-9]{1,4})[\])]?[.)]?")
 """The number of a reference that stands by itself, in a cell of a table."""
 _ELSEWHERE: Final = (f"{W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback")
 """What stands in another place as well: text that was moved, and what older programs show of a text box."""
-_ENDNOTE: Final = re.compile(r"<EndNote>.*</EndNote>", re.DOTALL)
+_ENDNOTE: Final = ("<EndNote>", "</EndNote>")
 
 
 @dataclass(slots=True)
@@ -60,12 +65,15 @@ class _Paragraph:
 
 @dataclass(slots=True)
 class _Field:
-    """A field that is open: its code so far, its data, and whether its result has begun."""
+    """An open field: its code so far, its data, and where its result begins among the texts of the document.
+
+    ``listed`` tells whether its result is a bibliography.
+    """
 
     code: list[str] = field(default_factory=list)
     data: list[str] = field(default_factory=list)
-    result: list[str] = field(default_factory=list)
-    begun: bool = False
+    start: int | None = None
+    listed: bool = False
 
 
 @dataclass(slots=True)
@@ -77,11 +85,13 @@ class _Reader:
     records: dict[str, Reference] = field(default_factory=dict)
     calls: list[KeyCall] = field(default_factory=list)
     _fields: list[_Field] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _lists: int = 0
     _numbering: dict[str, int] = field(default_factory=dict)
 
     def part(self, root: Any, *, notes: bool = False) -> None:
         """Read one part: the body, or the footnotes or endnotes."""
-        self._fields = []
+        self._fields, self._texts, self._lists = [], [], 0
         for element in root.iter(f"{W}p", f"{W}tag"):
             if element.tag == f"{W}tag":
                 tag = str(element.get(f"{W}val") or "")
@@ -113,7 +123,7 @@ class _Reader:
         for node in _shown(element):
             self._node(node, parts, number)
             if node.tag in (f"{W}p", f"{W}t"):
-                generated = generated or any(_LISTED.search("".join(one.code)) for one in self._fields)
+                generated = generated or self._lists > 0
         made.text = " ".join("".join(parts).split())
         made.generated = generated and bool(made.text)
         return made
@@ -130,9 +140,7 @@ class _Reader:
         match str(node.tag).removeprefix(W):
             case "t":
                 parts.append(_raised(node))
-                for one in self._fields:
-                    if one.begun:
-                        one.result.append(node.text or "")
+                self._texts.append(node.text or "")
             case "tab" | "br" | "cr":
                 parts.append(" ")
             case "noBreakHyphen":
@@ -143,30 +151,42 @@ class _Reader:
                 self._fields[-1].data.append(node.text or "")
             case "fldSimple":
                 text = "".join(str(inner.text or "") for inner in node.iter(f"{W}t"))
-                self._closed(_Field([str(node.get(f"{W}instr") or "")], result=[text]), number)
+                self._closed(_Field([str(node.get(f"{W}instr") or "")]), [text], number)
             case "fldChar" if node.get(f"{W}fldCharType") == "begin":
                 self._fields.append(_Field())
             case "fldChar" if self._fields and node.get(f"{W}fldCharType") == "separate":
-                self._fields[-1].begun = True
+                self._begin_result(self._fields[-1])
             case "fldChar" if self._fields and node.get(f"{W}fldCharType") == "end":
-                self._closed(self._fields.pop(), number)
+                self._end_field(self._fields.pop(), number)
+
+    def _begin_result(self, one: _Field) -> None:
+        if one.start is None:
+            one.start = len(self._texts)
+            one.listed = _LISTED.search("".join(one.code)) is not None
+            self._lists += one.listed
+
+    def _end_field(self, one: _Field, number: int) -> None:
+        self._lists -= one.listed
+        start = len(self._texts) if one.start is None else one.start
+        self._closed(one, self._texts[start : start + MAX_RUNS], number)
 
     # What reference managers keep
 
-    def _closed(self, one: _Field, number: int) -> None:
+    def _closed(self, one: _Field, result: Sequence[str], number: int) -> None:
         """Read the records out of a field that is complete."""
         code = "".join(one.code)
         if len(code) > MAX_FIELD:
             raise too_large(self.name, "a field in it")
-        shown = " ".join("".join(one.result).split())
+        shown = " ".join("".join(result).split())
         if "CSL_CITATION" in code and "{" in code:
             self._csl(_json_in(code), number, shown)
         elif "EN.CITE" in code:
             data = "".join("".join(one.data).split())
             texts = [html.unescape(code) if "&lt;" in code else code, _decoded(data)]
             for text in texts:
-                if found := _ENDNOTE.search(text):
-                    self._endnote(found[0], number, shown)
+                begin, end = text.find(_ENDNOTE[0]), text.rfind(_ENDNOTE[1])
+                if 0 <= begin < end:
+                    self._endnote(text[begin : end + len(_ENDNOTE[1])], number, shown)
 
     def _csl(self, document: Any, number: int, shown: str) -> None:
         items = document.get("citationItems") if isinstance(document, dict) else None
@@ -214,7 +234,9 @@ def read_docx(content: bytes, name: str) -> Manuscript:
         )
     # A bibliography that a reference manager made says again what its records say.
     made = [one for one in listed if one.generated] or listed
-    typed = [one for one in listed if one not in made or not _covered(one.text, reader.records.values())]
+    records = _Records(reader.records.values())
+    made_numbers = {one.number for one in made}
+    typed = [one for one in listed if one.number not in made_numbers or not records.have(one.text)]
     references = list(reader.records.values())
     references += [
         as_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
@@ -313,12 +335,39 @@ def _shown(element: Any) -> Iterator[Any]:
             yield from _shown(inner)
 
 
-def _covered(text: str, records: Iterable[Reference]) -> bool:
-    """Tell whether an entry of a list is one of the records, by its DOI or its title."""
-    words = folded(text)
-    return any(
-        (one.doi and one.doi.lower() in text.lower()) or (one.title and folded(one.title) in words) for one in records
-    )
+class _Records:
+    """The DOIs and the titles of records, the titles as a tree of their words."""
+
+    def __init__(self, records: Iterable[Reference]) -> None:
+        self._dois: set[str] = set()
+        self._words: dict[str, Any] = {}
+        for one in records:
+            if one.doi:
+                self._dois.add(one.doi.lower())
+            branch = self._words
+            words = folded(one.title or "").split()[:MAX_WORDS]
+            for word in words:
+                branch = branch.setdefault(word, {})
+            if words:
+                branch[""] = {}
+
+    def have(self, text: str) -> bool:
+        """Tell whether an entry of a list is one of the records, by its DOI or its title."""
+        dois = (match[0].lower() for match in _DOI.finditer(text))
+        if any(doi in self._dois or doi.rstrip(".,;)]") in self._dois for doi in dois):
+            return True
+        words = folded(text).split()
+        return any(self._begins(words, n) for n in range(len(words)))
+
+    def _begins(self, words: Sequence[str], start: int) -> bool:
+        branch = self._words
+        for word in words[start : start + MAX_WORDS]:
+            if word not in branch:
+                return False
+            branch = branch[word]
+            if "" in branch:
+                return True
+        return False
 
 
 def _json_in(text: str) -> Any:

@@ -12,7 +12,16 @@ from entrez_kit.citations.check.pasted_lists import as_reference
 from entrez_kit.citations.files.read_bibtex import untexed
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import RefAuthor, Reference, identifier_of, year_in
-from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, Paragraph, entries_beside, missing
+from entrez_kit.manuscripts.document import (
+    Beside,
+    KeyCall,
+    Line,
+    LineNumbers,
+    Manuscript,
+    Paragraph,
+    entries_beside,
+    missing,
+)
 from entrez_kit.model import Warn
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
@@ -128,8 +137,9 @@ def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Wa
 
 
 def _calls(text: str, part: str) -> Iterator[KeyCall]:
+    lines = LineNumbers(text)
     for match in _CITE.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
+        line = lines.at(match.start())
         for key in match[1].split(","):
             if key.strip():
                 said = " ".join(match[0].split())
@@ -138,16 +148,18 @@ def _calls(text: str, part: str) -> Iterator[KeyCall]:
 
 def _items(text: str) -> Iterator[Reference]:
     """Yield the entries of a list as BibTeX writes it, or a person."""
+    lines = LineNumbers(text)
     marks = list(_ITEM.finditer(text))
     for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
         body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
-        line = text.count("\n", 0, mark.start()) + 1
+        line = lines.at(mark.start())
         written = untexed(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
         yield as_reference(written, line, key=mark[1].strip(), number=str(number))
 
 
 def _entries(text: str) -> Iterator[Reference]:
     """Yield the entries of a list as biber writes it."""
+    lines = LineNumbers(text)
     marks = list(_ENTRY.finditer(text))
     for entry, after in zip_longest(marks, marks[1:]):
         body = text[entry.end() : after.start() if after else len(text)].partition("\\endentry")[0]
@@ -158,7 +170,7 @@ def _entries(text: str) -> Iterator[Reference]:
         family = [" ".join(part for part in (one.get("prefix"), one.get("family")) if part) for one in authors]
         yield Reference(
             key=entry[1],
-            line=text.count("\n", 0, entry.start()) + 1,
+            line=lines.at(entry.start()),
             title=": ".join(part for part in (fields.get("title"), fields.get("subtitle")) if part) or None,
             authors=[
                 RefAuthor(family=untexed(name), given=untexed(one.get("given", "")) or None)
@@ -188,7 +200,7 @@ def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Parag
     text, beside = _with_contents(decoded(content, name).text.replace("\r\n", "\n"), beside)
     parts, _ = _parts(text, re.split(r"[/\\]", name)[-1], beside)
     for part, whole in parts.items():
-        end = _END.search(whole)
+        end, lines = _END.search(whole), LineNumbers(whole)
         start = match.end() if (match := _BEGIN.search(whole)) else 0
         quotes = 0
         for match in _PARAGRAPH.finditer(whole, start, end.start() if end else len(whole)):
@@ -199,4 +211,4 @@ def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Parag
                 marks = ("[" + "; ".join(f"@{{{key}}}" for key in keys if key) + "]" for keys in calls)
                 said = first + "".join(mark + after for mark, after in zip(marks, others, strict=False))
                 is_quote = quotes > 0 or bool(_QUOTE.search(match[0]))
-                yield Paragraph(None if part else whole.count("\n", 0, match.start()) + 1, said, is_quote)
+                yield Paragraph(None if part else lines.at(match.start()), said, is_quote)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from entrez_kit.citations.check.pasted_lists import as_reference, list_part, looks_written_out, split_references
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import Reference
-from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside
+from entrez_kit.manuscripts.document import Beside, KeyCall, Line, LineNumbers, Manuscript, entries_beside
 from entrez_kit.model import Warn
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ def own_list(text: str) -> tuple[list[Reference], range]:
 
 def footnotes(text: str) -> list[Reference]:
     """Return footnotes, under their names, as references."""
+    lines = LineNumbers(text)
     return [
-        _plain(as_reference(" ".join(note[2].split()), text.count("\n", 0, note.start()) + 1, key=note[1]))
+        _plain(as_reference(" ".join(note[2].split()), lines.at(note.start()), key=note[1]))
         for note in _FOOTNOTE.finditer(text)
     ]
 
@@ -91,9 +92,10 @@ def _plain(reference: Reference) -> Reference:
 
 
 def _calls(pattern: re.Pattern[str], text: str) -> Iterator[KeyCall]:
+    lines = LineNumbers(text)
     for match in pattern.finditer(text):
         key = next(filter(None, match.groups()))
-        yield KeyCall(key, text.count("\n", 0, match.start()) + 1, match[0])
+        yield KeyCall(key, lines.at(match.start()), match[0])
 
 
 def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[Warn]]:

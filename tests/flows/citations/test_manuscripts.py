@@ -439,6 +439,49 @@ def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> N
     assert time.monotonic() - begin < 5
 
 
+def zotero_paper(size: int) -> bytes:
+    titles = [f"Moonlight on the memory of worker {n}" for n in range(size)]
+    items = [{**ITEM, "DOI": f"10.5555/many.{n}", "title": title} for n, title in enumerate(titles)]
+    texts = [f"{n}. Doe J. Sleep by day and by night, part {n}. J Inv. 2019;7:{n}." for n in range(size)]
+    return word(*(paragraph(zotero([item], "[1]")) for item in items), heading("References"), bibliography(*texts))
+
+
+def nested_fields(size: int) -> bytes:
+    begin = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> QUOTE </w:instrText></w:r>'
+    opened = f'{begin}<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("a")}' * size
+    closed = '<w:r><w:fldChar w:fldCharType="end"/></w:r>' * size
+    return word(paragraph(opened + closed), *OF_LIST, paragraph(TRUE))
+
+
+def open_endnotes(size: int) -> bytes:
+    code = " ADDIN EN.CITE " + "<EndNote>" * size
+    return word(paragraph(field(code, "x")), *OF_LIST, paragraph(TRUE))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "size"),
+    [
+        pytest.param(".docx", zotero_paper, 80, id="records of Zotero"),
+        pytest.param(".docx", nested_fields, 400, id="nested fields"),
+        pytest.param(".docx", open_endnotes, 4_000, id="EndNote that does not end"),
+        pytest.param(".tex", lambda n: b"\\cite{a}\n" * n + b"\\bibitem{a} Doe J. 2019.\n", 6_000, id="cite"),
+        pytest.param(".tex", lambda n: b"\\bibitem{a} Doe J.\n\n" * n, 2_000, id="bibitem"),
+        pytest.param(".md", lambda n: b"So [@a].\n" * n + b"\n# References\n\nDoe J. 2019.\n", 6_000, id="keys"),
+        pytest.param(".md", lambda n: b"[^a]: Doe J. 2019.\n" * n, 300, id="footnotes"),
+    ],
+)
+def test_the_work_grows_with_the_length_of_a_manuscript(
+    suffix: str, content: Callable[[int], bytes], size: int
+) -> None:
+    def seconds(times: int) -> float:
+        made = content(size * times)
+        begin = time.process_time()
+        assert read_manuscript(made, f"paper{suffix}", suffix).references
+        return time.process_time() - begin
+
+    assert seconds(10) < 20 * max(seconds(1), 0.05)
+
+
 def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str]) -> None:
     done = cli(
         "check", file("a.docx", word(heading("References"), paragraph("Doe J. " * 2_000), paragraph(TRUE))), "--json"
