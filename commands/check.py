@@ -260,12 +260,12 @@ def _codes(record: Record) -> list[str]:
 
 def _report(result: CheckResult) -> Iterator[str]:
     """Yield a report: how many there are of each status, what is wrong in the text, and each reference, worst first."""
-    from ._views.check import in_text_line, worst_first
+    from ._views.check import in_text_lines, worst_first
 
     counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
     yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
     if result.in_text:
-        yield "## In the text\n\n" + "".join(f"- {escaped(in_text_line(one))}\n" for one in result.in_text)
+        yield "## In the text\n\n" + "".join(f"- {escaped(one)}\n" for one in in_text_lines(result))
     if result.warnings:
         yield "## Warnings\n\n" + "".join(f"- {escaped(one.message)}\n" for one in result.warnings)
     yield "## One by one\n"
@@ -293,10 +293,10 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     if unchecked:
         warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
     if plan(ctx).format in ("jsonl", "csv", "tsv"):
-        from ._views.check import in_text_line
+        from ._views.check import in_text_lines
 
-        for finding in result.in_text:
-            warn(ctx, in_text_line(finding))
+        for text in in_text_lines(result):
+            warn(ctx, text)
     if not fix:
         return
     for change in result.changes:

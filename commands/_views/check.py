@@ -59,11 +59,20 @@ def worst_first(references: "Iterable[CheckedReference]") -> "list[CheckedRefere
     return sorted(references, key=lambda one: (one.status == "verified", STATUSES.index(one.status)))
 
 
-def in_text_line(finding: "InTextFinding") -> str:
-    """Return what is wrong with a call or an entry in a sentence."""
+def in_text_lines(result: "CheckResult") -> list[str]:
+    """Return what is wrong with calls and entries: a sentence for each call, and one for all entries without a call."""
+    lines = [_call_line(finding) for finding in result.in_text if finding.kind == "no_entry"]
+    never = [finding for finding in result.in_text if finding.kind == "never_called"]
+    named = "; ".join(f"{one.call} ({one.counts or 'line'} {one.line})" if one.line else one.call for one in never)
+    if len(never) == 1:
+        lines.append(f"Entry {named} is never called in the text.")
+    elif never:
+        lines.append(f"{len(never)} entries are never called in the text: {named}.")
+    return lines
+
+
+def _call_line(finding: "InTextFinding") -> str:
     place = f" ({finding.counts or 'line'} {finding.line})" if finding.line else ""
-    if finding.kind == "never_called":
-        return f"Entry {finding.call}{place} is never called in the text."
     around = f": {finding.text}" if finding.text else ""
     return f"The text calls {finding.call}{place}, and the list has no such entry{around}"
 
@@ -85,7 +94,7 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
             table.add_row(status, key, pmid, _findings(reference))
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _findings(reference))
-    in_text = [Text(in_text_line(one), style="bold yellow") for one in result.in_text]
+    in_text = [Text(one, style="bold yellow") for one in in_text_lines(result)]
     return Group(table, Text(""), _summary(result.counts, result.total, "verified"), *in_text)
 
 

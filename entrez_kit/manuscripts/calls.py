@@ -10,6 +10,7 @@ from entrez_kit.citations.check.operation import InTextFinding
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.manuscripts.document import DASH, Line, Manuscript, Paragraph, numbers_called
 from entrez_kit.pubmed.likeness import folded
+from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 AROUND: Final = 40
 MIN_CALLS: Final = 2
@@ -27,9 +28,21 @@ _NAMES: Final = rf"{_FAMILY}(?: {_FAMILY})?(?:(?:,? (?:and|&|und|et|y) {_FAMILY}
 _YEARS: Final = r"(?:1[89]|20)[0-9]{2}[a-z]?(?>(?:\s*+,\s*+(?:(?:1[89]|20)[0-9]{2}[a-z]?|[a-z]))*)"
 _NARRATIVE: Final = re.compile(rf"({_NAMES})(?:['’]s)? \(({_YEARS})(?:[,:] ?p{{1,2}}\.? ?[0-9–-]+)?\)")
 _PARENTHETIC: Final = re.compile(r"[(\[]([^()\[\]]{4,400})[)\]]")
-_PART: Final = re.compile(
-    rf"(?:[Ss]ee(?: also)?|e\.g\.,?|cf\.|for example,?|reviewed in|in)?\s*+({_NAMES}),? ({_YEARS})"
+_LEADS: Final = (
+    "according adapted after albeit also although and as because before both but by described despite discussed "
+    "earlier example first finally following for from further furthermore here how however if in indeed instead "
+    "later like likewise modified moreover nevertheless notably particularly per previously recently reported "
+    "reviewed second see shown similarly since so specifically such summarised summarized than that then therefore "
+    "though through thus to under unlike until using via when where whereas whether while with work yet"
 )
+"""Words that stand before a name without being part of it."""
+_LEAD_WORDS: Final = frozenset(_LEADS.split())
+_LEAD: Final = rf"(?:(?:(?i:{'|'.join(_LEADS.split())})|e\.g\.|i\.e\.|[Cc]f\.)[,:]? ){{0,5}}"
+_PART: Final = re.compile(rf"{_LEAD}({_NAMES}),? ({_YEARS})")
+_NO_NAMES: Final = frozenset(name for names in MONTH_NAMES for name in names) | frozenset(
+    ("appendix", "autumn", "chapter", "fall", "figure", "section", "spring", "summer", "table", "version", "winter")
+)
+"""Words with a capital that stand before a year and name nobody."""
 _YEAR: Final = re.compile(r"((?:1[89]|20)[0-9]{2})([a-z]?)")
 
 
@@ -83,12 +96,35 @@ def _compared(
 
 
 def _by_key(manuscript: Manuscript) -> Iterator[InTextFinding]:
+    """Compare calls by key, and in a Word document the calls that were typed beside a reference manager's."""
     places: dict[str, list[int]] = {}
     for number, one in enumerate(manuscript.references):
         places.setdefault(one.key, []).append(number)
+    find_by_name = _entries_by_name(manuscript.references)
+
+    def find_entries(what: Any) -> list[int]:
+        if isinstance(what, str):
+            return places.get(what, [])
+        if isinstance(what, int):
+            return [what - 1] if what <= len(manuscript.references) else []
+        return find_by_name(what)
+
     calls = [_Call(one.key, one.key, one.line, one.text or None) for one in manuscript.calls if one.key != "*"]
     entries = [(one.key, one) for one in manuscript.references] if len(calls) == len(manuscript.calls) else []
-    return _compared(calls, entries, lambda key: places.get(key, []))
+    if manuscript.counts == "paragraph":
+        calls = sorted([*calls, *_typed_calls(manuscript)], key=lambda call: call.line)
+    return _compared(calls, entries, find_entries)
+
+
+def _typed_calls(manuscript: Manuscript) -> list[_Call]:
+    """Return the calls in the text of a Word document that are not fields of a reference manager.
+
+    Numbers are calls only if the fields show numbers.
+    """
+    text = list(_replace_fields(manuscript, lambda numbers: " "))
+    by_name = any(re.search(r"[^\W\d_]", call.text) for call in manuscript.calls)
+    numbered = [] if by_name else _numbers(text, len(manuscript.references))[0]
+    return [*numbered, *_named(text)]
 
 
 # Numbers
@@ -155,7 +191,12 @@ def _named(text: Sequence[Line]) -> Iterator[_Call]:
 
 
 def _each_year(names: str, years: str, line: Line, place: int) -> Iterator[_Call]:
+    while (lead := names.partition(" "))[2] and lead[0].lower() in _LEAD_WORDS:
+        names = lead[2]
+    names = names.rstrip(",")
     first = re.split(r",? (?:and|&|und|et|y)(?= )", names, maxsplit=1)[0]
+    if folded(first) in _NO_NAMES:
+        return
     for year, letter in _YEAR.findall(years):
         yield _Call((folded(first), year), f"{names} {year}{letter}", line.number, _around(line.text, place))
 
@@ -170,7 +211,12 @@ def _entries_by_name(references: Sequence[Reference]) -> Callable[[tuple[str, st
 
     def find_entries(call: tuple[str, str]) -> list[int]:
         name, year = call
-        return [n for n, (head, years) in enumerate(entries) if year in years and _is_first(name, head)]
+        # What stands before a name may have a capital: "Physicist Luo".
+        for form in dict.fromkeys((name, name.partition(" ")[2] or name)):
+            found = [n for n, (head, years) in enumerate(entries) if year in years and _is_first(form, head)]
+            if found:
+                return found
+        return []
 
     return find_entries
 
@@ -214,7 +260,7 @@ def mark_calls(manuscript: Manuscript) -> Iterator[Paragraph]:
     """Yield the paragraphs of a manuscript with each call as the numbers of its entries, in brackets: ``[1, 3-5]``."""
     text, references = manuscript.text, manuscript.references
     if manuscript.calls:
-        text = list(_mark_by_key(manuscript))
+        text = list(_replace_fields(manuscript, lambda numbers: f"[{', '.join(numbers)}]"))
         if all(call.text for call in manuscript.calls):
             return (Paragraph(line.number, line.text) for line in text)
     # The fields of some reference managers do not have the text of the call.
@@ -257,8 +303,13 @@ def _mark_by_name(text: Sequence[Line], references: Sequence[Reference]) -> Iter
         yield Paragraph(line.number, _PARENTHETIC.sub(mark_group, _NARRATIVE.sub(mark_narrative, line.text)))
 
 
-def _mark_by_key(manuscript: Manuscript) -> Iterator[Line]:
-    """Yield the paragraphs with the text that a reference manager shows for a call replaced by numbers."""
+def _replace_fields(manuscript: Manuscript, write: Callable[[list[str]], str]) -> Iterator[Line]:
+    """Yield the paragraphs with the text that a reference manager shows for a call replaced.
+
+    Args:
+        manuscript: the document.
+        write: returns the new text for the numbers of the entries that a call names.
+    """
     references = manuscript.references
     places = dict(zip((one.key for one in references), entry_numbers(references), strict=True))
     fields: dict[int, list[tuple[str, list[str]]]] = {}
@@ -274,7 +325,7 @@ def _mark_by_key(manuscript: Manuscript) -> Iterator[Line]:
         for shown, numbers in fields.get(line.number, ()):
             if found := _find_shown(rest, shown):
                 start, end = found
-                done += [rest[:start], f"[{', '.join(numbers)}]"]
+                done += [rest[:start], write(numbers)]
                 rest = rest[end:]
         yield Line(line.number, "".join((*done, rest)))
 

@@ -283,7 +283,7 @@ FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]
     "mendeley.docx": (word(paragraph("It is so ", mendeley([ITEM], "(Mondschein, 2019)"))), ONE),
     "mendeley_cite.docx": (word(paragraph("It is so ", mendeley_cite([ITEM], "[1]"))), ONE),
     "endnote.docx": (word(paragraph("It is so ", endnote(RECORD, "(Mondschein and Umbracht, 2019)"))), ONE),
-    **dict.fromkeys(("jats.xml", "jats.nxml"), (JATS, TWO)),
+    **dict.fromkeys(("jats.xml", "jats.nxml", "article.jats"), (JATS, TWO)),
     "library.xml": (ENDNOTE, ONE),
     "paper.bbl": (BBL, TWO),
     "biber.bbl": (BIBER, ONE),

@@ -8,9 +8,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, RETRACTED, TRUE
+from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, OTHER, RETRACTED, TRUE
 from terminal import Cli, Done
-from word_files import bibliography, field, heading, package, paragraph, run, word, zotero
+from word_files import (
+    bibliography,
+    endnote,
+    endnote_record,
+    field,
+    heading,
+    mendeley,
+    package,
+    paragraph,
+    run,
+    word,
+    zotero,
+)
 
 from entrez_kit.citations.check.pasted_lists import HEADING, HEADINGS
 from entrez_kit.errors import InvalidInput
@@ -551,6 +563,79 @@ def test_calls_by_name_and_year_are_held_against_the_list() -> None:
     wrong = findings(read_manuscript(content, "a.docx", ".docx"))
 
     assert wrong == {("no_entry", "Lost et al. 2015"), ("no_entry", "Doe 2011"), ("never_called", "Never 2016")}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Also Doe and Roe (2019) say so.",
+        "See Doe (2019).",
+        "As Doe et al. (2019) say.",
+        "However, Doe (2019) did.",
+        "Both Doe and Roe (2019) agree.",
+        "Unlike Doe (2019), we.",
+        "Physicist Doe (2019) said.",
+        "It is so (Also Doe, 2019).",
+        "It is so (but see Doe, 2019).",
+        "It is so (As shown by Doe et al., 2019; since January 2020).",
+    ],
+)
+def test_a_word_before_a_name_is_not_part_of_it(sentence: str) -> None:
+    content = word(paragraph(sentence), heading("References"), paragraph(NAMED[0]), paragraph(NAMED[-1]))
+
+    assert findings(read_manuscript(content, "a.docx", ".docx")) == {("never_called", "Never 2016")}
+
+
+@pytest.mark.parametrize("call", ["See Lost et al. (2015).", "It is so (as in Lost et al., 2015)."])
+def test_a_call_without_an_entry_is_named_without_the_word_before_it(call: str) -> None:
+    content = word(paragraph(f"{call} Doe (2019)."), heading("References"), paragraph(NAMED[0]))
+
+    assert findings(read_manuscript(content, "a.docx", ".docx")) == {("no_entry", "Lost et al. 2015")}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (zotero([ITEM], "[1]"), zotero([OTHER], "[2]")),
+        (mendeley([ITEM], "[1]"), mendeley([OTHER], "[2]")),
+        (
+            endnote(
+                endnote_record(1, title="A title", authors=["Doe, J."], journal="J", year="2019", doi="10.5555/a"),
+                "[1]",
+            ),
+            endnote(
+                endnote_record(
+                    2, title="Another title", authors=["Roe, R."], journal="J", year="2020", doi="10.5555/b"
+                ),
+                "[2]",
+            ),
+        ),
+    ],
+)
+def test_calls_that_are_typed_beside_those_of_a_reference_manager_count(first: str, second: str) -> None:
+    content = word(
+        paragraph("So ", first, ", and ", second, ", and [2,9] by hand."),
+        paragraph("Lost et al. (2015) and (Gone and Away, 2014) were typed, too."),
+    )
+
+    wrong = findings(read_manuscript(content, "a.docx", ".docx"))
+
+    assert wrong == {("no_entry", "9"), ("no_entry", "Lost et al. 2015"), ("no_entry", "Gone and Away 2014")}
+
+
+def test_entries_that_are_never_called_are_one_line(cli: Cli, file: Callable[..., str]) -> None:
+    listed = (f"{number}. Doe J. A title of {number}. J Inv. 2019;7:{number}." for number in range(1, 17))
+    paper = file("p.docx", word(paragraph("So [1] and [2]."), heading("References"), *map(paragraph, listed)))
+
+    table = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "table").out
+    csv = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "csv").err
+    report = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "md").out
+    rows = json.loads(cli("check", paper, "--in-text", "--sources", "pubmed", "--json").out)["in_text"]
+
+    assert len(rows) == 14
+    for text in (table, csv, report):
+        assert text.count("never called") == 1
+        assert "14 entries are never called in the text: 3" in " ".join(text.split())
 
 
 def test_calls_by_key_are_held_against_the_list(cli: Cli, file: Callable[..., str]) -> None:
