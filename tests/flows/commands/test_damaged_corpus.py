@@ -94,3 +94,30 @@ def test_a_record_without_its_versions_is_damage(cli: Cli) -> None:
 
     assert done.status == 9
     assert json.loads(done.err.splitlines()[-1])["error"]["details"]["reason"] == "corrupt"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("sync", "k", "crispr"), ("search", "base editing", "--json"), ("export", "--all", "-f", "jsonl")]
+)
+def test_a_corpus_whose_trigger_clears_retractions_is_refused(cli: Cli, arguments: tuple[str, ...]) -> None:
+    assert cli("corpus", "sync", "k", "crispr").status == 0
+    file = load_settings().data_dir / CORPUS_FILE
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            "CREATE TRIGGER spy AFTER UPDATE ON documents "
+            "BEGIN UPDATE documents SET retraction_status = 'none'; DELETE FROM revisions; END"
+        )
+        before = connection.execute("SELECT count(*), sum(retraction_status = 'none') FROM documents").fetchone()
+    connection.close()
+    done = cli("corpus", *arguments)
+
+    assert done.status == 9
+    error = json.loads(done.err.splitlines()[-1])["error"]
+    assert error["details"]["reason"] == "changed_schema"
+    assert "trigger 'spy'" in error["message"]
+    assert not done.out
+    with sqlite3.connect(file) as connection:
+        assert (
+            connection.execute("SELECT count(*), sum(retraction_status = 'none') FROM documents").fetchone() == before
+        )
+    connection.close()
