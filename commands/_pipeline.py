@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
+from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
 from entrez_kit.model import Request, Result
 from entrez_kit.operation import Accounted, Execution, Operation, Outcomes, Single, caught
@@ -272,7 +273,18 @@ def _write(
     end_bar: Callable[[], None],
 ) -> Outcomes[Any]:
     """Write outcomes as they come, and return them walked."""
-    outcomes = operation.stream(state(ctx).services, arguments)
+    services = state(ctx).services
+    if not tracing.records_spans():
+        return _write_outcomes(ctx, operation.stream(services, arguments), writer, end_bar)
+    from entrez_kit.transport.spans import operation_span
+
+    with operation_span(operation.name, services.settings):
+        return _write_outcomes(ctx, operation.stream(services, arguments), writer, end_bar)
+
+
+def _write_outcomes(
+    ctx: typer.Context, outcomes: Outcomes[Any], writer: Writer[Any], end_bar: Callable[[], None]
+) -> Outcomes[Any]:
     begun = False
     try:
         for outcome in outcomes:

@@ -46,6 +46,8 @@ STDIN: Final = "-"
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """What -o takes as standard output."""
 _SETTING_FLAGS: Final = ("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
+FLUSH_SECONDS: Final = 0.5
+"""How long a command waits at its end for a collector to take its last spans."""
 _UNHEARD: Final = logging.NullHandler()
 """Without any handler Python prints errors."""
 _NOWHERE: Final = "http://127.0.0.1:9"
@@ -139,6 +141,11 @@ class State:
 
         settings = self.settings
         self.open_log()
+        if settings.otel_exporter_otlp_endpoint is not None:
+            from entrez_kit.server.telemetry import set_up_exporter
+
+            if remark := set_up_exporter(settings):
+                self.warn(remark)
         if settings.demo:
             from entrez_kit.sandbox.server import Sandbox
 
@@ -189,6 +196,10 @@ class State:
         services = self.__dict__.get("services")
         if services is not None:
             services.close()
+            if services.settings.otel_exporter_otlp_endpoint is not None:
+                from entrez_kit.server.telemetry import flush
+
+                flush(FLUSH_SECONDS)
         if self._sandbox is not None:
             self._sandbox.stop()
             self._sandbox = None

@@ -44,9 +44,11 @@ _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asc
 
 
 def call_ids() -> dict[str, str]:
-    """Return the id of the running call, which ties its lines together."""
+    """Return the id of the running call, which ties its lines together, and its operation."""
     call = tracing.current_trace()
-    return {"request_id": call.request_id} if call is not None else {}
+    if call is None:
+        return {}
+    return {"request_id": call.request_id, **({"operation": call.operation} if call.operation else {})}
 
 
 class JsonLinesFormatter(logging.Formatter):
@@ -84,14 +86,16 @@ def level_name(number: int) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """One line per record for a terminal; the lines of a traceback begin with a bar, as no record does."""
+    """One line per record for a terminal, with the call's id and operation; lines of a traceback begin with a bar."""
 
     def __init__(self) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as a line, and its traceback below."""
-        return super().format(record).replace("\n", "\n| ")
+        first, *rest = super().format(record).split("\n")
+        ids = " ".join(call_ids().values())
+        return "\n| ".join([f"{first} [{ids}]" if ids else first, *rest])
 
 
 class FieldFilter(RedactingFilter):

@@ -292,7 +292,17 @@ class Operation(Generic[Req, Res]):
 
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
         """Validate the arguments and return the result, or raise."""
-        with tracing.trace():
+        if not tracing.records_spans():
+            return self.perform(services, arguments)
+        from entrez_kit.transport.spans import operation_span
+
+        with tracing.trace(), operation_span(self.name, services.settings):
+            return self.perform(services, arguments)
+
+    def perform(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
+        """Run the operation without a span of its own: the server has opened one for the call."""
+        with tracing.trace() as opened:
+            opened.operation = opened.operation or self.name
             request = self.build(arguments)
             demo = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
             return _add_warnings(self.answer(services, request), {**demo, **request.warnings_of_arguments})
@@ -303,6 +313,8 @@ class Operation(Generic[Req, Res]):
         Raises:
             EntrezKitError: the arguments are wrong; or the operation has a single answer, which is an error.
         """
+        if (opened := tracing.current_trace()) is not None:
+            opened.operation = opened.operation or self.name
         request = self.build(arguments)
         if self.outcomes is None:
             return Single(_add_warnings(self.answer(services, request), request.warnings_of_arguments))
@@ -381,7 +393,7 @@ class Execution(Generic[Got]):
 
 def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Execution[Res]:
     """Run an operation and catch what it raises."""
-    return caught(lambda: operation.run(services, arguments))
+    return caught(lambda: operation.perform(services, arguments))
 
 
 def caught(call: Callable[[], Got]) -> Execution[Got]:

@@ -150,7 +150,7 @@ class Settings:
     mcp_log_level: str = row("Least severe level that is logged.", "info", choices=LOG_LEVELS, in_project_file=False)
     logs_dir: Path | None = row("Folder for rotating log files (JSON lines); unset writes none.")
     otel_exporter_otlp_endpoint: str | None = row(
-        "OpenTelemetry collector `serve` sends spans to; needs entrez-kit[otel].", in_project_file=False
+        "OpenTelemetry collector that spans are sent to; needs entrez-kit[otel].", in_project_file=False
     )
     config_file: Path | None = row("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
     home: Path | None = row(

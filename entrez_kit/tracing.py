@@ -4,6 +4,7 @@ The outermost layer opens a trace; the transport adds to it. Nothing here holds 
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,6 +30,8 @@ class Trace:
 
     request_id: str
     exchanges: list[TracedRequest] = field(default_factory=list)
+    operation: str = ""
+    """The operation that was called, which may use others."""
 
     @property
     def from_cache(self) -> bool:
@@ -39,6 +42,11 @@ class Trace:
     def until(self) -> float:
         """Unix time until which asking again gives the same, as the cache has it; 0 where it may not."""
         return min((exchange.until for exchange in self.exchanges), default=0.0)
+
+
+def records_spans() -> bool:
+    """Return whether this program may record spans: it has imported OpenTelemetry."""
+    return "opentelemetry.trace" in sys.modules
 
 
 _current: ContextVar[Trace | None] = ContextVar("entrez_kit_trace", default=None)

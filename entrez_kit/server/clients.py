@@ -4,11 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from opentelemetry import trace
-
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.server.telemetry import record_outcome
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Reply, T
@@ -28,7 +25,7 @@ class Health:
 
 
 class WatchedTransport(Transport):
-    """A transport whose requests show as spans, stop when nobody wants them any more, and tell how NCBI is doing."""
+    """A transport whose requests stop when nobody wants them any more, and tell how NCBI is doing."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, max_waiting=MAX_WAITING)
@@ -42,31 +39,14 @@ class WatchedTransport(Transport):
             tracing.Cancelled: the caller went away.
         """
         tracing.checkpoint()
-        tracer = trace.get_tracer("entrez_kit")
-        with tracer.start_as_current_span(
-            f"{call.service} {call.endpoint}",
-            kind=trace.SpanKind.CLIENT,
-            record_exception=False,
-            set_status_on_exception=False,
-            attributes={"entrez_kit.service": call.service, "entrez_kit.endpoint": call.endpoint},
-        ) as span:
-            started = time.monotonic()
-            try:
-                reply = super().send(call)
-            except EntrezKitError as exc:
-                record_outcome(span, exc, self._log_filter.redactor, seconds=time.monotonic() - started)
-                self._note(call, exc)
-                raise
-            received = {
-                "entrez_kit.from_cache": reply.from_cache,
-                "entrez_kit.attempts": reply.attempts,
-                "http.response.status_code": reply.status,
-                "http.response.body.size": len(reply.content),
-            }
-            record_outcome(span, None, None, seconds=time.monotonic() - started, **received)
-            if not reply.from_cache:
-                self._note(call, None)
-            return reply
+        try:
+            reply = super().send(call)
+        except EntrezKitError as exc:
+            self._note(call, exc)
+            raise
+        if not reply.from_cache:
+            self._note(call, None)
+        return reply
 
     def _note(self, call: Call, error: EntrezKitError | None) -> None:
         """Remember how NCBI answered; what it says about the request itself counts as an answer."""

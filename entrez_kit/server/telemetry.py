@@ -6,7 +6,6 @@ The exporter is the extra ``entrez-kit[otel]``; it also heeds OpenTelemetry's ow
 
 import secrets
 import threading
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,14 +13,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from opentelemetry import context, trace
-from opentelemetry.trace import NonRecordingSpan, ProxyTracerProvider, Span, SpanContext, StatusCode, TraceFlags
+from opentelemetry.trace import NonRecordingSpan, ProxyTracerProvider, SpanContext, TraceFlags
 
 from entrez_kit._version import __version__
-from entrez_kit.errors import EntrezKitError
 from entrez_kit.extras import install_line
 from entrez_kit.logs import call_ids
 from entrez_kit.settings import Settings
-from entrez_kit.transport.redaction import MAX_FIELD, Redactor
+from entrez_kit.transport.redaction import MAX_FIELD
 
 SERVICE: Final = "entrez-kit"
 TRACES_PATH: Final = "/v1/traces"
@@ -65,30 +63,6 @@ def flush(seconds: float) -> None:
         sender = threading.Thread(target=force_flush, name="entrez-kit spans", daemon=True)
         sender.start()
         sender.join(seconds)
-
-
-def record_outcome(
-    span: Span, error: EntrezKitError | None, redactor: Redactor | None, *, seconds: float, **attributes: Any
-) -> None:
-    """Note on a span how its call ended; an error itself was dealt with elsewhere.
-
-    The texts of an error may quote the caller and the service, so they are redacted and cut.
-    """
-    span.set_attributes(
-        {
-            "entrez_kit.success": error is None,
-            "entrez_kit.duration_ms": round(1000 * seconds, 1),
-            **({"entrez_kit.error.code": error.code} if error is not None else {}),
-            **({"entrez_kit.error.reason": error.reason} if error is not None and error.reason else {}),
-            **attributes,
-        }
-    )
-    if error is not None:
-        redactor = redactor or Redactor(())
-        trace_text = redactor.traceback("".join(traceback.format_exception(error)))
-        message = redactor.field(error.message)
-        span.record_exception(error, {"exception.message": message, "exception.stacktrace": trace_text})
-        span.set_status(StatusCode.ERROR, f"{error.code}: {message}")
 
 
 @contextmanager

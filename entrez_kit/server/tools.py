@@ -23,11 +23,11 @@ from entrez_kit.operation import Execution, Operation, execute, invalid_argument
 from entrez_kit.server.arguments import ArgumentNames, accepted, check_names, read_arguments
 from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.portions import Portion, take_portion
-from entrez_kit.server.telemetry import record_outcome
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
 from entrez_kit.services import Services
 from entrez_kit.settings import named_in
 from entrez_kit.transport.redaction import Redactor
+from entrez_kit.transport.spans import record_outcome
 from entrez_kit.wording import Door, NextCall
 
 AnyOperation = Operation[Any, Any]

@@ -97,6 +97,28 @@ class Transport:
             RateLimited: the service refused, the queue is full, or a slot would come too late.
             NotConfigured: the api key is not accepted, or an address cannot be used.
         """
+        if not tracing.records_spans():
+            return self._reply_to(call)
+        from entrez_kit.transport.spans import open_span, record_outcome
+
+        attributes = {"entrez_kit.service": call.service, "entrez_kit.endpoint": call.endpoint}
+        with open_span(f"{call.service} {call.endpoint}", is_request=True, **attributes) as span:
+            started = time.monotonic()
+            try:
+                reply = self._reply_to(call)
+            except EntrezKitError as exc:
+                record_outcome(span, exc, self._log_filter.redactor, seconds=time.monotonic() - started)
+                raise
+            received = {
+                "entrez_kit.from_cache": reply.from_cache,
+                "entrez_kit.attempts": reply.attempts,
+                "http.response.status_code": reply.status,
+                "http.response.body.size": len(reply.content),
+            }
+            record_outcome(span, None, None, seconds=time.monotonic() - started, **received)
+            return reply
+
+    def _reply_to(self, call: Call[T]) -> Reply[T]:
         started = time.monotonic()
         outgoing = Outgoing(call, started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000)
         key = call.key(cache_identity(self._settings, call.service))

@@ -4,16 +4,17 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 from serving import ServicesFor, connected, error_of
+from terminal import Cli
 
-from entrez_kit import logs
-from entrez_kit.errors import UpstreamError
+from entrez_kit import EntrezKit, logs
+from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.sandbox.listener import LoopbackServer
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.telemetry import line_ids, set_up_exporter
@@ -307,3 +308,42 @@ def test_a_provider_that_is_there_stays(exporter: InMemorySpanExporter) -> None:
     before = trace.get_tracer_provider()
     assert set_up_exporter(load_settings({"otel_exporter_otlp_endpoint": "http://127.0.0.1:9"})) is None
     assert trace.get_tracer_provider() is before
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_a_command_is_a_span_above_its_requests(cli: Cli, spans: InMemorySpanExporter, form: str) -> None:
+    assert cli("fetch", "99000001", "-f", form).status == 0
+
+    operation, request = named(spans, "pubmed_fetch_contents"), named(spans, "eutils efetch")
+    assert operation.context is not None
+    assert request.parent is not None
+    assert request.parent.span_id == operation.context.span_id
+    assert attributes(operation)["entrez_kit.success"] is True
+    assert attributes(request)["entrez_kit.endpoint"] == "efetch"
+
+
+def test_a_call_in_python_is_a_span_with_its_error(
+    kit_for: Callable[..., EntrezKit], sandbox: Sandbox, spans: InMemorySpanExporter
+) -> None:
+    kit = kit_for(sandbox)
+    kit.search_articles(query_term="crispr")
+    assert named(spans, "eutils esearch").parent is not None
+    spans.clear()
+
+    with pytest.raises(EntrezKitError):
+        kit.get_gene(entrez_id="NCBIGene:999999999")
+
+    operation = named(spans, "get_gene")
+    assert operation.status.status_code is StatusCode.ERROR
+    assert attributes(operation)["entrez_kit.error.code"] == "ENTITY_NOT_FOUND"
+
+
+def test_lines_of_the_log_name_the_call_and_its_operation(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> None:
+    stream = io.StringIO()
+    with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream):
+        kit_for(sandbox).search_articles(query_term="crispr")
+    entries = [json.loads(line) for line in stream.getvalue().splitlines()]
+
+    assert entries
+    assert {entry["operation"] for entry in entries} == {"pubmed_search_articles"}
+    assert len({entry["request_id"] for entry in entries}) == 1
