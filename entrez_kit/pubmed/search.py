@@ -590,29 +590,35 @@ FILTERS: Final = (
     "has_abstract",
     "free_full_text",
 )
+MAX_HIDDEN: Final = 20
+"""PMIDs in the warning about records without MeSH terms."""
 UNINDEXED: Final = "NOT medline[sb]"
 """Records without MeSH: those still in process, those as publishers supplied them, and those out of MEDLINE's scope."""
 
 
 def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
-    """Count the records that match but for MeSH terms they do not have; asks for one count, and never fails."""
+    """Find the records that match except for MeSH terms they do not have; sends one request, and never fails.
+
+    The warning counts them and lists the first PMIDs.
+    """
     gap = mesh_gap(request.term())
     if gap is None:
         return []
     names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
     what = _listed(names, "and") if names else "a MeSH term of the query"
     try:
-        number = count_records(services, request, f"({gap.rest}) {UNINDEXED}")
+        hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
         why = f"; how many there are was not answered: {exc.message}"
         message = Wording("Records without MeSH terms cannot match ", what, why)
         return [Warn(code="without_mesh_uncounted", message=message)]
+    number = hidden.count
     if not number:
         return []
     records, match, have = ("1 record", "matches", "has") if number == 1 else (f"{number:,} records", "match", "have")
     known = "with the same words" if gap.by_words else f"that {match} otherwise"
     message = Wording(f"{records} {known} {have} no MeSH terms, or none yet, and cannot match ", what, ".")
-    return [Warn(code="without_mesh", message=message)]
+    return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
 
 
 def suggestions(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
@@ -666,10 +672,15 @@ def _without(request: SearchRequest, names: Sequence[str]) -> SearchRequest:
 
 def count_records(services: Services, request: SearchRequest, term: str) -> int:
     """Count the records of a term between the request's dates."""
+    return find_records(services, request, term, 0).count
+
+
+def find_records(services: Services, request: SearchRequest, term: str, number: int) -> ESearchReply:
+    """Return the count of a term between the request's dates, and this many of its PMIDs."""
     reply = services.eutils.esearch(
-        db="pubmed", term=term, retmax=0, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()
+        db="pubmed", term=term, retmax=number, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()
     )
-    return reply.value.count
+    return reply.value
 
 
 def _spelling(services: Services, query: str, said: str) -> list[Warn]:

@@ -355,6 +355,9 @@ def test_what_rests_on_mesh_tells_how_many_records_have_none(
     assert said(result, "without_mesh") == (
         f"{len(without)} records that match otherwise have no MeSH terms, or none yet, and cannot match {named}."
     )
+    hidden = next(warning.terms for warning in result.warnings if warning.code == "without_mesh")
+    assert set(hidden) <= set(without)
+    assert len(hidden) == min(len(without), 20)
     assert sandbox.requests("esearch") == before + 2
 
 
@@ -375,7 +378,7 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
         raise UpstreamError("NCBI did not answer.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "count_records", fail)
+        patch.setattr(search, "find_records", fail)
         result = kit.search_articles(query_term="sleep", species="humans")
         empty = kit.search_articles(query_term="sleep", journal="Nobody")
 
