@@ -5,6 +5,7 @@ from entrez_kit._version import __version__
 TYPE_CHECKING = False  # typing itself would be most of what importing this package costs
 
 if TYPE_CHECKING:
+    from entrez_kit import Entrez
     from entrez_kit.errors import (
         AmbiguousQuery,
         EntityNotFound,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AmbiguousQuery",
     "EntityNotFound",
+    "Entrez",
     "EntrezKit",
     "EntrezKitError",
     "InvalidInput",
@@ -44,6 +46,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "Entrez":
+        return import_module("entrez_kit.Entrez")
     loaded: object = getattr(import_module(f"entrez_kit.{_HOMES.get(name, 'errors')}"), name)
     return loaded
 

@@ -17,6 +17,7 @@ EntrezKitError             INTERNAL_ERROR       exit 1
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Final, Self
 
@@ -67,6 +68,15 @@ def _said_within(value: Any, door: Door) -> Any:
     return brief(door.say(value)) if isinstance(value, str) else value
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedReply:
+    """A response of a service that is not an answer: its status, its media type and its body."""
+
+    status: int
+    content_type: str
+    body: bytes = field(repr=False)
+
+
 class EntrezKitError(Exception):
     """Base of every error of this library; raised itself only for a defect of ours.
 
@@ -75,6 +85,8 @@ class EntrezKitError(Exception):
         recovery_hint: what to do next; like the message a ``Wording`` where it names a call, an argument or a flag.
         invalid_input: the offending input, where there is one ("field=value" for a named argument).
         details: machine-readable extras; ``reason`` holds the finer word.
+
+    ``reply`` is the response that is not an answer, if one came; a long body is left out. No envelope shows it.
     """
 
     code: ClassVar[str] = "INTERNAL_ERROR"
@@ -95,6 +107,7 @@ class EntrezKitError(Exception):
         self.recovery_hint = recovery_hint or self.default_hint
         self.invalid_input = None if invalid_input is None else brief(invalid_input, MOST_REPEATED)
         self.details: dict[str, Any] = dict(details or {})
+        self.reply: RefusedReply | None = None
 
     @property
     def retryable(self) -> bool:
@@ -109,12 +122,14 @@ class EntrezKitError(Exception):
 
     def changed(self, message: str | None = None, hint: str | None = None, **details: object) -> Self:
         """Return an equal error with a traceback of its own, but for what is given."""
-        return type(self)(
+        copy = type(self)(
             message or self.message,
             recovery_hint=hint or self.recovery_hint,
             invalid_input=self.invalid_input,
             details={**self.details, **details},
         )
+        copy.reply = self.reply
+        return copy
 
     def say_in(self, door: Door) -> "EntrezKitError":
         """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""

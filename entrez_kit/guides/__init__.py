@@ -24,6 +24,7 @@ TOPICS: Final = (
     "sandbox",
     "live",
     "python",
+    "bio-entrez",
     "mcp",
     "privacy",
     "development",

@@ -4,18 +4,19 @@ A reply counts, and is cached, once its own reader has read it: that of the call
 every caller reads alike. What the reader returns is the ``value`` of the reply, so that it is parsed once. What it
 lists is held against what was asked for.
 
-Bio.Entrez builds every request, so that encoding and joining are the ones everybody's NCBI code is used to. It only
-builds: its address, its globals, its warning about a missing e-mail and its own sending play no part, and another user
-of Bio.Entrez in the same process notices nothing. Parameters carry NCBI's own names.
+A private instance of Bio.Entrez builds and encodes every request, and ``send_built`` sends it. The requests of
+`entrez_kit.Entrez` take the same way. Parameters carry NCBI's own names.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Final, Generic, Literal
-from urllib.parse import parse_qsl
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal
+from urllib.parse import parse_qsl, urlsplit
 
+from entrez_kit.bio_entrez import Acknowledgement, load_entrez
 from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.services.client import ServiceClient, senseless
 from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
@@ -25,6 +26,9 @@ from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method,
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import credentials_length, ttl_of
 from entrez_kit.wording import ANEW, Wording
+
+if TYPE_CHECKING:
+    from urllib.request import Request
 
 MAX_GET_CHARACTERS: Final = 2000
 """Longer addresses go by POST; NCBI asks for that, and proxies cut them."""
@@ -150,7 +154,7 @@ class EUtils(ServiceClient):
             due = min(retmax, ceiling, found.count - retstart)
             if rettype != "count" and len(found.ids) < due:
                 short.append((content, found))
-                raise _incomplete("esearch", f"{len(found.ids)} ids where {due} were due")
+                raise incomplete_error("esearch", f"{len(found.ids)} ids where {due} were due")
             return found
 
         expect = _document(retmode, "eSearchResult", "esearchresult")
@@ -195,7 +199,7 @@ class EUtils(ServiceClient):
         params = {"db": _database(db), **chosen, "version": "2.0" if version == "2.0" else None, "retmode": retmode}
         expect = _document(retmode, "eSummaryResult", "result")
         asked = chosen["id"] or []
-        due = frozenset(asked) if all(map(_is_uid, asked)) else frozenset()
+        due = frozenset(asked) if all(map(is_uid, asked)) else frozenset()
         short: list[tuple[bytes, _Summaries[T]]] = []
 
         def read_all(content: bytes) -> _Summaries[T]:
@@ -206,12 +210,12 @@ class EUtils(ServiceClient):
             if due and due.isdisjoint(answered.uids | answered.hollow):
                 raise malformed("esummary", "summaries of other records than those requested")
             remove_summaries(document, answered.hollow)
-            refused = answered.refused & due if due else frozenset(filter(_is_uid, answered.refused))
+            refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
             summaries = _Summaries(document, read(document), refused)
             lacking = due - answered.uids if due else answered.hollow
             if lacking or len(answered.uids) < len(set(asked)):
                 short.append((content, summaries))
-                raise _incomplete("esummary", f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}")
+                raise incomplete_error("esummary", f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}")
             return summaries
 
         reply = self._ask(
@@ -315,7 +319,7 @@ class EUtils(ServiceClient):
             "complexity": _number("complexity", complexity),
             "idtype": idtype,
         }
-        expect = _records(db, rettype, retmode, _distinct(ids))
+        expect = expect_records(db, rettype, retmode, _distinct(ids))
         return self._ask("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
 
     def elink(
@@ -369,7 +373,6 @@ class EUtils(ServiceClient):
             _document(retmode, "eLinkResult", "linksets"),
             read,
             keep=keep,
-            join_ids=False,
             cacheable=not makes_history,
             deadline_ms=deadline_ms,
         )
@@ -424,7 +427,7 @@ class EUtils(ServiceClient):
             bdata: lines separated by carriage returns.
         """
         params = {"db": _database(db), "retmode": "xml", "bdata": _words("bdata", bdata)}
-        return self._ask("ecitmatch", params, Expect("text"), read, keep=keep, extension="cgi", ecitmatch=True)
+        return self._ask("ecitmatch", params, Expect("text"), read, keep=keep)
 
     def _ask(
         self,
@@ -435,36 +438,76 @@ class EUtils(ServiceClient):
         *,
         keep: Callable[[T], bool] = always,
         post: bool = False,
-        join_ids: bool = True,
         cacheable: bool = True,
         fresh: bool = False,
-        extension: str = "fcgi",
-        ecitmatch: bool = False,
         deadline_ms: int | None = None,
         short: list[tuple[bytes, T]] | None = None,
     ) -> Reply[T]:
-        """Send a request.
+        """Let Bio.Entrez build a request, and send it.
 
         Args:
             short: where ``read`` puts the replies that it refuses as incomplete; the last of them is returned, and not
                 cached, where no attempt brings a whole one.
         """
-        asked = {name: value for name, value in params.items() if value is not None and value != ""}
-        url = f"{self._base}/{endpoint}.{extension}"
-        encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
+        replies: list[Reply[T]] = []
+
+        def urlopen(request: "Request") -> type[Acknowledgement]:
+            reply = self.send_built(
+                request,
+                replace(expect, read=read, keep=keep),
+                post=post or endpoint == "epost",
+                cacheable=cacheable,
+                fresh=fresh,
+                deadline_ms=deadline_ms,
+                short=short,
+            )
+            replies.append(reply)
+            return Acknowledgement
+
+        token = _urlopen.set(urlopen)
+        try:
+            getattr(_bio_entrez(), endpoint)(**{name: None if value == "" else value for name, value in params.items()})
+        finally:
+            _urlopen.reset(token)
+        return replies[0]
+
+    def send_built(
+        self,
+        request: "Request",
+        expect: Expect[T],
+        *,
+        post: bool,
+        cacheable: bool = True,
+        fresh: bool = False,
+        deadline_ms: int | None = None,
+        short: list[tuple[bytes, T]] | None = None,
+    ) -> Reply[T]:
+        """Send a request that Bio.Entrez has built, to the address and with the credentials of the settings.
+
+        Args:
+            post: send by POST, however short the request is.
+            short: gets the replies that are refused as incomplete; the last of them is returned, and not cached, if
+                no attempt brings a whole one.
+        """
+        address = urlsplit(request.full_url)
+        script = address.path.rpartition("/")[2]
+        endpoint, url = script.partition(".")[0], f"{self._base}/{script}"
+        built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
+        encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in CREDENTIALS)
+        params = tuple(parse_qsl(encoded, keep_blank_values=True))
+        asked, ids = fold_names(params), list_ids(params)
         # Bio leaves a bar as it is; on the way it has three characters.
         length = (
             len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials_length(self._settings, "eutils", url)
         )
-        long = length > MAX_GET_CHARACTERS
-        method: Method = "POST" if post or long or len(asked.get("id", ())) > MAX_GET_IDS else "GET"
-        uses_history = any(name in asked for name in ("usehistory", "WebEnv", "query_key"))
+        method: Method = "POST" if post or length > MAX_GET_CHARACTERS or len(ids) > MAX_GET_IDS else "GET"
+        uses_history = not asked.keys().isdisjoint(("usehistory", "webenv", "query_key"))
         call = Call(
             service="eutils",
             endpoint=endpoint,
             url=url,
-            params=tuple(parse_qsl(encoded, keep_blank_values=True)),
-            expect=replace(expect, read=read, keep=keep),
+            params=params,
+            expect=expect,
             method=method,
             encoded=encoded,
             ttl=None if uses_history or not cacheable or not self._cached else ttl_of(endpoint, asked.get("db")),
@@ -477,11 +520,12 @@ class EUtils(ServiceClient):
             if exc.reason != "incomplete" or not short:
                 raise
             content, value = short[-1]
-            return Reply(content, value, self._transport.shown(call), method, False, 200, exc.details["attempts"])
+            kind = exc.reply.content_type if exc.reply is not None else ""
+            url, attempts = self._transport.shown(call), exc.details["attempts"]
+            return Reply(content, value, url, method, False, 200, attempts, content_type=kind)
         except EntityNotFound as exc:
-            ids = asked.get("id") or []
-            database = str(asked.get("dbfrom") or asked.get("db"))
-            if not ids or not all(map(_is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
+            database = asked.get("dbfrom") or asked.get("db") or ""
+            if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
                 raise
             raise UpstreamError(
                 f"{exc.message.rstrip('.')}. A search of {database} finds all of them.",
@@ -508,18 +552,26 @@ class EUtils(ServiceClient):
         return known
 
 
-def _encoded_by_bio(url: str, params: Mapping[str, Any], *, join_ids: bool, ecitmatch: bool) -> str:
-    """Return the parameters as Bio.Entrez encodes them, without those that say who asks.
+_urlopen: ContextVar[Callable[["Request"], Any]] = ContextVar("entrez_kit_urlopen")
+"""Sends the request that Bio.Entrez is building in this thread."""
 
-    These are passed as empty texts, so that it neither looks at its globals nor warns; the transport adds them later.
-    """
-    from Bio.Entrez import _build_request
 
-    anonymous = {**params, **dict.fromkeys(CREDENTIALS, "")}
-    request = _build_request(url, anonymous, post=True, ecitmatch=ecitmatch, join_ids=join_ids)  # type: ignore[no-untyped-call]  # Bio has no annotations
-    parts = request.data.decode("ascii").split("&")
-    blanks = {f"{name}=" for name in CREDENTIALS}
-    return "&".join(part for part in parts if part not in blanks)
+@cache
+def _bio_entrez() -> Any:
+    """Return the instance of Bio.Entrez that builds requests, one for all threads."""
+    entrez: Any = load_entrez(lambda request: _urlopen.get()(request))
+    return entrez
+
+
+def fold_names(params: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return parameters by name in lower case, since NCBI accepts WebEnv and webenv alike."""
+    return {name.lower(): value for name, value in params}
+
+
+def list_ids(params: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the ids among parameters, from all that are named ``id`` and from lists with commas."""
+    listed = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
+    return [uid for uid in listed if uid]
 
 
 @dataclass(frozen=True, slots=True)
@@ -618,7 +670,7 @@ def _document(retmode: str, root: str, key: str) -> Expect:
     return Expect(format_, frozenset({key if retmode == "json" else root}))
 
 
-def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
+def expect_records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
     """Return what EFetch sends for a format; NCBI's defaults differ between databases, so only PubMed is known well."""
     mode, pubmed = (retmode or "").lower(), db.strip().lower() == "pubmed"
     if mode == "xml":
@@ -645,7 +697,7 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     found = parse_esearch(content)
     check_esearch(found, retmax=len(uids), among=uids)
     if len(found.ids) < found.count:
-        raise _incomplete("esearch", f"{len(found.ids)} ids of {found.count}")
+        raise incomplete_error("esearch", f"{len(found.ids)} ids of {found.count}")
     return found
 
 
@@ -653,7 +705,7 @@ def _found_none(found: ESearchReply) -> bool:
     return not found.ids
 
 
-def _incomplete(endpoint: str, what: str) -> UpstreamError:
+def incomplete_error(endpoint: str, what: str) -> UpstreamError:
     return UpstreamError(
         f"The {endpoint} reply is incomplete: {what}.",
         recovery_hint=Wording(ANEW, "."),
@@ -661,5 +713,5 @@ def _incomplete(endpoint: str, what: str) -> UpstreamError:
     )
 
 
-def _is_uid(text: str) -> bool:
+def is_uid(text: str) -> bool:
     return text.isascii() and text.isdigit()

@@ -240,6 +240,7 @@ class StoredReply:
     status: int
     created: float
     expires: float
+    content_type: str = ""
 
     @classmethod
     def read(cls, key: str, value: Any) -> "StoredReply | None":
@@ -247,8 +248,9 @@ class StoredReply:
         try:
             row = split_body(verify_checksum(value))
             created, expires = (datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires"))
-            return cls(row["_content"], int(row["status_code"]), created, expires) if row["key"] == key else None
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            kind = str(row.get("headers", {}).get("Content-Type", ""))
+            return cls(row["_content"], int(row["status_code"]), created, expires, kind) if row["key"] == key else None
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             return None
 
 

@@ -34,7 +34,7 @@ FORGET_AFTER_SECONDS: Final = 30 * 24 * 3600
 """Expired replies stay this long for --offline; older ones are removed when a process first writes."""
 
 MEMORY_ENTRIES: Final = 200
-_STORED_FIELDS: Final = ("created_at", "expires", "status_code", "url", "_content")
+_STORED_FIELDS: Final = ("created_at", "expires", "headers", "status_code", "url", "_content")
 
 
 _CONVERTER: Final = CattrStage()
@@ -47,7 +47,7 @@ def _row_of(reply: CachedResponse) -> dict[str, Any]:
 
 
 def _reply_of(row: dict[str, Any]) -> CachedResponse:
-    reply: CachedResponse = _CONVERTER.loads({name: row[name] for name in _STORED_FIELDS})
+    reply: CachedResponse = _CONVERTER.loads({name: row[name] for name in _STORED_FIELDS if name in row})
     reply.cache_key = row["key"]
     return reply
 

@@ -130,7 +130,8 @@ class Reply(Generic[T]):
     ``value`` is what the reader of the call made of ``content``; nobody has to parse it again. ``url`` holds no
     credentials. ``attempts`` counts the requests that were sent for it: none for a cached one. ``until`` is the Unix
     time until which the cache gives it again; 0 where it is asked for anew every time. ``created`` is the Unix time at
-    which the service sent it, also if it comes from the cache.
+    which the service sent it, also if it comes from the cache. ``content_type`` is the media type that the service
+    named, empty if it named none.
     """
 
     content: bytes
@@ -142,6 +143,7 @@ class Reply(Generic[T]):
     attempts: int
     until: float = 0.0
     created: float = 0.0
+    content_type: str = ""
 
     @property
     def sent_at(self) -> str:

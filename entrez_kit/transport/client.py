@@ -179,7 +179,9 @@ class Transport:
             with suppress(UpstreamError):
                 value = call.expect.read(stored.content)
                 return Reply(
-                    stored.content, value, self.shown(call), call.method, True, stored.status, 0, until, stored.created
+                    *(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until),
+                    created=stored.created,
+                    content_type=stored.content_type,
                 )
         return None
 
@@ -189,12 +191,16 @@ class Transport:
         request.headers["Cache-Control"] = "" if is_cached else "no-store"
         response = self._open_session().send(request, force_refresh=renew, allow_redirects=False)
         expires = response.expires.timestamp() if response.expires is not None else 0.0
+        kind = response.headers.get("Content-Type", "")
         if response.from_cache:  # another process stored it a moment ago
-            stored = StoredReply(response.content, response.status_code, response.created_at.timestamp(), expires)
+            created = response.created_at.timestamp()
+            stored = StoredReply(response.content, response.status_code, created, expires, kind)
             return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
         until = 0.0 if self._settings.refresh or call.fresh else expires
         sent, created = outgoing.sent, response.created_at.timestamp()
-        return Reply(response.content, request.value, self.shown(call), call.method, False, 200, sent, until, created)
+        return Reply(
+            *(response.content, request.value, self.shown(call), call.method, False, 200, sent, until, created, kind)
+        )
 
     def shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""

@@ -42,6 +42,7 @@ TTL: Final[Mapping[str, int | None]] = {
     "crossref": DAY,
     "openalex": DAY,
     "epost": None,
+    "dtd": WEEK,
 }
 """Seconds a reply counts, by endpoint. Calls that use or make history are never cached, whatever the endpoint."""
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any, Final, Generic
 from xml.parsers import expat
 
-from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.errors import EntrezKitError, InvalidInput, RefusedReply, UpstreamError
 from entrez_kit.transport import refusals
 from entrez_kit.transport.call import Call, T
 from entrez_kit.transport.policy import POLICIES
@@ -36,7 +36,9 @@ PLAINLY_SHORT: Final = 2000
 TEXT_HEAD_BYTES: Final = 2000
 FIRST_PIECE_BYTES: Final = 1024
 MAX_ERROR_TEXT_BYTES: Final = 20_000
+MAX_KEPT_BYTES: Final = 100_000
 
+_CONTENT_TYPE: Final = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}(?: *; *charset=\"?[\w.-]{1,40}\"?)?", re.ASCII)
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n\x00"
 _NOT_BLANK: Final = re.compile(rb"[^ \t\r\n\x00]")
@@ -75,6 +77,17 @@ class Incoming:
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
     moved_to: str | None = None
+
+    @property
+    def content_type(self) -> str:
+        """Its media type and character set; empty if it names none that can be used."""
+        found = _CONTENT_TYPE.fullmatch(self.headers.get("Content-Type", "").strip())
+        return found[0] if found else ""
+
+    @property
+    def refused(self) -> RefusedReply:
+        """The reply as errors hold it: without a body that is too long to be kept."""
+        return RefusedReply(self.status, self.content_type, self.body if len(self.body) <= MAX_KEPT_BYTES else b"")
 
     @cached_property
     def json(self) -> Any:

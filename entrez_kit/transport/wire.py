@@ -1,7 +1,8 @@
 """The adapter below the cache: it waits for a slot, adds credentials, sends, follows redirects, reads and checks.
 
-The adapter returns the checked body and how long it counts: no header of the service, no cookie, no credential. So
-requests-cache above it stores checked replies only, and no header of a service changes what it stores.
+The adapter returns the checked body, its media type and how long it counts: no other header of the service, no cookie,
+no credential. So requests-cache above it stores checked replies only, and no header of a service changes what it
+stores.
 Whatever fails is raised as our own error with texts of our own: the exceptions of requests and urllib3 hold addresses,
 and these hold credentials.
 """
@@ -24,7 +25,7 @@ from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from entrez_kit._version import __version__
-from entrez_kit.errors import NotConfigured, UpstreamError
+from entrez_kit.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults, in_flight, redirects, replies
 from entrez_kit.transport.cached_session import CallRequest
@@ -272,9 +273,16 @@ class WireAdapter(WatchedAdapter):
         in_flight.received(len(body))
         told = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
-            checked = replies.check(call, incoming, self._redactor, told)
+            try:
+                checked = replies.check(call, incoming, self._redactor, told)
+            except Retryable as exc:
+                exc.error.reply = incoming.refused
+                raise
+            except EntrezKitError as exc:
+                exc.reply = incoming.refused
+                raise
         request.value = checked.value
-        headers = {"Cache-Control": self._cache_control(call, checked)}
+        headers = {"Cache-Control": self._cache_control(call, checked), "Content-Type": incoming.content_type}
         raw = HTTPResponse(BytesIO(body), headers, live.status_code, preload_content=False, decode_content=False)
         return self.build_response(request, raw)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 WINDOW_SECONDS = 1.0
@@ -105,6 +105,60 @@ def _came_at(said: list[tuple[int, int, bytes]]) -> float:
             seconds, nanoseconds = struct.unpack("ll", content)
             return float(seconds + nanoseconds / 1e9)
     return time.time()
+
+
+class ArrivalRelay:
+    """Passes requests on to another server, and notes by the kernel's clock when each of them came.
+
+    A context manager. The server behind it may be busy; its own clock would tell when it looked at a request.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._target = (parts.hostname, parts.port)
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.times: list[float] = []
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:  # it was closed
+                return
+            if TIMESTAMPS is not None:
+                client.setsockopt(socket.SOL_SOCKET, TIMESTAMPS, 1)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self._relay, args=(client,), daemon=True).start()
+
+    def _relay(self, client: socket.socket) -> None:
+        with client, suppress(OSError), socket.create_connection(self._target) as server:
+            answered = True
+            with selectors.DefaultSelector() as selector:
+                for connection in (client, server):
+                    selector.register(connection, selectors.EVENT_READ)
+                while True:
+                    for key, _ in selector.select():
+                        if key.fileobj is client:
+                            data, said, _, _ = client.recvmsg(65_536, socket.CMSG_SPACE(struct.calcsize("ll")))
+                            if data and answered:
+                                self.times.append(_came_at(said))
+                            answered = False
+                            server.sendall(data)
+                        else:
+                            data = server.recv(65_536)
+                            answered = True
+                            client.sendall(data)
+                        if not data:
+                            return
 
 
 @contextmanager

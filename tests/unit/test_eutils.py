@@ -158,7 +158,7 @@ def sent(net: responses.RequestsMock) -> tuple[str, str, list[tuple[str, str]]]:
         (
             lambda e: e.ecitmatch(bdata="proc natl acad sci u s a|1991|88|3248|mann bj|Art1|\rscience|1987|235|182|||"),
             "ecitmatch.cgi",
-            "db=pubmed&retmode=xml&bdata=proc+natl+acad+sci+u+s+a%7C1991%7C88%7C3248%7Cmann+bj%7CArt1%7C%0Dscience%7C1987"
+            "retmode=xml&db=pubmed&bdata=proc+natl+acad+sci+u+s+a%7C1991%7C88%7C3248%7Cmann+bj%7CArt1%7C%0Dscience%7C1987"
             "%7C235%7C182%7C%7C%7C",
         ),
     ],

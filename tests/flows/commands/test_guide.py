@@ -249,7 +249,7 @@ def test_examples_in_demo_mode_run_as_they_stand(program: Program) -> None:
 
 
 @pytest.mark.usefixtures("answering")
-@pytest.mark.parametrize("block", blocks("python", "python"))
+@pytest.mark.parametrize("block", [*blocks("python", "python"), *blocks("bio-entrez", "python")])
 def test_python_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(block, "python.md", "exec"), {})
 

@@ -551,7 +551,8 @@ def test_a_row_is_a_checksum_a_line_of_json_and_the_body_as_it_came(tmp_path: Pa
         document = json.loads(head)
     assert checksum.decode() == hashlib.sha256(head + b"\n" + body).hexdigest()
     assert document["url"].endswith("esearch.fcgi?db=pubmed&retmax=20&retmode=xml&retstart=0&term=asthma")
-    assert set(document) == {"key", "created_at", "expires", "status_code", "url"}
+    assert set(document) == {"key", "created_at", "expires", "headers", "status_code", "url"}
+    assert set(document["headers"]) <= {"Cache-Control", "Content-Type"}
     assert body == reply.content
 
 

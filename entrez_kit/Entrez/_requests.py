@@ -1,0 +1,286 @@
+"""Requests: answers the requests of `entrez_kit.Entrez`, with handles and errors as urllib has them."""
+
+import atexit
+import inspect
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from http.client import HTTPResponse
+from io import BytesIO
+from os import getpid
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import parse_qs, urlsplit
+
+from entrez_kit._version import __version__
+
+if TYPE_CHECKING:
+    from urllib.request import Request
+
+    from entrez_kit.errors import EntrezKitError
+    from entrez_kit.kit import EntrezKit
+    from entrez_kit.services import Services
+    from entrez_kit.settings import Settings
+
+BIO_TRIES: Final = 3
+"""Bio's default of ``max_tries``. Another number replaces that of the settings."""
+
+TOOL: Final = f"entrez-kit/{__version__}"
+"""The default of ``tool``. Another name replaces that of the settings."""
+
+NCBI: Final = "https://eutils.ncbi.nlm.nih.gov"
+DEFINITIONS_DOMAIN: Final = "nlm.nih.gov"
+
+
+class InvalidReply(URLError, RuntimeError, ValueError):
+    """The reply is not an answer. Bio raises RuntimeError or ValueError when it reads such a reply."""
+
+
+class Sender(NamedTuple):
+    """Who sends a request, and how often: what a script has set. None stands for the setting."""
+
+    api_key: str | None
+    email: str | None
+    tool: str | None
+    tries: int
+    longest_wait: float
+
+
+class Requests:
+    """Answers the requests of one instance of Bio.Entrez; safe for threads.
+
+    The settings are read when the first request is sent.
+
+    Args:
+        options: the namespace of the instance, with ``email``, ``max_tries`` and so on as scripts set them.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = options
+        self._lock = threading.RLock()
+        self._kit: EntrezKit | None = None
+        self._services: dict[Sender, Services] = {}
+        self._pid = getpid()
+
+    # What the instance of Bio.Entrez calls
+
+    def open(self, request: "Request") -> HTTPResponse:
+        """Answer a request as ``urllib.request.urlopen`` does.
+
+        Raises:
+            HTTPError: NCBI refused the request, or failed after every attempt.
+            URLError: no valid reply came.
+            NotConfigured: a setting has a value that cannot be used.
+        """
+        earlier = getattr(request, "failure", None)
+        if earlier is not None:  # Bio tries again; the transport has done so already
+            raise earlier
+        try:
+            return self._answer(request)
+        except OSError as exc:
+            request.failure = exc  # type: ignore[attr-defined]  # kept with the request that Bio passes again
+            raise
+
+    def open_definition(self, url: str) -> BytesIO:
+        """Return a DTD or schema that Biopython does not have. NCBI is asked for it, over the cache.
+
+        Raises:
+            URLError: it is not NCBI's, or NCBI was not reached.
+        """
+        from entrez_kit.errors import EntrezKitError, UpstreamError
+        from entrez_kit.settings import EUTILS_URL
+        from entrez_kit.transport.call import Call, Expect
+        from entrez_kit.transport.policy import TTL, base_of, is_within
+
+        def read(content: bytes) -> bytes:
+            if not any(sign in content for sign in (b"<!ELEMENT", b"<!ENTITY", b"schema")):
+                raise UpstreamError("The reply is not a DTD or schema.", details={"reason": "invalid_response"})
+            return content
+
+        parts = urlsplit(url)
+        base = base_of(self.settings, "eutils")
+        if parts.scheme not in ("http", "https") or not is_within(parts.hostname, DEFINITIONS_DOMAIN):
+            raise URLError(f"{url} is not an address of NCBI")
+        if base != EUTILS_URL:  # a mirror or the sandbox
+            if not url.startswith(f"{NCBI}/"):
+                raise URLError(f"{base} does not have {url}")
+            url = base.removesuffix("/entrez/eutils") + url.removeprefix(NCBI)
+        nobody = Sender("", "", "", BIO_TRIES, 10.0)
+        call = Call("eutils", "dtd", url, (), Expect("any", read=read), ttl=TTL["dtd"])
+        try:
+            return BytesIO(self._services_for(nobody).transport.send(call).content)
+        except EntrezKitError as exc:
+            raise URLError(exc.message) from exc
+
+    def warn(self, message: str, category: type[Warning] = UserWarning) -> None:
+        """Pass on Bio's warning that no e-mail is set, if NCBI would really get none."""
+        from entrez_kit.transport.policy import NCBI_DOMAIN, base_of, is_within
+
+        goes_to_ncbi = is_within(urlsplit(base_of(self.settings, "eutils")).hostname, NCBI_DOMAIN)
+        if goes_to_ncbi and self.settings.ncbi_admin_email is None:
+            _warn(
+                "No e-mail address is set. NCBI asks for one, and writes to it before it blocks a user: "
+                'set Entrez.email = "you@example.org" or NCBI_ADMIN_EMAIL.',
+                category,
+            )
+
+    # Settings and transports
+
+    @property
+    def settings(self) -> "Settings":
+        """The settings, with the sandbox's addresses in a demo."""
+        return self._kit_now().settings
+
+    def _kit_now(self) -> "EntrezKit":
+        with self._lock:
+            if self._kit is None:
+                from entrez_kit.kit import EntrezKit
+
+                self._kit = EntrezKit()
+                atexit.register(self.close)
+                for notice in (self._kit.settings.demo_warning, *self._kit.settings.notices):
+                    if notice:
+                        _warn(notice)
+            return self._kit
+
+    def _sender(self, named: Mapping[str, str | None]) -> Sender:
+        """Return who sends a request, given the credentials that Bio has put into it."""
+        options = self._options
+        tool = None if named.get("tool") == TOOL else named.get("tool")
+        return Sender(
+            named.get("api_key"),
+            named.get("email"),
+            tool,
+            int(options["max_tries"]),
+            max(0.0, float(options["sleep_between_tries"])),
+        )
+
+    def _services_for(self, sender: Sender) -> "Services":
+        from pydantic import SecretStr
+
+        from entrez_kit.services import Services
+        from entrez_kit.transport.client import Transport
+        from entrez_kit.transport.retry import Backoff
+
+        with self._lock:
+            found = self._services.get(sender)
+            if found is not None:
+                return found
+            changes: dict[str, Any] = {}
+            if sender.api_key is not None:
+                changes["ncbi_api_key"] = SecretStr(sender.api_key) if sender.api_key else None
+            if sender.email is not None:
+                changes["ncbi_admin_email"] = SecretStr(sender.email) if sender.email else None
+            if sender.tool is not None:
+                changes["ncbi_tool_identifier"] = sender.tool
+            if sender.tries != BIO_TRIES:
+                changes["ncbi_max_retries"] = max(0, sender.tries - 1)
+            default = Backoff()
+            backoff = Backoff(min(default.first, sender.longest_wait), min(default.cap, sender.longest_wait))
+            found = Services(replace(self.settings, **changes))
+            found.__dict__["transport"] = Transport(found.settings, backoff=backoff)
+            self._services[sender] = found
+            return found
+
+    def close(self) -> None:
+        """Close connections and cache file, and stop the sandbox of a demo. The next request opens them again."""
+        with self._lock:
+            kit, self._kit = self._kit, None
+            services, self._services = list(self._services.values()), {}
+        if self._pid == getpid():  # a forked child has no thread that runs the sandbox
+            for one in services:
+                one.close()
+            if kit is not None:
+                kit.close()
+
+    # One request
+
+    def _answer(self, request: "Request") -> HTTPResponse:
+        from entrez_kit.errors import EntrezKitError
+        from entrez_kit.services.script_requests import answer_request
+
+        body = request.data.decode("utf-8") if isinstance(request.data, bytes) else urlsplit(request.full_url).query
+        named = {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
+        services = self._services_for(self._sender(named))
+        short: list[tuple[bytes, Any]] = []
+        try:
+            reply = answer_request(services.eutils, request, short)
+        except EntrezKitError as exc:
+            return _raise_as_urllib(exc, request, services.settings)
+        finally:
+            while services.transport.notices:
+                _warn(services.transport.notices.pop(0))
+        if short and reply.content == short[-1][0]:
+            endpoint = urlsplit(reply.url).path.rpartition("/")[2].partition(".")[0]
+            _warn(f"The {endpoint} reply of NCBI has fewer records than NCBI says there are, each time it is asked.")
+        return make_response(reply.content, reply.content_type, reply.url)
+
+
+def _raise_as_urllib(error: "EntrezKitError", request: "Request", settings: "Settings") -> HTTPResponse:
+    """Raise the error that urllib has for ours, or return the reply, if Bio's reader raises what it says.
+
+    Raises:
+        HTTPError: the service answered with an error status.
+        URLError: it did not answer, or its reply is not an answer.
+    """
+    from entrez_kit.errors import EntityNotFound, InvalidInput
+    from entrez_kit.transport.redaction import Redactor
+
+    refused = error.reply
+    url = request.full_url.partition("?")[0]
+    body = Redactor.of(settings).body(refused.body) if refused is not None else b""
+    if refused is not None and refused.status == 200:
+        if isinstance(error, InvalidInput | EntityNotFound) and body.lstrip()[:1] in (b"<", b"{"):
+            return make_response(body, refused.content_type, url)
+        if not body.strip() and refused.content_type.startswith("text/plain"):
+            _warn(f"NCBI sent an empty reply each time it was asked ({url}).")
+            return make_response(body, refused.content_type, url)
+        failure: URLError = InvalidReply(error.message)
+    elif refused is not None and refused.status >= 400:
+        response = make_response(body, refused.content_type, url, refused.status)
+        failure = HTTPError(url, refused.status, response.reason, response.headers, response)
+    else:
+        timed_out = error.reason in ("timeout", "deadline_exceeded")
+        failure = URLError(TimeoutError(error.message) if timed_out else error.message)
+    failure.add_note(error.recovery_hint if error.message in str(failure) else f"{error.message} {error.recovery_hint}")
+    raise failure from None
+
+
+class _ReceivedBytes:
+    """What ``HTTPResponse`` needs of a socket."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def makefile(self, mode: str) -> BytesIO:
+        """Return the bytes as a file."""
+        return BytesIO(self._data)
+
+
+def make_response(body: bytes, content_type: str, url: str, status: int = 200) -> HTTPResponse:
+    """Return a response as urllib has it."""
+    phrase = next((known.phrase for known in HTTPStatus if known == status), "")
+    kind = content_type or _guess_type(body)
+    head = f"HTTP/1.1 {status} {phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    response = HTTPResponse(_ReceivedBytes(head.encode("ascii") + body))  # type: ignore[arg-type]  # all it calls is here
+    response.begin()
+    response.url = url
+    return response
+
+
+def _guess_type(body: bytes) -> str:
+    """Return the media type of a reply that named none."""
+    start = body[:100].lstrip().lower()
+    if start.startswith((b"<html", b"<!doctype html")):
+        return "text/html"
+    return "text/xml" if start[:1] == b"<" else "application/json" if start[:1] == b"{" else "text/plain"
+
+
+def _warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the script that called Bio's function."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("entrez_kit."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

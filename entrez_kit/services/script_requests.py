@@ -1,0 +1,136 @@
+"""Requests of scripts: what a reply to any request that Bio.Entrez builds must look like, and how it is checked.
+
+`EUtils` knows what it requests and has a reader for each reply. A script may send any parameters; the expectations here
+follow from the parameters alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from entrez_kit.services.esearch_reply import check_esearch, parse_esearch
+from entrez_kit.services.eutils import (
+    MAX_PUBMED_RESULTS,
+    MAX_RETMAX,
+    EUtils,
+    expect_records,
+    fold_names,
+    incomplete_error,
+    is_uid,
+    list_ids,
+)
+from entrez_kit.services.xml_reply import malformed
+from entrez_kit.transport.call import Expect, Reply
+
+if TYPE_CHECKING:
+    from urllib.request import Request
+
+    from entrez_kit.services.esummary_reply import Answered
+
+_DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
+    "einfo": ("eInfoResult", "einforesult"),
+    "esearch": ("eSearchResult", "esearchresult"),
+    "esummary": ("eSummaryResult", "result"),
+    "elink": ("eLinkResult", "linksets"),
+    "epost": ("ePostResult", ""),
+    "espell": ("eSpellResult", ""),
+    "egquery": ("Result", ""),
+}
+"""The root of each result document in XML, and its key in JSON."""
+
+_DEFAULT_RETMAX: Final = "20"
+
+
+def answer_request(eutils: EUtils, request: "Request", short: list[tuple[bytes, Any]]) -> Reply[Any]:
+    """Return the checked reply to a request that Bio.Entrez has built for a script.
+
+    Args:
+        short: gets the replies with fewer ids or summaries than are due; the last of them is returned if NCBI repeats
+            it.
+
+    Raises:
+        EntrezKitError: as the methods of ``EUtils`` do.
+    """
+    address = urlsplit(request.full_url)
+    built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
+    params = parse_qsl(built, keep_blank_values=True)
+    asked, ids = fold_names(params), list_ids(params)
+    endpoint = address.path.rpartition("/")[2].partition(".")[0]
+    expect = expect_reply(endpoint, asked, ids)
+    if expect.format in ("xml", "json") and endpoint in ("esearch", "esummary"):
+        expect = _check_search(expect, asked, short) if endpoint == "esearch" else _check_summaries(expect, ids, short)
+    by_post = request.get_method() == "POST"
+    return eutils.send_built(
+        request, expect, post=by_post, cacheable=asked.get("cmd") != "neighbor_history", short=short
+    )
+
+
+def expect_reply(endpoint: str, asked: Mapping[str, str], ids: Sequence[str]) -> Expect:
+    """Return what a valid reply to these parameters looks like.
+
+    Args:
+        asked: the parameters; their names are in lower case.
+        ids: all ids among them.
+    """
+    mode = asked.get("retmode", "").lower()
+    if endpoint == "efetch":
+        expect = expect_records(asked.get("db", ""), asked.get("rettype"), mode, len(set(ids)) or None)
+        # A record that is requested twice may come twice, which the readers of flat files refuse.
+        return replace(expect, read=bytes) if len(set(ids)) < len(ids) else expect
+    if endpoint == "ecitmatch":
+        return Expect("text")
+    root, key = _DOCUMENTS[endpoint]
+    if mode == "json":
+        return Expect("json", frozenset({key} - {""}))
+    return Expect("xml", frozenset({root})) if mode in ("", "xml") else Expect("any")
+
+
+def _check_search(expect: Expect, asked: Mapping[str, str], short: list[tuple[bytes, Any]]) -> Expect:
+    start, most = asked.get("retstart", "0"), asked.get("retmax", _DEFAULT_RETMAX)
+    is_bounded = is_uid(start) and is_uid(most)
+    ceiling = MAX_PUBMED_RESULTS - int(start) if asked.get("db") == "pubmed" and is_bounded else MAX_RETMAX
+
+    def read(content: bytes) -> Any:
+        found = parse_esearch(content)
+        if not is_bounded or asked.get("rettype") == "count":
+            return found
+        is_kept = asked.get("usehistory") == "y"
+        check_esearch(found, retmax=int(most), retstart=int(start), accessions="idtype" in asked, history=is_kept)
+        due = min(int(most), ceiling, found.count - int(start))
+        return _refuse_short("esearch", content, found, len(found.ids), due, short)
+
+    return replace(expect, read=read)
+
+
+def _check_summaries(expect: Expect, ids: Sequence[str], short: list[tuple[bytes, Any]]) -> Expect:
+    due = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
+
+    def read(content: bytes) -> Any:
+        from entrez_kit.services.esummary_reply import parse_esummary, uids_of
+
+        answered = uids_of(parse_esummary(content))
+        if due and (foreign := answered.described - due):
+            raise malformed("esummary", f"a summary of {min(foreign)}, which was not requested")
+        found = len(answered.uids & due) if due else len(answered.uids)
+        return _refuse_short("esummary", content, answered, found, len(due or set(ids)), short)
+
+    return replace(expect, read=read, keep=_has_no_errors)
+
+
+def _has_no_errors(answered: "Answered") -> bool:
+    return not answered.refused
+
+
+def _refuse_short(
+    endpoint: str, content: bytes, value: Any, found: int, due: int, short: list[tuple[bytes, Any]]
+) -> Any:
+    """Return a value, unless it is that of an incomplete reply.
+
+    Raises:
+        UpstreamError: it has fewer records than are due.
+    """
+    if found < due:
+        short.append((content, value))
+        raise incomplete_error(endpoint, f"{found} records where {due} were due")
+    return value
