@@ -7,7 +7,7 @@ instance takes them from `entrez_kit.Entrez`, and keeps files only in the folder
 import builtins
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import entrez_kit.Entrez as _Entrez
 from entrez_kit.bio_entrez import MODULE as _MODULE
@@ -40,3 +40,7 @@ def _import(
 
 globals()["__builtins__"] = {**vars(builtins), "__import__": _import}
 _execute_module(_PARSER, globals(), urlopen=_Entrez._requests.open_definition)
+
+if TYPE_CHECKING:  # the names are Biopython's
+
+    def __getattr__(name: str) -> Any: ...

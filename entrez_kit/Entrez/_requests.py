@@ -5,12 +5,12 @@ import inspect
 import threading
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from http.client import HTTPResponse
 from io import BytesIO
 from os import getpid
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qs, urlsplit
 
@@ -38,11 +38,12 @@ class InvalidReply(URLError, RuntimeError, ValueError):
     """The reply is not an answer. Bio raises RuntimeError or ValueError when it reads such a reply."""
 
 
-class Sender(NamedTuple):
+@dataclass(frozen=True)
+class Sender:
     """Who sends a request, and how often: what a script has set. None stands for the setting."""
 
-    api_key: str | None
-    email: str | None
+    api_key: str | None = field(repr=False)
+    email: str | None = field(repr=False)
     tool: str | None
     tries: int
     longest_wait: float
@@ -63,6 +64,7 @@ class Requests:
         self._kit: EntrezKit | None = None
         self._services: dict[Sender, Services] = {}
         self._pid = getpid()
+        atexit.register(self.close)
 
     # What the instance of Bio.Entrez calls
 
@@ -139,7 +141,6 @@ class Requests:
                 from entrez_kit.kit import EntrezKit
 
                 self._kit = EntrezKit()
-                atexit.register(self.close)
                 for notice in (self._kit.settings.demo_warning, *self._kit.settings.notices):
                     if notice:
                         _warn(notice)

@@ -1,0 +1,393 @@
+"""`entrez_kit.Entrez` against a server on loopback: requests, streams, errors, settings and the parser."""
+
+import io
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+
+import Bio.Entrez
+import pytest
+import responses
+from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
+from workbench import free_port
+
+from entrez_kit import Entrez, load_settings
+from entrez_kit.errors import NotConfigured
+from entrez_kit.transport.cache import cache_file
+
+KEY = "canary0123456789abcdef0123456789abcd"
+EMAIL = "canary.person@example.org"
+NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+TEXT = {"Content-Type": "text/plain; charset=UTF-8"}
+FASTA = b">ZZ1.1 invented \xe2\x80\x9csequence\xe2\x80\x9d\nACGT\n"
+REFUSED = b'<?xml version="1.0"?><eFetchResult><ERROR>Invalid db name specified: nosuch</ERROR></eFetchResult>'
+ASSEMBLY = (
+    b'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE eSummaryResult PUBLIC "-//NLM//DTD esummary assembly//EN" '
+    b'"https://eutils.ncbi.nlm.nih.gov/eutils/dtd/20180216/esummary_assembly.dtd">\n'
+    b'<eSummaryResult><DocumentSummarySet status="OK"><DocumentSummary uid="7"><AssemblyName>GRCx</AssemblyName>'
+    b"</DocumentSummary></DocumentSummarySet></eSummaryResult>"
+)
+ASSEMBLY_DTD = (
+    b"<!-- of a test --><!ELEMENT eSummaryResult (DocumentSummarySet)><!ELEMENT DocumentSummarySet (DocumentSummary*)>"
+    b"<!ATTLIST DocumentSummarySet status CDATA #IMPLIED><!ELEMENT DocumentSummary (AssemblyName)>"
+    b"<!ATTLIST DocumentSummary uid CDATA #IMPLIED><!ELEMENT AssemblyName (#PCDATA)>"
+)
+
+
+@pytest.fixture(name="server")
+def server_fixture() -> Iterator[Loopback]:
+    with Loopback() as server:
+        yield server
+
+
+@pytest.fixture(name="entrez")
+def entrez_fixture(server: Loopback, no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Point the module at the server, with settings of its own and two retries."""
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", server.eutils_url)
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "2")
+    for name in ("email", "api_key", "tool", "max_tries", "sleep_between_tries", "local_cache"):
+        monkeypatch.setattr(Entrez, name, getattr(Entrez, name))
+    Entrez._requests.close()
+    yield Entrez
+    Entrez._requests.close()
+
+
+# Streams
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "type_"),
+    [
+        ("text/xml; charset=UTF-8", ESEARCH, HTTPResponse),
+        ("text/plain; charset=UTF-8", FASTA, io.TextIOWrapper),
+        ("application/octet-stream", b"\x01\x02", HTTPResponse),
+        ("text/html; charset=UTF-8", b"<html><title>A record</title></html>", HTTPResponse),
+    ],
+)
+def test_a_stream_is_text_or_binary_as_biopython_decides_from_the_cache_too(
+    entrez: Any, server: Loopback, kind: str, body: bytes, type_: Any
+) -> None:
+    server.always = Answer(body, headers={"Content-Type": kind})
+    for _ in range(2):
+        with entrez.efetch(db="nuccore", id="1", retmode="native") as stream:
+            assert type_ is type(stream)
+            assert stream.url == f"{server.eutils_url}/efetch.fcgi?db=nuccore&id=1&retmode=native"
+            content = stream.read()
+        assert content == (body.decode() if type_ is io.TextIOWrapper else body)
+        assert stream.closed
+    assert len(server.seen) == 1
+
+
+def test_a_binary_stream_has_the_status_and_the_headers_of_a_response(entrez: Any) -> None:
+    stream = entrez.esearch(db="pubmed", term="asthma")
+
+    assert (stream.status, stream.reason) == (200, "OK")
+    assert stream.headers.get_content_type() == stream.info().get_content_type() == "text/xml"
+    assert stream.getheader("Content-Length") == str(len(ESEARCH))
+    assert stream.read(0) == b""
+    assert next(stream).startswith(b"<?xml")
+    assert b"".join(stream).endswith(b"</eSearchResult>\n")
+
+
+def test_keywords_pass_as_they_are_and_long_requests_go_by_post(entrez: Any, server: Loopback) -> None:
+    entrez.esearch(db="gds", term="x", report="full", anything="else", nothing=None).close()
+    many = ",".join(map(str, range(1, 151)))
+    server.always = Answer(FASTA, headers=TEXT)
+    stream = entrez.efetch(db="nuccore", id=many, rettype="fasta", retmode="text")
+
+    first, second = server.seen
+    assert (first.method, second.method) == ("GET", "POST")
+    assert {"report": "full", "anything": "else"}.items() <= first.params.items()
+    assert "nothing" not in first.params
+    assert second.params["id"] == many
+    assert stream.url == f"{server.eutils_url}/efetch.fcgi"
+
+
+def test_requests_that_use_the_history_are_never_cached(entrez: Any, server: Loopback) -> None:
+    for keywords in ({"usehistory": "y"}, {"webenv": "MCID_1", "query_key": "1"}, {"WebEnv": "MCID_1"}):
+        for _ in range(2):
+            entrez.esearch(db="pubmed", term="x", **keywords)
+
+    assert len(server.seen) == 6
+
+
+# Errors
+
+
+@pytest.mark.parametrize(("status", "body"), [(429, RATE_LIMIT), (500, HTML), (503, b""), (400, b"unexplained")])
+def test_an_error_status_is_raised_after_our_retries_alone(
+    entrez: Any, server: Loopback, status: int, body: bytes
+) -> None:
+    server.always = Answer(body, status)
+    entrez.max_tries = 3  # Biopython's own loop runs three times
+    with pytest.raises(HTTPError) as caught:
+        entrez.efetch(db="pubmed", id="1", retmode="xml")
+
+    assert caught.value.code == status
+    assert caught.value.read() == body
+    assert len(server.seen) == 3
+    assert "attempts" in caught.value.__notes__[0]
+
+
+def test_a_request_that_is_at_fault_is_sent_once(entrez: Any, server: Loopback) -> None:
+    server.always = Answer(REFUSED, 400)
+    with pytest.raises(HTTPError, match="400: Bad Request") as caught:
+        entrez.efetch(db="nosuch", id="1")
+
+    assert len(server.seen) == 1
+    assert "nosuch" in caught.value.__notes__[0]
+
+
+def test_an_error_text_with_status_200_reaches_the_reader(entrez: Any, server: Loopback) -> None:
+    server.always = Answer(REFUSED.replace(b"eFetchResult", b"eSearchResult"))
+    with pytest.raises(ValueError, match="DTD"):  # it has none, so Biopython cannot read it
+        entrez.read(entrez.esearch(db="nosuch", term="x"))
+
+
+@pytest.mark.parametrize("body", [HTML, ESEARCH[:200], b"", b"<eLinkResult/>"])
+def test_a_reply_that_is_not_an_answer_is_requested_again_and_then_an_error(
+    entrez: Any, server: Loopback, body: bytes
+) -> None:
+    server.then(Answer(body))
+    assert entrez.read(entrez.esearch(db="pubmed", term="once"))["Count"] == "2"
+    server.always = Answer(body)
+    with pytest.raises(URLError) as caught:
+        entrez.esearch(db="pubmed", term="always")
+
+    assert isinstance(caught.value, RuntimeError)
+    assert isinstance(caught.value, ValueError)
+    assert len(server.seen) == 2 + 3
+
+
+def test_no_network_is_a_url_error(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"http://127.0.0.1:{free_port()}/entrez/eutils")
+    with pytest.raises(URLError) as caught:
+        entrez.einfo()
+
+    assert not isinstance(caught.value, HTTPError | RuntimeError)
+
+
+def test_offline_only_cached_replies_are_returned(
+    entrez: Any, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entrez.esearch(db="pubmed", term="x")
+    entrez._requests.close()
+    monkeypatch.setenv("ENTREZ_KIT_OFFLINE", "1")
+
+    assert entrez.read(entrez.esearch(db="pubmed", term="x"))["Count"] == "2"
+    with pytest.raises(URLError, match="no reply"):
+        entrez.esearch(db="pubmed", term="y")
+    assert len(server.seen) == 1
+
+
+def test_a_setting_that_cannot_be_used_says_so(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
+    with pytest.raises(NotConfigured, match="NCBI_MAX_RETRIES"):
+        entrez.einfo()
+
+
+def test_an_empty_text_is_returned_with_a_warning_when_ncbi_repeats_it(entrez: Any, server: Loopback) -> None:
+    server.always = Answer(b"\n", headers=TEXT)
+    with pytest.warns(UserWarning, match="empty reply"):
+        stream = entrez.efetch(db="nuccore", id="1", rettype="fasta_cds_na", retmode="text")
+
+    assert stream.read() == "\n"
+    assert len(server.seen) == 3
+
+
+def test_a_list_that_stays_shorter_than_its_count_is_returned_with_a_warning(entrez: Any, server: Loopback) -> None:
+    server.always = Answer(ESEARCH.replace(b"<Count>2<", b"<Count>3<"))
+    with pytest.warns(UserWarning, match="esearch") as caught:
+        stream = entrez.esearch(db="pubmed", term="x")
+
+    assert list(entrez.read(stream)["IdList"]) == ["11", "12"]
+    assert caught[0].filename == __file__
+
+
+# Who sends a request
+
+
+def test_the_attributes_name_the_sender_and_appear_nowhere_else(entrez: Any, server: Loopback) -> None:
+    entrez.email, entrez.api_key, entrez.tool = EMAIL, KEY, "reader"
+    stream = entrez.esearch(db="pubmed", term="x")
+    server.always = Answer(b'{"error":"API key invalid","api-key":"' + KEY.encode() + b'"}', 400)
+    with pytest.raises(HTTPError) as caught:
+        entrez.esearch(db="pubmed", term="y")
+
+    assert {"email": EMAIL, "api_key": KEY, "tool": "reader"}.items() <= server.seen[0].params.items()
+    told = [stream.url, str(caught.value), repr(vars(caught.value)), *caught.value.__notes__, str(caught.value.url)]
+    told.append(caught.value.read().decode())
+    folder = cache_file(load_settings()).parent
+    files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    for secret in (EMAIL, KEY):
+        assert not [text for text in told if secret in text]
+        assert secret.encode() not in files
+
+
+def test_arguments_of_a_call_go_before_the_attributes_and_these_before_the_settings(
+    entrez: Any, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NCBI_API_KEY", "of-the-settings")
+    monkeypatch.setenv("NCBI_TOOL_IDENTIFIER", "of-the-settings")
+    monkeypatch.setenv("ENTREZ_KIT_NO_CACHE", "1")
+    entrez.esearch(db="pubmed", term="x")
+    entrez.api_key = "of-the-attribute"
+    entrez.esearch(db="pubmed", term="x")
+    entrez.esearch(db="pubmed", term="x", api_key="of-the-call", tool="mine")
+
+    keys = [(seen.params["api_key"], seen.params["tool"]) for seen in server.seen]
+    assert keys == [
+        ("of-the-settings", "of-the-settings"),
+        ("of-the-attribute", "of-the-settings"),
+        ("of-the-call", "mine"),
+    ]
+
+
+def test_who_asks_makes_no_difference_to_the_cache(entrez: Any, server: Loopback) -> None:
+    for entrez.api_key in ("one-key", "another-key", None):
+        entrez.esearch(db="pubmed", term="x")
+
+    assert len(server.seen) == 1
+
+
+def test_a_mirror_is_told_nothing(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "https://mirror.example.org/entrez/eutils")
+    entrez.email, entrez.api_key = EMAIL, KEY
+    with responses.RequestsMock() as net:
+        net.add("GET", "https://mirror.example.org/entrez/eutils/esearch.fcgi", body=ESEARCH, content_type="text/xml")
+        entrez.esearch(db="pubmed", term="x")
+        assert str(net.calls[0].request.url).endswith("esearch.fcgi?db=pubmed&term=x")
+
+
+@pytest.mark.parametrize(("setting", "warned"), [(None, 1), (EMAIL, 0)])
+def test_a_missing_email_is_warned_of_if_ncbi_gets_none(
+    entrez: Any, monkeypatch: pytest.MonkeyPatch, setting: str | None, warned: int
+) -> None:
+    monkeypatch.delenv("ENTREZ_KIT_EUTILS_URL")
+    if setting:
+        monkeypatch.setenv("NCBI_ADMIN_EMAIL", setting)
+    with responses.RequestsMock() as net, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        net.add("GET", f"{NCBI}/esearch.fcgi", body=ESEARCH, content_type="text/xml")
+        entrez.esearch(db="pubmed", term="x")
+        sent = "email=" in str(net.calls[0].request.url)
+
+    assert [str(one.filename) for one in caught] == [__file__] * warned
+    assert sent == bool(setting)
+
+
+def test_the_number_of_attempts_can_be_set(entrez: Any, server: Loopback) -> None:
+    server.always = Answer(HTML, 500)
+    entrez.max_tries = 1
+    with pytest.raises(HTTPError):
+        entrez.einfo()
+    assert len(server.seen) == 1
+    entrez.max_tries = 5
+    with pytest.raises(HTTPError):
+        entrez.einfo()
+    assert len(server.seen) == 6
+
+
+# Nothing is shared
+
+
+def test_bio_entrez_itself_stays_as_it_is_and_adds_no_wait(
+    entrez: Any, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bio.Entrez, "email", "somebody.else@example.org")
+    monkeypatch.setattr(Bio.Entrez, "api_key", "key-of-somebody-else")
+    before = {name: value for name, value in vars(Bio.Entrez).items() if not name.startswith("__")}
+    slept: list[float] = []
+    sleep = time.sleep
+
+    def record(seconds: float) -> None:
+        slept.append(seconds)
+        sleep(0)
+
+    monkeypatch.setattr(time, "sleep", record)
+    for number in range(4):
+        entrez.esearch(db="pubmed", term=f"x{number}")
+
+    assert not any(slept)
+    assert not {"email", "api_key"} & {name for seen in server.seen for name in seen.params}
+    assert {name: value for name, value in vars(Bio.Entrez).items() if not name.startswith("__")} == before
+    assert Bio.Entrez.efetch is not entrez.efetch
+    assert Bio.Entrez._open.previous == 0
+
+
+def test_threads_get_their_own_replies(entrez: Any, server: Loopback) -> None:
+    sequences = {f"ZZ{number}.1": b">ZZ%d.1\n%b\n" % (number, b"A" * number) for number in range(1, 30)}
+    server.next_answer = lambda seen: Answer(sequences[seen.params["id"]], headers=TEXT)  # type: ignore[method-assign]
+
+    def fetch(name: str) -> bool:
+        with entrez.efetch(
+            db="nuccore", id=name, rettype="fasta", retmode="text", api_key=f"key-{len(name)}"
+        ) as stream:
+            return bool(stream.read().encode() == sequences[name])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(fetch, sequences))
+
+
+# The parser
+
+
+def test_a_missing_dtd_is_requested_once_and_written_only_into_the_cache(
+    entrez: Any, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.by_endpoint = {
+        "esummary": Answer(ASSEMBLY),
+        "esummary_assembly": Answer(ASSEMBLY_DTD, headers={"Content-Type": "application/xml-dtd"}),
+    }
+    entrez.api_key = KEY
+    for _ in range(2):
+        record = entrez.read(entrez.esummary(db="assembly", id="7"))
+        (summary,) = record["DocumentSummarySet"]
+        assert (summary.attributes["uid"], summary["AssemblyName"]) == ("7", "GRCx")
+    assert [seen.endpoint for seen in server.seen] == ["esummary", "esummary_assembly"]
+    assert server.seen[1].raw == ""
+    assert not Path(os.environ["HOME"], ".config").exists()
+    entrez._requests.close()
+    monkeypatch.setenv("ENTREZ_KIT_OFFLINE", "1")
+    assert len(entrez.read(io.BytesIO(ASSEMBLY))["DocumentSummarySet"]) == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://eutils.ncbi.nlm.nih.gov/eutils/dtd/20300101/no_such.dtd",
+        "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_990101.dtd",
+    ],
+)
+def test_a_dtd_that_cannot_be_had_is_the_error_of_biopython(entrez: Any, server: Loopback, address: str) -> None:
+    server.always = Answer(b"not found", 404)
+    with pytest.raises(RuntimeError, match="Failed to access"):
+        entrez.read(io.BytesIO(f'<?xml version="1.0"?><!DOCTYPE a SYSTEM "{address}"><a/>'.encode()))
+
+    assert len(server.seen) == ("eutils.ncbi" in address)
+
+
+def test_a_dtd_of_another_site_is_never_requested(entrez: Any, server: Loopback) -> None:
+    with pytest.raises(URLError):
+        entrez._requests.open_definition("https://example.org/some.dtd")
+    with pytest.raises(ValueError, match="secure URL"):
+        entrez.read(io.BytesIO(b'<?xml version="1.0"?><!DOCTYPE a SYSTEM "https://example.org/some.dtd"><a/>'))
+
+    assert not server.seen
+
+
+def test_the_parser_is_an_attribute_and_a_module(entrez: Any) -> None:
+    from entrez_kit.Entrez import Parser
+    from entrez_kit.Entrez.Parser import NotXMLError
+
+    assert entrez.Parser is Parser
+    with pytest.raises(NotXMLError):
+        entrez.read(io.BytesIO(b">ZZ1.1\nACGT\n"))
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = entrez.no_such_name
