@@ -18,6 +18,7 @@ from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
 from workbench import free_port
 
 from entrez_kit import Entrez, load_settings
+from entrez_kit.Entrez._requests import TOOL
 from entrez_kit.errors import NotConfigured
 from entrez_kit.transport.cache import cache_file
 
@@ -51,8 +52,16 @@ def entrez_fixture(server: Loopback, no_waiting: None, monkeypatch: pytest.Monke
     """Point the module at the server, with settings of its own and two retries."""
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", server.eutils_url)
     monkeypatch.setenv("NCBI_MAX_RETRIES", "2")
-    for name in ("email", "api_key", "tool", "max_tries", "sleep_between_tries", "local_cache"):
-        monkeypatch.setattr(Entrez, name, getattr(Entrez, name))
+    usual = {
+        "email": None,
+        "api_key": None,
+        "tool": TOOL,
+        "max_tries": 3,
+        "sleep_between_tries": 15,
+        "local_cache": None,
+    }
+    for name, value in usual.items():
+        monkeypatch.setattr(Entrez, name, value)
     Entrez._requests.close()
     yield Entrez
     Entrez._requests.close()
