@@ -119,6 +119,8 @@ def test_keywords_pass_as_they_are_and_long_requests_go_by_post(entrez: Any, ser
 
 
 def test_requests_that_use_the_history_are_never_cached(entrez: Any, server: Loopback) -> None:
+    history = b"<QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv></eSearchResult>"
+    server.always = Answer(ESEARCH.replace(b"</eSearchResult>", history))
     for keywords in ({"usehistory": "y"}, {"webenv": "MCID_1", "query_key": "1"}, {"WebEnv": "MCID_1"}):
         for _ in range(2):
             entrez.esearch(db="pubmed", term="x", **keywords)

@@ -90,8 +90,8 @@ def read_recordings(folder: Path) -> list[Recorded]:
         body = path.read_bytes()
         told = {"retmode": "json"} if body.lstrip()[:1] == b"{" else {}
         for name in ("retmax", "retstart") if endpoint == "esearch" else ():
-            found = re.search(rb'(?i)<%b>(\d+)|"%b" *: *"(\d+)' % (name.encode(), name.encode()), body)
-            told |= {name: (found[1] or found[2]).decode()} if found else {}
+            place = re.search(rb'(?i)<%b>(\d+)|"%b" *: *"(\d+)' % (name.encode(), name.encode()), body)
+            told |= {name: (place[1] or place[2]).decode()} if place else {}
         params = (*{**_UNADDRESSED[path.parent.name], **told}.items(), ("recording", named))
         one = Recorded(named, endpoint, params, 200, body)
         found[one.key] = one
