@@ -105,21 +105,25 @@ def _check_search(expect: Expect, asked: Mapping[str, str], short: list[tuple[by
 
 def _check_summaries(expect: Expect, ids: Sequence[str], short: list[tuple[bytes, Any]]) -> Expect:
     due = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
+    is_countable = 0 < len(due) == len(ids)
+    """A script may name an id twice, name accessions, or separate ids in a way of its own."""
 
     def read(content: bytes) -> Any:
         from entrez_kit.services.esummary_reply import parse_esummary, uids_of
 
-        answered = uids_of(parse_esummary(content))
-        if due and (foreign := answered.described - due):
+        document = parse_esummary(content)
+        if not is_countable:
+            return None
+        answered = uids_of(document)
+        if foreign := answered.described - due:
             raise malformed("esummary", f"a summary of {min(foreign)}, which was not requested")
-        found = len(answered.uids & due) if due else len(answered.uids)
-        return _refuse_short("esummary", content, answered, found, len(due or set(ids)), short)
+        return _refuse_short("esummary", content, answered, len(answered.uids & due), len(due), short)
 
     return replace(expect, read=read, keep=_has_no_errors)
 
 
-def _has_no_errors(answered: "Answered") -> bool:
-    return not answered.refused
+def _has_no_errors(answered: "Answered | None") -> bool:
+    return answered is None or not answered.refused
 
 
 def _refuse_short(
