@@ -402,3 +402,14 @@ def test_the_parser_is_an_attribute_and_a_module(entrez: Any) -> None:
         entrez.read(io.BytesIO(b">ZZ1.1\nACGT\n"))
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = entrez.no_such_name
+
+
+@pytest.mark.parametrize("ids", ["7,7", "7+8", ["NC_1", "7"]])
+def test_summaries_of_ids_that_cannot_be_counted_are_returned_as_they_came(
+    entrez: Any, server: Loopback, ids: Any
+) -> None:
+    one = b"<DocSum><Id>7</Id><Item Name='a' Type='String'>b</Item></DocSum>"
+    server.always = Answer(b'<?xml version="1.0"?>\n<eSummaryResult>' + one + one + b"</eSummaryResult>")
+
+    assert entrez.esummary(db="taxonomy", id=ids).read().count(b"<DocSum>") == 2
+    assert len(server.seen) == 1

@@ -15,6 +15,8 @@ from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import ENDPOINTS, EUTILS, Sandbox
 
 _ADDRESS: Final = re.compile(r"https?://eutils\.ncbi\.nlm\.nih\.gov/entrez/eutils/(\w+)\.f?cgi\?(\S+)")
+_CUT: Final = 400
+"""Characters after which the list cuts an address."""
 _NOT_ASKED: Final = frozenset(("tool", "email", "api_key"))
 
 _UNADDRESSED: Final[Mapping[str, Mapping[str, str]]] = {
@@ -75,7 +77,7 @@ def read_recordings(folder: Path) -> list[Recorded]:
         cells = [cell.strip() for cell in line.split(" | ")]
         address = _ADDRESS.search(cells[1]) if len(cells) > 2 else None
         name = cells[0].removeprefix("| ") if address else ""
-        if address is None or not cells[2][:3].isdigit() or "..." in cells[1]:
+        if address is None or not cells[2][:3].isdigit() or len(cells[1]) >= _CUT:
             continue
         body = (folder / name).read_bytes()
         body = gzip.decompress(body) if name.endswith(".gz") else body
