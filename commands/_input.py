@@ -17,16 +17,20 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import IO, Any, Final
 
+from entrez_kit import input_files
 from entrez_kit.errors import InvalidInput
 from entrez_kit.identifiers import read_identifier
+from entrez_kit.input_files import open_input, read_input, read_lines, too_large
 
 from ._state import STDIN
 
 MAX_SHOWN: Final = 80
-MAX_DOCUMENT_BYTES: Final = 512 * 1024 * 1024
-"""A JSON document is read whole; lines of any number are not."""
+MAX_IDS: Final = 2_000_000
+"""Of one command; each stays in memory."""
+MAX_CELL: Final = 16 * 1024 * 1024
+"""Characters in a cell of a table; abstracts of some collections pass the default."""
 
 READABLE: Final = "Name a file of references that you may read."
 
@@ -76,6 +80,8 @@ def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Kno
             found += listed_ids(argument, f"The argument {_shown(argument)}", known)
     for path in files:
         found += _from_stdin(known) if str(path) == STDIN else _from_file(path, known)
+    if len(found) > MAX_IDS:
+        raise too_large("The list of ids", MAX_IDS, "ids")
     return found
 
 
@@ -95,8 +101,8 @@ def content_of(file: Path, *, hint: str) -> bytes:
     """
     try:
         if str(file) == STDIN:
-            return sys.stdin.buffer.read() if sys.stdin is not None else b""
-        return file.read_bytes()
+            return read_input(sys.stdin.buffer, "Standard input") if sys.stdin is not None else b""
+        return read_input(file, str(file))
     except OSError as exc:
         raise InvalidInput(
             f"{file} cannot be read: {exc.strerror or type(exc).__name__}.",
@@ -123,7 +129,7 @@ def _from_stdin(known: Known) -> Iterator[str]:
 
 def _from_file(path: Path, known: Known) -> list[str]:
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             found = list(ids_in(file, str(path), known))
     except OSError as exc:
         raise InvalidInput(
@@ -142,12 +148,20 @@ def _from_file(path: Path, known: Known) -> list[str]:
     return found
 
 
-def ids_in(source: BinaryIO, name: str, known: Known = is_article_id) -> Iterator[str]:
+def ids_in(source: IO[bytes], name: str, known: Known = is_article_id) -> Iterator[str]:
     """Yield the identifiers of a text, a table, JSON lines or a JSON document, line by line where there are lines.
 
     Raises:
-        InvalidInput: it is not text, or JSON without identifiers; or a line is no list of identifiers.
+        InvalidInput: it is not text, or JSON without identifiers, or beyond a bound; or a line is not a list of
+            identifiers.
     """
+    for number, one in enumerate(_ids_of_source(source, name, known)):
+        if number == MAX_IDS:
+            raise too_large(name, MAX_IDS, "ids")
+        yield one
+
+
+def _ids_of_source(source: IO[bytes], name: str, known: Known) -> Iterator[str]:
     lines = enumerate(_lines(source, name), start=1)
     begin, first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     if not first:
@@ -198,16 +212,17 @@ def split_ids(text: str) -> list[str]:
     return found
 
 
-def _lines(source: BinaryIO, name: str) -> Iterator[str]:
+def _lines(source: IO[bytes], name: str) -> Iterator[str]:
     """Yield lines as text, whatever line ends and byte order mark they have."""
-    first = source.readline()
+    lines = read_lines(source, name)
+    first = next(lines, b"")
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell writes with ">"
         try:
-            yield from (first + source.read()).decode("utf-16").splitlines()
+            yield from (first + read_input(source, name)).decode("utf-16").splitlines()
         except UnicodeDecodeError:
             raise _not_text(name, 1) from None
         return
-    for number, line in enumerate(itertools.chain([first.removeprefix(codecs.BOM_UTF8)], source), start=1):
+    for number, line in enumerate(itertools.chain([first.removeprefix(codecs.BOM_UTF8)], lines), start=1):
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError:
@@ -232,7 +247,7 @@ def _not_text(name: str, line: int) -> InvalidInput:
 
 def _pmid_column(header: str) -> tuple[int, str] | None:
     """Return which column of a table holds PMIDs, and what separates them; None where the line is no header."""
-    csv.field_size_limit(MAX_DOCUMENT_BYTES)  # abstracts of some collections pass the default
+    csv.field_size_limit(MAX_CELL)
     for delimiter in ("\t", ",", ";"):
         cells = [cell.strip().lower() for cell in next(csv.reader([header], delimiter=delimiter), [])]
         if "pmid" in cells:
@@ -285,8 +300,8 @@ def _whole(first: str, lines: Iterator[str], name: str) -> Any:
     size = len(first)
     for line in lines:
         size += len(line)
-        if size > MAX_DOCUMENT_BYTES:
-            raise _bad_json(name, "the document is too large; use JSON lines")
+        if size > input_files.MAX_INPUT_BYTES:
+            raise too_large(name, input_files.MAX_INPUT_BYTES)
         parts.append(line)
     try:
         return json.loads("\n".join(parts))

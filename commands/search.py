@@ -36,6 +36,7 @@ from ._state import STDIN, Plan, is_terminal
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
+MAX_QUERY_BYTES: Final = 1024 * 1024
 RECORDS: Final = ("ris", "bibtex", "csl", "nbib", "xml")
 """Formats that are made of whole records, which are fetched for them."""
 COLUMNS: Final = columns_at(
@@ -148,11 +149,19 @@ def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:
         sink.data(json_text({**document, "file": target.name, "file_sha256": digest}) + "\n")
 
 
+def _read_query() -> str:
+    from entrez_kit.input_files import read_input
+
+    if sys.stdin is None:
+        return ""
+    return read_input(sys.stdin.buffer, "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
+
+
 def _query(text: str) -> str:
     """Read the query from stdin where that is what was asked."""
     if text == STDIN:
         try:
-            text = sys.stdin.buffer.read().decode("utf-8-sig") if sys.stdin is not None else ""
+            text = _read_query()
         except UnicodeDecodeError:
             raise InvalidInput(
                 "The query on standard input is not UTF-8 text.",

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from entrez_kit.errors import InvalidInput, NotConfigured, StoreError
+from entrez_kit.input_files import read_input
 from entrez_kit.private_files import make_private_folder, open_private
 from entrez_kit.settings import (
+    MAX_CONFIG_BYTES,
     SETTINGS,
     Setting,
     Settings,
@@ -148,7 +150,7 @@ def _read(path: Path) -> "TOMLDocument":
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        return tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+        return tomlkit.parse(read_input(path, str(path), limit=MAX_CONFIG_BYTES).decode("utf-8-sig"))
     except FileNotFoundError:
         return tomlkit.document()
     except OSError as exc:

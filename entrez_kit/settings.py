@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import IO, Any, Final, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -637,6 +637,12 @@ MAX_QUOTED: Final = 300
 """Characters of a parser's complaint that are passed on."""
 
 
+def _open_named(path: Path) -> IO[bytes]:
+    from entrez_kit.input_files import open_input
+
+    return open_input(path)
+
+
 def read_toml(
     path: Path, notices: list[str], *, must_exist: bool = False, own_only: bool = False
 ) -> tuple[dict[str, Any], bool]:
@@ -654,7 +660,7 @@ def read_toml(
     import tomllib
 
     try:
-        with path.open("rb") as file:
+        with _open_named(path) if must_exist else path.open("rb") as file:
             found = os.fstat(file.fileno())
             if own_only and is_foreign(found):
                 notices.append(f"{path} belongs to another user; it is ignored")

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
+from entrez_kit.errors import EmbeddingsError, InvalidInput, LocalEmbeddingsError, NotConfigured
 from entrez_kit.extras import require
-from entrez_kit.settings import Settings
+from entrez_kit.input_files import read_input
+from entrez_kit.settings import MAX_CONFIG_BYTES, Settings
 from entrez_kit.wording import OFFLINE_SWITCH, Wording
 
 if TYPE_CHECKING:
@@ -327,8 +328,9 @@ def is_static(model: str) -> bool:
     if model.startswith(STATIC_MAKERS):
         return True
     try:
-        about = json.loads((Path(model) / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        path = Path(model) / "config.json"
+        about = json.loads(read_input(path, str(path), limit=MAX_CONFIG_BYTES))
+    except (OSError, ValueError, InvalidInput):
         return False
     return isinstance(about, dict) and about.get("model_type") == "model2vec"
 

@@ -6,7 +6,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from importlib import resources
 from math import log
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import IO, Final, cast
 from lxml import etree
 
 from entrez_kit.errors import InvalidInput
+from entrez_kit.input_files import open_input, too_large
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.document import Document, record_parser
 from entrez_kit.sandbox.index import ParsedIndex, SearchIndex, SortKeys
@@ -29,6 +30,9 @@ _RECORD: Final = re.compile(
 )
 _PMID: Final = re.compile(rb"<PMID[^<>]*+>\s*+([0-9]++)\s*+</PMID>")
 _CHUNK: Final = 1 << 22
+MAX_CORPUS_BYTES: Final = 4 << 30
+"""Of one file, unpacked; the largest file of PubMed's baseline has less than a tenth of it."""
+MAX_RECORD_BYTES: Final = 64 << 20
 _COMPRESS_ABOVE: Final = 64 << 20
 """Above so many bytes of records, each record is kept compressed."""
 _NEIGHBOURS: Final = 100
@@ -205,8 +209,8 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
         files = [path]
     for file in files:
         try:
-            with _opened(file) as stream:
-                for pmid, raw in split_records(iter(partial(stream.read, _CHUNK), b"")):
+            with open_input(file) as packed, _unpack(packed, file) as stream:
+                for pmid, raw in split_records(_bounded(stream, file)):
                     if raw:
                         check_record(pmid, raw, file)
                     yield pmid, raw
@@ -216,10 +220,22 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
             raise _unusable(file, f"it cannot be read ({type(exc).__name__})") from None
 
 
-def _opened(file: Path) -> IO[bytes]:
-    if file.name.endswith(".gz"):
-        return cast("IO[bytes]", gzip.open(file, "rb"))
-    return file.open("rb")
+def _unpack(packed: IO[bytes], file: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=packed, mode="rb")) if file.name.endswith(".gz") else packed
+
+
+def _bounded(stream: IO[bytes], file: Path) -> Iterator[bytes]:
+    """Yield a stream in chunks.
+
+    Raises:
+        InvalidInput: it is longer than the sandbox can hold.
+    """
+    size = 0
+    while chunk := stream.read(_CHUNK):
+        size += len(chunk)
+        if size > MAX_CORPUS_BYTES:
+            raise too_large(str(file), MAX_CORPUS_BYTES)
+        yield chunk
 
 
 def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -238,6 +254,8 @@ def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
             if pmid:
                 yield str(int(pmid.group(1))), raw
         pending = pending[end:]
+        if len(pending) > MAX_RECORD_BYTES:
+            raise too_large("A record of the corpus", MAX_RECORD_BYTES)
 
 
 def _unusable(path: Path, problem: str) -> InvalidInput:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -66,9 +66,10 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[
     """Return a function that calls the program in this process."""
     main = import_module("entrez_kit.commands._app").main
 
-    def call(*arguments: str, stdin: bytes | str = b"") -> Done:
+    def call(*arguments: str, stdin: bytes | str | io.BufferedIOBase = b"") -> Done:
         content = stdin.encode() if isinstance(stdin, str) else stdin
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+        stream = io.BytesIO(content) if isinstance(content, bytes) else content
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(cast("IO[bytes]", stream), encoding="utf-8"))
         capsysbinary.readouterr()
         status = main(list(arguments))
         out, err = capsysbinary.readouterr()

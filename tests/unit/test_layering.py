@@ -16,7 +16,7 @@ LAYERS = (
     ("_version", "markup", "invisible", "sentences", "wording", "foreign_syntax"),
     ("errors",),
     ("extras", "bio_entrez"),
-    ("private_files",),
+    ("private_files", "input_files"),
     ("settings",),
     ("tracing",),
     ("transport",),

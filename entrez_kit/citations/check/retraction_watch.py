@@ -10,6 +10,7 @@ from typing import Final
 from entrez_kit.citations.check.crossref_records import standing_by
 from entrez_kit.errors import InvalidInput
 from entrez_kit.identifiers import bare_doi
+from entrez_kit.input_files import open_input, read_lines
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus
 
 NATURES: Final[dict[str, StandingStatus]] = {
@@ -48,7 +49,8 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
     """
     found = RetractionWatch()
     try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        with open_input(path) as file:
+            lines = (line.decode("utf-8-sig", "replace") for line in read_lines(file, str(path)))
             csv.field_size_limit(MAX_FIELD)
             rows = csv.DictReader(lines)
             if not set(COLUMNS) <= set(rows.fieldnames or ()):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from entrez_kit.citations.files.read_bibtex import BibtexFile
 from entrez_kit.errors import InvalidInput
 
-MAX_FIELD: Final = 512 * 1024 * 1024
+MAX_FIELD: Final = 16 * 1024 * 1024
 COLUMNS: Final = {
     "journal": ("journal", "journaltitle", "journal_title", "source"),
     "year": ("year", "date", "pub_year", "publication_year"),
