@@ -382,7 +382,7 @@ class SearchHits(Outcomes[ArticleHit]):
             version=__version__,
             count=found.count,
             retrieved=retrieved,
-            missing=max(0, found.count - retrieved, unlisted),
+            missing=max(0, found.count - retrieved) or unlisted,
             duplicates=sum(piece.retrieved for piece in self._slices) - retrieved,
             slices=self._slices,
             query_translation=found.query_translation,

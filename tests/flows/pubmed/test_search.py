@@ -6,6 +6,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 import responses
+from drifting_service import drift, written
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import InvalidInput, UpstreamError
@@ -446,3 +447,20 @@ def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_f
     message = said(result, "filters_emptied")
     assert "without `filter_by_publication_types`" in message
     assert "without `language`" in message
+
+
+def test_a_search_whose_slices_never_add_up_ends_and_its_certificate_names_what_is_missing(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
+    drift(sandbox, "esearch", written(r"<Count>\d+", "<Count>25000"))
+
+    found = kit_for(sandbox).search_all(query_term="crispr")
+
+    assert found.certificate is not None
+    assert found.certificate.count == 25_000
+    assert found.certificate.missing == 25_000 - found.certificate.retrieved > 0
+    assert any(piece.count > piece.retrieved for piece in found.certificate.slices)
+    shortfall = found.shortfall()
+    assert isinstance(shortfall, UpstreamError)
+    assert shortfall.details["partial"] is True
+    assert sandbox.requests() <= 150
