@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,11 +28,12 @@ def parse_esummary(content: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The UIDs of a document: with a summary, with an error in its place, and with an empty summary."""
+    """The UIDs of a document: with a summary, with an error in its place, with an empty summary, and listed twice."""
 
     described: frozenset[str]
     refused: frozenset[str]
     hollow: frozenset[str]
+    repeated: frozenset[str]
 
     @property
     def uids(self) -> frozenset[str]:
@@ -43,7 +45,7 @@ def uids_of(document: Any) -> Answered:
     """Return the UIDs that a document answers for.
 
     Raises:
-        UpstreamError: there are none, or one has two summaries.
+        UpstreamError: there are none, or one has the summary of another record.
     """
     if isinstance(document, dict):
         result = document["result"]
@@ -59,11 +61,10 @@ def uids_of(document: Any) -> Answered:
         refused = {uid for uid, one in named if one.find("error") is not None}
         refused |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
         hollow = {uid for uid, one in named if all(part.tag == "Id" for part in one.iterchildren("*"))}
-    if len(set(listed)) < len(listed):
-        raise malformed("esummary", "two summaries of one record")
     if not listed and not refused:
         raise malformed("esummary", "no summaries")
-    return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow))
+    repeated = frozenset(uid for uid, times in Counter(listed).items() if times > 1)
+    return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
 
 
 def _summaries(root: Any) -> Iterator[tuple[str, Any]]:

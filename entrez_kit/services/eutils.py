@@ -205,6 +205,8 @@ class EUtils(ServiceClient):
         def read_all(content: bytes) -> _Summaries[T]:
             document = parse_esummary(content)
             answered = uids_of(document)
+            if (due or not asked) and any(asked.count(uid) < 2 for uid in answered.repeated):
+                raise malformed("esummary", "two summaries of one record")
             if due and (foreign := answered.described - due):
                 raise malformed("esummary", f"a summary of {min(foreign)}, which was not requested")
             if due and due.isdisjoint(answered.uids | answered.hollow):

@@ -198,6 +198,13 @@ def test_an_error_about_one_uid_is_verified_by_a_request_for_that_uid_alone(tmp_
     assert not later.from_cache
 
 
+def test_a_record_that_was_requested_twice_may_be_summarized_twice(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=summaries("1", "1"))) as bench:
+        reply = bench.eutils.esummary(db="pubmed", ids=["1", "1"])
+
+    assert reply.attempts == 1
+
+
 @pytest.mark.parametrize(("hits", "is_error"), [((2,), True), ((), False)])
 def test_an_error_about_one_uid_that_stays_is_believed_if_a_search_does_not_find_it(
     tmp_path: Path, hits: tuple[int, ...], is_error: bool
