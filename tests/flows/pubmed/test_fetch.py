@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from drifting_service import drift, repeated
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
@@ -117,6 +118,23 @@ def test_contradicting_arguments_are_refused_naming_the_field(arguments: dict[st
 
     assert named in caught.value.message
     assert (caught.value.invalid_input or "").startswith(f"{named}=")
+
+
+def test_a_page_of_a_result_set_that_comes_again_in_place_of_the_next_is_partial(
+    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.BATCH", 5)
+    kit = kit_for(sandbox)
+    found = kit.search_articles(query_term="crispr", use_history=True)
+    drift(sandbox, "efetch", repeated())
+
+    result = kit.fetch_contents(query_key=found.query_key, web_env=found.web_env, retmax=10)
+
+    assert result.articles is not None
+    assert len({article.pmid for article in result.articles}) == len(result.articles) == 5
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, UpstreamError)
+    assert shortfall.details["partial"] is True
 
 
 def test_history_without_retmax_returns_the_first_200_and_says_how_many_there_are(kit_for: KitFor) -> None:
