@@ -83,8 +83,41 @@ def visited(article: Article) -> str:
     return text.format(names=names, **parts(article))
 
 
+def bmc(article: Article) -> str:
+    names = ", ".join(initials(article))
+    return "{names}: {title}. {journal} {year}, {volume}{issue}:{pages}.".format(names=names, **parts(article))
+
+
+def din(article: Article) -> str:
+    names = initials(article, dotted=True, comma=True)
+    shown = " ; ".join(names) if len(names) < 4 else f"{names[0]} u. a."
+    issue = f", Nr. {number}" if (number := parts(article)["issue"].strip("()")) else ""
+    text = "{names}: {title}. In: {journal} Bd. {volume} ({year}){nr}, S. {pages}"
+    return text.format(names=shown, nr=issue, **parts(article))
+
+
+def french(article: Article) -> str:
+    names = initials(article)
+    shown = ", ".join(names) if len(names) < 4 else f"{names[0]}, et coll."
+    issue = f", n° {number}" if (number := parts(article)["issue"].strip("()")) else ""
+    text = "{names} — {title}. {journal}, {year}, vol. {volume}{number}, p. {pages}."
+    return text.format(names=shown, number=issue, **parts(article))
+
+
+def gost(article: Article) -> str:
+    names = ", ".join(initials(article, dotted=True))
+    issue = f", № {number}" if (number := parts(article)["issue"].strip("()")) else ""
+    text = "{names} {title} // {journal}. – {year}. – Т. {volume}{number}. – С. {pages}."
+    return text.format(names=names, number=issue, **parts(article))
+
+
+def gbt(article: Article) -> str:
+    names = ", ".join(initials(article)[:3]) + (", et al" if len(article.authors) > 3 else "")
+    return "{names}. {title}[J]. {journal}, {year}, {volume}{issue}: {pages}.".format(names=names, **parts(article))
+
+
 DIALECTS: dict[str, Callable[[Article], str]] = {
-    one.__name__: one for one in (lancet, elsevier, harvard, notes, ieee, visited)
+    one.__name__: one for one in (lancet, elsevier, harvard, notes, ieee, visited, bmc, din, french, gost, gbt)
 }
 
 

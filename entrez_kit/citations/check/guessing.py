@@ -44,6 +44,12 @@ _PERSON: Final = re.compile(
 )
 _INITIAL: Final = re.compile(r"(?<![^\W\d_])[^\W\d_a-z]{1,3}(?![^\W_])")
 _CAPITALS: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_a-z]{4,}|BY|FOR|IN|OF|ON|THE|TO)(?![^\W_])")
+_NAMES_END: Final = re.compile(r"(?<![^\W_])[^\W\d_a-z]\.,? (?=\S)")
+"""The last initial of an author."""
+_AUTHORS_MARK: Final = re.compile(
+    r"[^:—]{2,2000}?(?:(?<![^\W_])[^\W\d_a-z]{1,4}\.?|\b(?:al|coll|u\. ?a|others)\.?,?)(?::| [—–]) ++"
+)
+"""Authors with initials, and the colon or the dash between them and the title."""
 _JOURNAL_PART: Final = re.compile(r"[^\W\d_].{0,150}?[0-9]{1,4} ?\((?:1[89]|20)[0-9]{2}\)")
 _JOURNAL: Final = re.compile(
     r"(?<=[.,?!\"”'’] )[^\W\d_](?:[^\W\d_]|[ '’&:-]){2,100}[.,]? ?\(?(?:vol(?:ume)?\.? ?)?[0-9]{1,4}(?![0-9])",
@@ -142,6 +148,8 @@ def _titles(text: str) -> Iterator[str]:
     begin, end = min(text.find(mark) % (len(text) + 1) for mark in '“"'), max(text.rfind(mark) for mark in '”"')
     if _enough(quoted := text[begin + 1 : end].strip(" .,")):  # with a quotation in it
         yield quoted
+    if behind := _behind_mark(text):
+        yield behind
     if behind := _behind_names(text):
         yield behind
     if year := _AFTER_YEAR.search(text[: len(text) // 2 + 40]):
@@ -153,6 +161,18 @@ def _titles(text: str) -> Iterator[str]:
     # The journal and its place have the digits; names have neither small words nor length.
     yield from sorted((part for part in sentences if _prose(part) > 0), key=lambda part: -_prose(part))
     yield from (part for part in sentences if _prose(part) <= 0 and not _INITIAL.search(part))
+
+
+def _behind_mark(text: str) -> str | None:
+    """Return a title that a mark sets off: a colon or a dash from the names, or two slashes from the journal."""
+    head, slashes, _ = text.partition(" // ")
+    if slashes:
+        names = list(_NAMES_END.finditer(head))
+        return head[names[-1].end() :].strip(" .,") if names else head
+    mark = _AUTHORS_MARK.match(text)
+    if mark is None:
+        return None
+    return _SENTENCE.split(text[mark.end() :].partition("[J")[0], maxsplit=1)[0].strip(' .,“”"')
 
 
 def _behind_names(text: str) -> str | None:

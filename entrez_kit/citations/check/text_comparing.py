@@ -34,7 +34,7 @@ from entrez_kit.pubmed.likeness import (
     text_likeness,
     years_of,
 )
-from entrez_kit.pubmed.models import Article, ArticleDate, JournalInfo, PublicationDate
+from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import expanded
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
@@ -57,6 +57,15 @@ _SUPERFLUOUS_WORDS: Final = (
 )
 _SUPERFLUOUS: Final = frozenset(_SUPERFLUOUS_WORDS.split())
 """Words that say nothing about a work."""
+_PLACE_WORDS: Final = "bd band jg jahrgang h heft s seiten t tome n num j ol m d u coll т с вып стр и др"
+_OF_PLACES: Final = frozenset(_PLACE_WORDS.split())
+"""Words in front of volumes, issues and pages in German, French, Russian and Chinese lists."""
+_OTHERS: Final = frozenset((("et", "al"), ("and", "others"), ("u", "a"), ("et", "coll"), ("и", "др")))
+"""The words that stand for the authors who are left out."""
+_NOT_NAMES: Final = frozenset(("eds", "coll", "u", "и", "др"))
+_BOOK_WORDS: Final = "edited by ed eds editor editors edition revised chap chapter report univ up hrsg"
+_OF_BOOKS: Final = frozenset(_BOOK_WORDS.split())
+"""Words that references have in front of the parts of a book."""
 _GENERATIONS: Final = frozenset(("jr", "sr", "ii", "iii", "iv", "2nd", "3rd", "4th"))
 _PARTICLES: Final = ("non-dropping-particle", "dropping-particle")
 NAME_WORDS: Final = 12
@@ -211,7 +220,7 @@ def _compare_authors(words: Sequence[str], article: Article, text: str, head: in
     if not names:
         return _Authors()
     # What the title says of others is said of no author.
-    others = any(pair in (("et", "al"), ("and", "others")) for pair in pairwise(words))
+    others = any(pair in _OTHERS for pair in pairwise(words))
     others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)
     count, taken = _match_in_order(words, names, others=others, end=head or len(words))
     end = head if head is not None else next((n for n, word in enumerate(words) if word.isdigit()), len(words))
@@ -263,7 +272,7 @@ def _none_of_them(words: Sequence[str], names: Sequence[Name], head: int | None)
 
 
 def _may_be_name(word: str) -> bool:
-    return word not in _SUPERFLUOUS and not word.isdigit() and word not in _GENERATIONS and word != "eds"
+    return word not in _SUPERFLUOUS and not word.isdigit() and word not in _GENERATIONS and word not in _NOT_NAMES
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -375,6 +384,8 @@ class _Place(NamedTuple):
 def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place:
     """Compare words with the journal and the dates, and numbers with volume, issue and pages in their order."""
     journal = article.journal_info or JournalInfo()
+    of_book = _words_of_book(article)
+    words = [word for word in words if word not in of_book]
     names = _journal_names(article, item)
     has_journal = _has_journal(words, article, item)
     cut = list(_cut_names(names)) if article.journal_info is not None else []
@@ -413,6 +424,22 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     return _Place(differences, left[:MAX_LEFT])
 
 
+def _words_of_book(article: Article) -> set[str]:
+    """Return the words that a reference may have of a book: its editors, edition, series, publisher and numbers."""
+    book = article.book_info
+    if book is None:
+        return set()
+    people = csl_names([*book.authors, *book.editors], with_initials=True)
+    words = {word for name in people for word in (*_family_words(name), *_given_forms(name), *_GENERATIONS)}
+    texts = (
+        *(book.title, book.volume_title, book.collection_title, book.publisher, book.publisher_location),
+        *(book.edition, book.volume, book.medium, book.report_number, book.location),
+    )
+    years = set(years_of(article))
+    words |= {word for text in texts for word in folded(text or "").split() if word not in years}
+    return words | _OF_BOOKS
+
+
 def _is_year(word: str) -> bool:
     return _YEAR.fullmatch(digits_of(word)) is not None
 
@@ -434,6 +461,7 @@ def _unknown_words(
     days = {str(date.day) for date in dates if date.day}
     months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
     month_names = {name for month in months for name in MONTH_NAMES[month - 1]}
+    languages = {LANGUAGES[code][1].lower() for code in article.languages if code in LANGUAGES}
     after_month = False
     for place, word in enumerate(words):
         if word in known and not word.isdigit():
@@ -447,7 +475,7 @@ def _unknown_words(
             pass
         elif any(letter.isdigit() for letter in word) or digits_of(word) in digits:
             yield word, True
-        elif word not in _SUPERFLUOUS:
+        elif word not in _SUPERFLUOUS and word not in _OF_PLACES and word not in languages:
             yield word, False
         after_month = False
 

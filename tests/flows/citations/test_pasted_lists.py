@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from list_layouts import BLANKS, MARKS, NUMBERS, Layout
 
 from entrez_kit.citations.check.pasted_lists import HEADINGS, split_references
+from entrez_kit.citations.check.text_comparing import compare_text
 from entrez_kit.citations.operation import citations_of
 from entrez_kit.fulltext.jats.text import references_of
 from entrez_kit.fulltext.jats.tree import descendants, local, parse
@@ -44,6 +45,14 @@ def rows(text: str) -> list[str]:
 def as_read(references: Sequence[str]) -> list[str]:
     # A note about the standing of a work is no part of the reference.
     return [words(split_references(reference)[0].text or "") for reference in references]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("style", STYLES)
+def test_a_citation_of_any_record_agrees_with_the_record_books_and_chapters_too(style: str) -> None:
+    for article, text in zip(demo_articles(), citations(style), strict=True):
+        agreement = compare_text(split_references(text)[0], article)
+        assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), text
 
 
 layouts = st.builds(
