@@ -64,6 +64,7 @@ _RETRIEVE_ALL: Final = "Use --all to retrieve every result."
     ),
     option("snippet_characters", "--snippets"),
     option("use_history", "--history"),
+    option("broader_results", "--broader/--no-broader"),
     "strict",
     option("date_range.min_date", metavar="DATE", panel=DATES),
     option("date_range.max_date", metavar="DATE", panel=DATES),
@@ -206,8 +207,9 @@ def _remarks(
     if number > summaries > 0 and (made.format in _TITLED or _names_a_summary(made)):
         note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
     shown = arguments["offset"] + number
-    if not made.says_total and number and shown < found.total_found and found.certificate is None:
-        _report_omitted(ctx, found.total_found, arguments["offset"], number)
+    total = found.total_found or 0
+    if not made.says_total and number and shown < total and found.certificate is None:
+        _report_omitted(ctx, total, arguments["offset"], number)
     dropped = [warning for warning in found.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None

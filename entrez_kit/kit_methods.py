@@ -120,6 +120,7 @@ class Methods(OperationRunner):
         fetch_brief_summaries: int = 0,
         snippet_characters: int = 0,
         use_history: bool = False,
+        broader_results: bool = True,
         retrieve_all: bool = False,
     ) -> "SearchResult":
         """Search PubMed and return PMIDs with NCBI's reading of the query.
@@ -129,21 +130,22 @@ class Methods(OperationRunner):
 
         Args:
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
-            max_results: How many PMIDs to return, 1 to 9999; narrow by date for more.
-            offset: How many results to skip, 0 to 9998.
-            sort_by: Order of results: relevance, pub_date, author or journal_name.
-            date_range: Bounds on a date; one bound is enough.
+            max_results: How many PMIDs to return; narrow by date for more.
+            offset: How many results to skip.
+            sort_by: Order of results.
+            date_range: One bound is enough.
             filter_by_publication_types: Any of these publication types, e.g. "Review".
-            author: Author as PubMed writes it, e.g. Doudna JA.
-            journal: Journal title, abbreviation or ISSN.
-            mesh_terms: MeSH terms that must all match, e.g. "Gene Editing".
-            language: Language, e.g. english or french.
-            species: Only studies of these.
-            has_abstract: Only records with an abstract.
-            free_full_text: Only articles with free full text.
-            fetch_brief_summaries: How many of the first results get title and authors.
-            snippet_characters: So much of each abstract with the summaries, 0 to 2000.
-            use_history: Keep the result set at NCBI; gives web_env and query_key for fetching.
+            author: As PubMed writes it, e.g. Doudna JA.
+            journal: Title, abbreviation or ISSN.
+            mesh_terms: MeSH terms; all must match.
+            language: Language, e.g. french.
+            species: Studies of these.
+            has_abstract: Only with an abstract.
+            free_full_text: Only with free full text.
+            fetch_brief_summaries: How many results get a title.
+            snippet_characters: Characters of each abstract, 0 to 2000.
+            use_history: Keep the result set at NCBI, for fetching.
+            broader_results: List results of a broadened query.
             retrieve_all: Retrieve every result, past the 9,999 PubMed shows, with a certificate.
 
         Returns:
@@ -185,7 +187,7 @@ class Methods(OperationRunner):
             detail_level: abstract_plus (parsed record), citation_data (short), full_xml (as JSON) or medline_text.
             include_mesh_terms: With MeSH terms.
             include_grant_info: With grants (abstract_plus).
-            include_references: With the works it cites (abstract_plus).
+            include_references: With cited works (abstract_plus).
             output_format: raw_text gives full_xml and medline_text as one text, as NCBI sent it.
 
         Returns:
@@ -989,24 +991,26 @@ class Methods(OperationRunner):
         free_full_text: bool = False,
         fetch_brief_summaries: int = 0,
         snippet_characters: int = 0,
+        broader_results: bool = True,
     ) -> "SearchResult":
         """Retrieve every PMID of a search, however many, with a certificate that nothing is missing.
 
         Args:
             progress: called with the number of PMIDs retrieved so far and the number counted.
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
-            sort_by: Order of results: relevance, pub_date, author or journal_name.
-            date_range: Bounds on a date; one bound is enough.
+            sort_by: Order of results.
+            date_range: One bound is enough.
             filter_by_publication_types: Any of these publication types, e.g. "Review".
-            author: Author as PubMed writes it, e.g. Doudna JA.
-            journal: Journal title, abbreviation or ISSN.
-            mesh_terms: MeSH terms that must all match, e.g. "Gene Editing".
-            language: Language, e.g. english or french.
-            species: Only studies of these.
-            has_abstract: Only records with an abstract.
-            free_full_text: Only articles with free full text.
-            fetch_brief_summaries: How many of the first results get title and authors.
-            snippet_characters: So much of each abstract with the summaries, 0 to 2000.
+            author: As PubMed writes it, e.g. Doudna JA.
+            journal: Title, abbreviation or ISSN.
+            mesh_terms: MeSH terms; all must match.
+            language: Language, e.g. french.
+            species: Studies of these.
+            has_abstract: Only with an abstract.
+            free_full_text: Only with free full text.
+            fetch_brief_summaries: How many results get a title.
+            snippet_characters: Characters of each abstract, 0 to 2000.
+            broader_results: List results of a broadened query.
 
         Returns:
             PMIDs in the order asked for, how NCBI understood the query, and its complaints.

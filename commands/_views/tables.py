@@ -172,6 +172,8 @@ def _kind(summary: "BriefSummary") -> str:
 
 
 def _count_line(result: "SearchResult") -> Text:
+    if result.broader_total:
+        return Text(f"{result.broader_total:,} broader results are left out.", style="bold")
     if not result.total_found:
         return Text("Nothing found.", style="bold")
     first = result.search_parameters.offset + 1

@@ -116,8 +116,9 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     """
     ask = {"query_term": request.query_term, "max_results": request.max_records}
     found = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
+    total = found.total_found or 0
     wanted = list(dict.fromkeys(request.facets))
-    all_are_here = found.total_found <= len(found.pmids)
+    all_are_here = total <= len(found.pmids)
     by_records = [name for name in wanted if all_are_here or name != "year"]
     counts: dict[str, Counter[str]] = {name: Counter() for name in by_records}
     identifiers: dict[str, str] = {}
@@ -138,13 +139,13 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     retrieval.raise_if_nothing_answered()
     warnings = [*found.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
-        part = f"counted over the {records:,} most relevant of {found.total_found:,} results; "
+        part = f"counted over the {records:,} most relevant of {total:,} results; "
         message = Wording(f"{' and '.join(by_records)}: {part}", Argument("max_records"), " reads more of them.")
         warnings.append(Warn(code="counted_in_part", message=message))
     facets = [
         _facet(name, counts[name], records, without[name], request.top, identifiers if name == "mesh" else {})
         if name in counts
-        else _years_by_search(services, request, found.total_found)
+        else _years_by_search(services, request, total)
         for name in wanted
     ]
     result = FacetsResult(
@@ -152,11 +153,11 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         query_translation=found.query_translation,
         query_broadened=found.query_broadened,
         strict_total=found.strict_total,
-        total_found=found.total_found,
+        total_found=total,
         searched_at=found.searched_at,
         version=found.version,
         records_counted=records,
-        complete=records == found.total_found,
+        complete=records == total,
         facets=facets,
         warnings=warnings,
     )

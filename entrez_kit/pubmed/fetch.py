@@ -41,7 +41,7 @@ class FetchRequest(Request):
     )
     include_mesh_terms: bool = Field(default=True, description="With MeSH terms.")
     include_grant_info: bool = Field(default=False, description="With grants (abstract_plus).")
-    include_references: bool = Field(default=False, description="With the works it cites (abstract_plus).")
+    include_references: bool = Field(default=False, description="With cited works (abstract_plus).")
     output_format: Literal["json", "raw_text"] = Field(
         default="json", description="raw_text gives full_xml and medline_text as one text, as NCBI sent it."
     )

@@ -87,34 +87,29 @@ class SearchRequest(Request):
     max_results: int = Field(
         default=20,
         ge=1,
-        description="How many PMIDs to return, 1 to 9999; narrow by date for more.",
+        description="How many PMIDs to return; narrow by date for more.",
     )
-    offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip, 0 to 9998.")
+    offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip.")
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
-        default="relevance", description="Order of results: relevance, pub_date, author or journal_name."
+        default="relevance", description="Order of results."
     )
-    date_range: DateRange | None = Field(default=None, description="Bounds on a date; one bound is enough.")
+    date_range: DateRange | None = Field(default=None, description="One bound is enough.")
     filter_by_publication_types: list[str] = Field(
         default_factory=list, max_length=50, description='Any of these publication types, e.g. "Review".'
     )
-    author: str | None = Field(default=None, description="Author as PubMed writes it, e.g. Doudna JA.")
-    journal: str | None = Field(default=None, description="Journal title, abbreviation or ISSN.")
-    mesh_terms: list[str] = Field(
-        default_factory=list, max_length=50, description='MeSH terms that must all match, e.g. "Gene Editing".'
-    )
-    language: str | None = Field(default=None, description="Language, e.g. english or french.")
-    species: Literal["humans", "animals"] | None = Field(default=None, description="Only studies of these.")
-    has_abstract: bool = Field(default=False, description="Only records with an abstract.")
-    free_full_text: bool = Field(default=False, description="Only articles with free full text.")
-    fetch_brief_summaries: int = Field(
-        default=0, ge=0, description="How many of the first results get title and authors."
-    )
+    author: str | None = Field(default=None, description="As PubMed writes it, e.g. Doudna JA.")
+    journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
+    mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="MeSH terms; all must match.")
+    language: str | None = Field(default=None, description="Language, e.g. french.")
+    species: Literal["humans", "animals"] | None = Field(default=None, description="Studies of these.")
+    has_abstract: bool = Field(default=False, description="Only with an abstract.")
+    free_full_text: bool = Field(default=False, description="Only with free full text.")
+    fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")
     snippet_characters: int = Field(
-        default=0, ge=0, le=MAX_SNIPPET, description="So much of each abstract with the summaries, 0 to 2000."
+        default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract, 0 to 2000."
     )
-    use_history: bool = Field(
-        default=False, description="Keep the result set at NCBI; gives web_env and query_key for fetching."
-    )
+    use_history: bool = Field(default=False, description="Keep the result set at NCBI, for fetching.")
+    broader_results: bool = Field(default=True, description="List results of a broadened query.")
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve every result, past the 9,999 PubMed shows, with a certificate."
     )
@@ -240,7 +235,9 @@ class SearchResult(Collected):
     ``effective_esearch_term`` is the whole search as one PubMed term (date bounds written out); ``query_translation``
     is what NCBI made of it. ``searched_at`` is when PubMed answered (UTC), also if the reply is cached, and ``version``
     is that of entrez-kit. ``query_broadened`` is true where NCBI dropped a part that the query requires, so that the
-    results match less than was asked; ``strict_total`` is what the query as written would find. Addresses hold no
+    results match less than was asked; ``strict_total`` is what the query as written would find. Without
+    ``broader_results`` such a search lists no PMIDs: ``total_found`` is then ``strict_total``, null if that is unknown, and
+    ``broader_total`` the number of results that are left out. Addresses hold no
     credentials.
     """
 
@@ -251,7 +248,8 @@ class SearchResult(Collected):
     query_translation: str
     query_broadened: bool | None = sparse()
     strict_total: int | None = sparse()
-    total_found: int
+    broader_total: int | None = sparse()
+    total_found: int | None
     retrieved_pmid_count: int
     searched_at: str
     version: str
@@ -289,6 +287,7 @@ class SearchHits(Outcomes[ArticleHit]):
         self._untitled: list[str] = []
         self.said: dict[str, Any] = {}
         self.total_found = 0
+        self.are_left_out = False
         self.web_env: str | None = None
         self.query_key: str | None = None
         self.certificate: Certificate | None = None
@@ -319,11 +318,21 @@ class SearchHits(Outcomes[ArticleHit]):
             "esearch_url": url,
             "searched_at": found.searched_at,
         }
+        if verdict.broadened and not request.broader_results:
+            self._leave_out()
+            return
         pmids = chain(first, pmids)
         yield from self._fetch_summaries(list(islice(pmids, request.summaries_wanted)))
         yield from map(ArticleHit, pmids)
         if request.retrieve_all:
             self._certify(found)
+
+    def _leave_out(self) -> None:
+        """List no results: they answer a broader query."""
+        self.are_left_out = True
+        self._pmids, self.web_env, self.query_key = {}, None, None
+        message = Wording("The broader results are left out; ", Argument("broader_results", True), " returns them.")
+        self.warnings.insert(1, Warn(code="broader_results_left_out", message=message))
 
     def _fetch_summaries(self, pmids: list[str]) -> Iterator[ArticleHit]:
         """Yield hits with their summaries. If a batch fails, its hits have no summary and ``shortfall`` names them.
@@ -391,6 +400,8 @@ class SearchHits(Outcomes[ArticleHit]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Return the error for PMIDs that NCBI counted and did not list, or for titles it did not return."""
+        if self.are_left_out:
+            return None
         shown = min(self.total_found, MAX_PUBMED_RESULTS) - self.request.offset
         expected = max(0, min(self.request.max_results, shown))
         missing = self.certificate.missing if self.certificate else expected - self.retrieved_pmid_count
@@ -484,7 +495,8 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
     return SearchResult(
         search_parameters=SearchParameters(**asked),
         effective_esearch_term=request.effective_term(),
-        total_found=hits.total_found,
+        total_found=hits.said["strict_total"] if hits.are_left_out else hits.total_found,
+        broader_total=hits.total_found if hits.are_left_out else None,
         retrieved_pmid_count=hits.retrieved_pmid_count,
         pmids=[hit.pmid for hit in found],
         brief_summaries=[hit.summary for hit in found if hit.summary is not None],
@@ -571,6 +583,7 @@ SEARCH_ARTICLES = Operation(
     title="Search PubMed",
     errors=(UpstreamError, RateLimited),
     aliases=("searchPubMedArticles",),
+    mcp_defaults={"broader_results": False},
     mcp_caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
 )
 

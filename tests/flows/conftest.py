@@ -3,7 +3,14 @@
 from doctor_bench import home_fixture, settings_fixture
 from gene_bench import genes_fixture, genes_of_fixture
 from manuscript_files import file_fixture
-from serving import anyio_backend_fixture, era_fixture, host_for_fixture, services_fixture, services_for_fixture
+from serving import (
+    anyio_backend_fixture,
+    era_fixture,
+    host_for_fixture,
+    one_moment_fixture,
+    services_fixture,
+    services_for_fixture,
+)
 from settings_sources import sources_fixture
 from terminal import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
 
@@ -18,6 +25,7 @@ __all__ = [
     "home_fixture",
     "host_for_fixture",
     "module_fixture",
+    "one_moment_fixture",
     "process_fixture",
     "program_fixture",
     "services_fixture",

@@ -20,7 +20,7 @@ KitFor = Callable[..., EntrezKit]
 def test_a_search_returns_pmids_and_how_ncbi_read_the_query(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr", max_results=5)
 
-    assert result.total_found >= 5
+    assert (result.total_found or 0) >= 5
     assert len(result.pmids) == result.retrieved_pmid_count == 5
     assert "crispr" in result.query_translation.lower()
     assert result.effective_esearch_term == "crispr"
@@ -66,7 +66,7 @@ def test_a_lone_date_bound_filters_and_both_are_sent(sandbox: Sandbox, kit_for: 
     every = kit.search_articles(query_term="humans[mh]", max_results=100)
     recent = kit.search_articles(query_term="humans[mh]", max_results=100, date_range={"min_date": "2022"})
 
-    assert 0 < recent.total_found < every.total_found
+    assert 0 < (recent.total_found or 0) < (every.total_found or 0)
     assert "mindate=2022" in recent.esearch_url
     assert "maxdate=3000" in recent.esearch_url
     assert "datetype=pdat" in recent.esearch_url
@@ -80,7 +80,7 @@ def test_filters_narrow_a_query_with_alternatives_as_a_whole(sandbox: Sandbox, k
         query_term="crispr OR malaria", max_results=100, filter_by_publication_types=["Review"]
     )
 
-    assert reviews.total_found < either.total_found
+    assert (reviews.total_found or 0) < (either.total_found or 0)
     assert set(reviews.pmids) <= set(either.pmids)
     assert reviews.effective_esearch_term == '(crispr OR malaria) AND "Review"[Publication Type]'
 
@@ -184,6 +184,32 @@ def test_titles_that_ncbi_does_not_return_are_partial_and_named(
     assert error.details["partial"] is True
     assert [summary.pmid for summary in found.brief_summaries] == pmids[:500]
     assert error.details["missing"] == pmids[500:]
+
+
+@pytest.mark.parametrize(
+    ("query", "strict"),
+    [("crispr AND qqqzzz", 0), ("(crispr AND qqqzzz) OR sickle", 4), ('crispr AND "gene cell"', None)],
+)
+def test_broader_results_are_left_out_on_request(
+    sandbox: Sandbox, kit_for: KitFor, query: str, strict: int | None
+) -> None:
+    kit = kit_for(sandbox)
+    broader = kit.search_articles(query_term=query, fetch_brief_summaries=3, use_history=True)
+    result = kit.search_articles(query_term=query, fetch_brief_summaries=3, use_history=True, broader_results=False)
+
+    assert broader.query_broadened
+    assert broader.pmids
+    assert (result.pmids, result.brief_summaries, result.web_env) == ([], [], None)
+    assert result.total_found == result.strict_total == broader.strict_total
+    assert result.broader_total == broader.total_found
+    assert {"query_broadened", "broader_results_left_out"} <= {warning.code for warning in result.warnings}
+    assert result.shortfall() is None
+
+
+def test_a_search_that_is_not_broadened_is_the_same_without_broader_results(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+
+    assert kit.search_articles(query_term="crispr", broader_results=False) == kit.search_articles(query_term="crispr")
 
 
 def test_the_certificate_hash_can_be_checked_with_sort_and_sha256sum(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -306,7 +332,7 @@ def test_where_the_query_as_written_finds_something_it_is_counted_with_one_more_
 
     assert sandbox.requests("esearch") == 2
     assert result.query_broadened
-    assert result.strict_total == kit.search_articles(query_term="sickle").total_found > 0
+    assert result.strict_total == kit.search_articles(query_term="sickle").total_found != 0
 
 
 def test_search_all_tells_the_same(sandbox: Sandbox, kit_for: KitFor) -> None:
