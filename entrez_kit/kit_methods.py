@@ -126,12 +126,12 @@ class Methods(OperationRunner):
         """Search PubMed and return PMIDs with NCBI's reading of the query.
 
         Use it to find articles by topic, author, journal, date or MeSH term, e.g. query_term "base editing AND sickle
-        cell". Look at `query_broadened` and `warnings`.
+        cell". Read the `warnings`.
 
         Args:
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
             max_results: How many PMIDs to return; narrow by date for more.
-            offset: Results to skip.
+            offset: How many results to skip.
             sort_by: Order of results.
             date_range: One bound is enough.
             filter_by_publication_types: Any of these publication types, e.g. "Review".
@@ -142,10 +142,10 @@ class Methods(OperationRunner):
             species: Studies of these.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
-            fetch_brief_summaries: Results with a title.
+            fetch_brief_summaries: How many results get a title.
             snippet_characters: Characters of each abstract, 0 to 2000.
             use_history: Keep the result set at NCBI, for fetching.
-            broader_results: Of a broadened query too.
+            broader_results: List results of a broadened query.
             retrieve_all: Retrieve every result, past the 9,999 PubMed shows, with a certificate.
 
         Returns:
@@ -1008,9 +1008,9 @@ class Methods(OperationRunner):
             species: Studies of these.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
-            fetch_brief_summaries: Results with a title.
+            fetch_brief_summaries: How many results get a title.
             snippet_characters: Characters of each abstract, 0 to 2000.
-            broader_results: Of a broadened query too.
+            broader_results: List results of a broadened query.
 
         Returns:
             PMIDs in the order asked for, how NCBI understood the query, and its complaints.

@@ -89,7 +89,7 @@ class SearchRequest(Request):
         ge=1,
         description="How many PMIDs to return; narrow by date for more.",
     )
-    offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="Results to skip.")
+    offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip.")
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
         default="relevance", description="Order of results."
     )
@@ -104,12 +104,12 @@ class SearchRequest(Request):
     species: Literal["humans", "animals"] | None = Field(default=None, description="Studies of these.")
     has_abstract: bool = Field(default=False, description="Only with an abstract.")
     free_full_text: bool = Field(default=False, description="Only with free full text.")
-    fetch_brief_summaries: int = Field(default=0, ge=0, description="Results with a title.")
+    fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")
     snippet_characters: int = Field(
         default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract, 0 to 2000."
     )
     use_history: bool = Field(default=False, description="Keep the result set at NCBI, for fetching.")
-    broader_results: bool = Field(default=True, description="Of a broadened query too.")
+    broader_results: bool = Field(default=True, description="List results of a broadened query.")
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve every result, past the 9,999 PubMed shows, with a certificate."
     )
@@ -449,7 +449,7 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
     """Search PubMed and return PMIDs with NCBI's reading of the query.
 
     Use it to find articles by topic, author, journal, date or MeSH term, e.g.
-    query_term "base editing AND sickle cell". Look at `query_broadened` and `warnings`.
+    query_term "base editing AND sickle cell". Read the `warnings`.
 
     Raises:
         InvalidInput: unbalanced query, a bad filter value or a date that does not exist.
