@@ -15,8 +15,8 @@ LEAST_PART: Final = 4
 """Words of a title that may stand for the whole."""
 MAX_WORDS: Final = 120
 """So many words are compared one by one, since that costs more than the product of two lengths."""
-MAX_LETTERS: Final = 600
-"""Letters of a title that are compared."""
+MAX_LETTERS: Final = 200
+"""Letters of a title that are compared; the time grows with their square."""
 ALIKE: Final = 0.75
 """Share of letters that a misspelt word has in common with the one that is meant."""
 _SMALL: Final = frozenset(("a", "an", "the", "of", "in", "on", "and", "for", "to", "with", "by"))

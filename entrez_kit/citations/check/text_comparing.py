@@ -6,6 +6,7 @@ clear: the title and each author may have mistakes, and a number belongs to the 
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -44,10 +45,16 @@ LEAST_TITLE: Final = 3
 """Words that belong to no field, from which on they are the title of another work."""
 SURE_TITLE: Final = 15
 """Letters of a title, from which on a text with most of them is no accident."""
-WIDER: Final = 3
+WIDER: Final = (0, 1, -1)
 """Words that a title with mistakes may have more than the right one."""
-MAX_WINDOWS: Final = 150
-"""Places of a text at which a title with mistakes is looked for."""
+MAX_WINDOWS: Final = 5
+"""Places of a text at which a title with mistakes is compared letter by letter."""
+MAX_PART: Final = 60
+"""Words of the beginning of a title that a text may have alone."""
+MAX_NAMES: Final = 100
+"""Authors whose names may have mistakes; further ones are looked for as they are."""
+MAX_HEAD: Final = 600
+"""Words among which authors with mistakes are looked for."""
 _LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
 _SUPERFLUOUS_WORDS: Final = (
     "a an and the of in on for to at from et al others doi pmid pmcid vol volume no nr number issue p pp pg pages "
@@ -164,7 +171,7 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
         given = " ".join(words[start : start + length])
         return _Title([(start, length)], FieldDifference(field="title", given=given, record=record))
     for title in titles:
-        for size in range(len(title) - 1, LEAST_PART - 1, -1):
+        for size in range(min(len(title) - 1, MAX_PART), LEAST_PART - 1, -1):
             if (place := _place_of(title[:size], words)) is not None and (sure or set(words) & set(years_of(article))):
                 given = " ".join(words[place : place + size])
                 detail = f"the text has only the beginning: {given}"
@@ -179,13 +186,13 @@ def _near(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[fl
     whole = "".join(title)
     if not sure and len(whole) < SURE_TITLE:
         return None
-    known = {word: n for n, word in reversed(list(enumerate(title)))}
-    starts = {n - known[word] for n, word in enumerate(words) if word in known}
-    starts = {start for start in starts if start >= 0} or set(range(len(words)))
+    keys = {confusable_key(word): n for n, word in reversed(list(enumerate(title)))}
+    votes = Counter(n - keys[key] for n, word in enumerate(words) if (key := confusable_key(word)) in keys)
+    starts = [start for start, _ in votes.most_common() if start >= 0][:MAX_WINDOWS]
     found: list[tuple[float, int, int]] = []
-    for start in sorted(starts)[:MAX_WINDOWS]:
-        for length in range(max(1, len(title) - WIDER), len(title) + WIDER + 1):
-            if start + length <= len(words):
+    for start in starts or range(min(len(words), MAX_WINDOWS)):
+        for length in (len(title) + more for more in WIDER):
+            if 0 < length <= len(words) - start:
                 likeness = text_likeness("".join(words[start : start + length]), whole)
                 if likeness >= LIKE_TITLES:
                     found.append((likeness, start, length))
@@ -229,7 +236,7 @@ def _compare_authors(words: Sequence[str], article: Article, text: str, head: in
         return _Authors(taken, agree=True)
     if not head and not count:
         end = len(words) if head == 0 else end
-    found = _match_with_mistakes(words[:end], names)
+    found = _match_with_mistakes(words[: min(end, MAX_HEAD)], names)
     if not found.places:
         if not open_words:
             return _Authors(taken)  # the text names no authors
@@ -326,6 +333,8 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
         if exact:
             # Of two persons with one family name the given names tell which one it is.
             place = max(exact, key=lambda n: (_has_given(words, n, size, name), -n))
+        elif number >= MAX_NAMES:
+            continue
         else:
             near = [(likeness, -n) for n in starts if (likeness := _name_likeness(words, n, size, name))]
             if not near:
