@@ -79,7 +79,15 @@ class LazyGroup(TyperGroup):
         }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Import the command that was called."""
+        """Import the command that was called; `help COMMAND` is `COMMAND --help`."""
+        if args[:1] == ["help"]:
+            args = [word for word in args if word not in ("help", *HELP_NAMES)]
+            if ctx.resilient_parsing and not args:  # completion offers the commands after `help`
+                return None, None, []
+            from ._console import prepare_help
+
+            prepare_help()
+            args.append("--help")
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name and command else command, rest
 

@@ -1,13 +1,15 @@
 """entrez-kit guide: short texts about using the program."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrez_kit.guides import read_guide, topics
+from entrez_kit.errors import EntityNotFound
+from entrez_kit.guides import Guide, normalize_topic, read_guide, search_guides, topics
 
 from ._formats import show_with
-from ._pipeline import accepts, print_text
+from ._pipeline import accepts, note, print_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,28 +23,60 @@ def _complete_topic(incomplete: str) -> list[str]:
 def command(
     ctx: typer.Context,
     topic: Annotated[
-        str | None,
+        list[str] | None,
         typer.Argument(
             metavar="[TOPIC]",
-            help="What to read about; without it the topics are listed.",
+            help="Name of a guide, or a subject such as retractions. Without it the guides are listed.",
             autocompletion=_complete_topic,
+        ),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search", metavar="WORD", help="Find the lines that have a word or phrase, in all guides or in TOPIC."
         ),
     ] = None,
 ) -> None:
     """Read about exit codes, settings, formats and other subjects.
 
-    A terminal shows the text rendered, a pipe gets it as Markdown, --json gives topic, title and text:
+    A terminal shows the rendered text. A pipe gets Markdown. --json returns topic, title and text:
 
-    entrez-kit guide exit-codes
+    entrez-kit guide exit codes
+
+    entrez-kit guide --search retry
     """
-    if topic is None:
+    name = " ".join(topic or ())
+    guide = read_guide(name) if topic else None
+    if guide and not guide.topic.startswith(normalize_topic(name)):
+        note(ctx, f"{name!r} is in the guide `{guide.topic}`.")
+    if search is not None:
+        _search(ctx, search, [guide] if guide else topics())
+    elif guide is None:
         _list(ctx)
-        return
-    guide = read_guide(topic)
+    else:
+        document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
+        page, text = show_with("reading.markdown_page"), guide.text
+        print_text(ctx, document, text, lambda: page(text))
 
-    document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
-    page = show_with("reading.markdown_page")
-    print_text(ctx, document, guide.text, lambda: page(guide.text))
+
+def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
+    matches = list(search_guides(phrase, guides))
+    if not matches:
+        searched = "the guides" if len(guides) > 1 else f"the guide {guides[0].topic}"
+        raise EntityNotFound(
+            f"{phrase!r} is not in {searched}",
+            invalid_input=phrase,
+            recovery_hint="Try another word. `entrez-kit guide` lists the guides.",
+            details={"reason": "phrase_not_found"},
+        )
+
+    def table() -> "RenderableType":
+        from ._views.tables import facts
+
+        return facts(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
+
+    text = "\n".join(f"{match.topic}:{match.line}: {match.text}" for match in matches)
+    print_text(ctx, [asdict(match) for match in matches], text, table)
 
 
 def _list(ctx: typer.Context) -> None:

@@ -1,5 +1,7 @@
 """Guides in Markdown: the texts behind ``entrez-kit guide``."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -29,7 +31,68 @@ TOPICS: Final = (
     "privacy",
     "development",
 )
-"""In the order in which one would read them."""
+"""The names of all guides, in reading order."""
+
+ALIASES: Final = {
+    "agent": "mcp",
+    "api-key": "rate-limits",
+    "apa": "output",
+    "bibliography": "references",
+    "bibtex": "references",
+    "biopython": "bio-entrez",
+    "certificate": "searching",
+    "citation": "references",
+    "claude": "mcp",
+    "color": "output",
+    "colour": "output",
+    "config": "settings",
+    "configuration": "settings",
+    "csl": "references",
+    "csv": "output",
+    "dataframe": "python",
+    "demo": "sandbox",
+    "doi": "identifiers",
+    "embeddings": "corpus",
+    "endnote": "references",
+    "entrez": "bio-entrez",
+    "environment": "settings",
+    "europepmc": "searching",
+    "excel": "output",
+    "fields": "output",
+    "format": "output",
+    "install": "extras",
+    "json": "output",
+    "key": "rate-limits",
+    "latex": "references",
+    "mendeley": "references",
+    "mesh": "searching",
+    "notebook": "python",
+    "offline": "cache",
+    "pandas": "python",
+    "pdf": "full-text",
+    "pipe": "output",
+    "pmcid": "identifiers",
+    "pmid": "identifiers",
+    "preprint": "searching",
+    "prisma": "searching",
+    "quotation": "claims",
+    "retraction": "references",
+    "ris": "references",
+    "snowball": "searching",
+    "spreadsheet": "output",
+    "start": "getting-started",
+    "status": "exit-codes",
+    "sync": "corpus",
+    "systematic-review": "searching",
+    "token": "mcp",
+    "unpaywall": "full-text",
+    "variable": "settings",
+    "vscode": "mcp",
+    "weaviate": "corpus",
+    "word": "references",
+    "zotero": "references",
+}
+"""Other words for a guide, in the singular."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +114,77 @@ class Guide:
         return " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One line of a guide that has the phrase searched for, with its number."""
+
+    topic: str
+    line: int
+    text: str
+
+
 def topics() -> list[Guide]:
-    """Return all guides, in the order in which one would read them."""
+    """Return all guides, in reading order."""
     return [_read(topic) for topic in TOPICS]
 
 
 def read_guide(topic: str) -> Guide:
-    """Return a guide; its name may be given in any case, with spaces or underscores, or as an unambiguous beginning.
+    """Return the guide with this name, this alias or this unambiguous prefix.
+
+    Case does not matter; spaces, underscores and hyphens are equivalent.
 
     Raises:
-        InvalidInput: there is no such guide; the hint names the nearest, or all.
+        InvalidInput: no guide matches. The hint names the closest names, or all of them.
     """
-    wanted = "-".join(topic.strip().lower().replace("_", "-").split())
+    wanted = normalize_topic(topic)
+    alias = ALIASES.get(wanted) or ALIASES.get(wanted.removesuffix("s"))
+    matches = [name for name in TOPICS if wanted and name.startswith(wanted)]
     if wanted in TOPICS:
         return _read(wanted)
-    starting = [name for name in TOPICS if wanted and name.startswith(wanted)]
-    if len(starting) == 1:
-        return _read(starting[0])
+    if alias:
+        return _read(alias)
+    if len(matches) == 1:
+        return _read(matches[0])
     from difflib import get_close_matches
 
-    near = starting or get_close_matches(wanted, TOPICS, n=2)
+    near = matches or get_close_matches(wanted, TOPICS, n=2) or get_close_matches(wanted, ALIASES, n=2)
     raise InvalidInput(
         f"there is no guide {topic!r}",
         invalid_input=topic,
-        recovery_hint=f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(TOPICS)}.",
+        recovery_hint=f"Did you mean {' or '.join(near)}?" if near else f"The guides are: {', '.join(TOPICS)}.",
         details={"reason": "unknown_topic", "topics": list(TOPICS)},
     )
+
+
+def normalize_topic(topic: str) -> str:
+    """Return a topic in lower case, with a hyphen between its words."""
+    return "-".join(re.split(r"[\s_-]+", topic.strip().lower()))
+
+
+def search_guides(phrase: str, guides: list[Guide]) -> Iterator[Match]:
+    """Yield each place where a phrase begins, in reading order.
+
+    Case does not matter. A phrase may run over the end of a line; one line yields one match.
+
+    Raises:
+        InvalidInput: the phrase is empty.
+    """
+    words = phrase.split()
+    if not words:
+        raise InvalidInput(
+            "the phrase to search for is empty",
+            invalid_input=phrase,
+            recovery_hint="Give a word, for example `entrez-kit guide --search retry`.",
+            details={"reason": "empty_phrase"},
+        )
+    pattern = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
+    for guide in guides:
+        lines, previous = guide.text.split("\n"), 0
+        for match in pattern.finditer(guide.text):
+            first, last = (guide.text.count("\n", 0, position) for position in match.span())
+            if first + 1 > previous:
+                previous = first + 1
+                yield Match(guide.topic, previous, " ".join(" ".join(lines[first : last + 1]).split()))
 
 
 def _read(topic: str) -> Guide:

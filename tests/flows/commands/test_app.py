@@ -79,6 +79,21 @@ def test_help_lists_every_command_with_its_line(alone: Cli, module: Module) -> N
         assert re.search(rf"^│ {name} +{re.escape(text[:40])}", done.out, re.MULTILINE), name
 
 
+@pytest.mark.parametrize("words", [(), ("search",), ("gene", "search"), ("corpus",)])
+def test_help_as_a_command_is_the_same_as_the_option(alone: Cli, words: tuple[str, ...]) -> None:
+    wanted = alone(*words, "--help")
+
+    assert wanted.status == 0
+    assert alone("help", *words) == alone("-q", "help", *words) == alone("help", *words, "--help") == wanted
+
+
+def test_help_about_an_unknown_command_names_the_near_one(alone: Cli) -> None:
+    done = alone("help", "serch")
+
+    assert done.status == 2
+    assert envelope(done)["message"].endswith("Did you mean search?")
+
+
 @pytest.mark.long
 def test_every_command_has_a_module_help_and_the_options_of_all(alone: Cli, module: Module) -> None:
     for name in module("_app").COMMANDS:
@@ -210,7 +225,7 @@ def test_a_defect_is_reported_with_a_request_id_and_no_internals(cli: Cli, monke
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.check_balance", broken)
+    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", broken)
     done = cli("search", "crispr")
 
     assert done.status == 1
@@ -256,7 +271,7 @@ def test_logs_are_json_lines_that_only_their_owner_can_read(
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("api_key=canary-0123456789abcdef")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.check_balance", broken)
+    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", broken)
     done = cli("search", "crispr", "-v")
 
     file = tmp_path / "logs" / "entrez-kit.log"

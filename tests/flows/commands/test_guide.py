@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from places import ROOT
 
 from entrez_kit import errors
 from entrez_kit.errors import EntrezKitError, Exit
-from entrez_kit.guides import TOPICS, read_guide, topics
+from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.settings import SETTINGS, Setting, bounds_of, default_of
 from entrez_kit.transport.policy import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
@@ -81,6 +82,74 @@ def test_a_pipe_gets_markdown_and_json_on_request(program: Program, topic: str) 
 def test_a_topic_may_be_shortened_and_spelled_freely(program: Program) -> None:
     for name in ("exit-codes", "exit", "Exit Codes", "exit_codes"):
         assert program("guide", name).out.startswith("# Exit codes")
+
+
+def test_a_topic_of_two_words_needs_no_quotes(program: Program) -> None:
+    assert program("guide", "exit", "codes").out == read_guide("exit-codes").text
+    assert program("guide", "Getting", "Started", "--json").document["topic"] == "getting-started"
+
+
+@pytest.mark.parametrize(
+    ("alias", "topic"),
+    [
+        (("prisma",), "searching"),
+        (("ris",), "references"),
+        (("Zotero",), "references"),
+        (("retractions",), "references"),
+        (("retraction",), "references"),
+        (("api", "key"), "rate-limits"),
+        (("Systematic", "Reviews"), "searching"),
+    ],
+)
+def test_another_word_opens_the_guide_that_has_it_and_a_note_names_the_guide(
+    program: Program, alias: tuple[str, ...], topic: str
+) -> None:
+    ended = program("guide", *alias)
+
+    assert (ended.status, ended.out) == (0, read_guide(topic).text)
+    assert ended.err.startswith("Note: ")
+    assert f"`{topic}`" in ended.err
+    assert program("guide", topic).err == ""
+
+
+def test_every_alias_opens_a_guide_that_has_the_word() -> None:
+    for alias, topic in ALIASES.items():
+        assert alias not in TOPICS
+        assert alias.replace("-", "") in re.sub(r"[\s_-]", "", read_guide(topic).text.lower()), alias
+
+
+def test_a_search_lists_guide_and_line_of_every_match(program: Program) -> None:
+    matches = program("guide", "--search", "Prisma", "--json").document
+
+    assert {match["topic"] for match in matches} == {"searching"}
+    for match in matches:
+        line = read_guide(match["topic"]).text.split("\n")[match["line"] - 1]
+        assert match["text"].startswith(flat(line))
+    printed = program("guide", "--search", "Prisma").out.splitlines()
+    assert printed == [f"{match['topic']}:{match['line']}: {match['text']}" for match in matches]
+
+
+def test_a_search_finds_a_phrase_that_runs_over_the_end_of_a_line(program: Program) -> None:
+    lines = read_guide("rate-limits").text.split("\n")
+    number = next(n for n, (one, two) in enumerate(pairwise(lines)) if " " in one and " " in two)
+    phrase = f"{lines[number].split()[-1]}  {lines[number + 1].split()[0]}"
+
+    matches = program("guide", "rate-limits", "--search", phrase, "--json").document
+
+    assert number + 1 in [match["line"] for match in matches]
+
+
+def test_a_search_keeps_to_the_guide_that_is_named(program: Program) -> None:
+    assert {match["topic"] for match in program("guide", "--search", "retract", "--json").document} > {"corpus"}
+    only = program("guide", "corpus", "--search", "retract", "--json").document
+    assert {match["topic"] for match in only} == {"corpus"}
+
+
+def test_a_search_without_a_match_ends_with_3_and_an_empty_one_with_2(program: Program) -> None:
+    ended = program("guide", "--search", "xylophone")
+
+    assert (ended.status, ended.out, ended.error["code"]) == (3, "", "ENTITY_NOT_FOUND")
+    assert program("guide", "--search", " ").status == 2
 
 
 def test_an_unknown_topic_is_refused_with_the_one_that_was_meant(program: Program) -> None:
