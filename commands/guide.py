@@ -25,7 +25,7 @@ def command(
     topic: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TOPIC]",
+            metavar="TOPIC",
             help="Name of a guide, or a subject such as retractions. Without it the guides are listed.",
             autocompletion=_complete_topic,
         ),
