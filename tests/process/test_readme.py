@@ -31,8 +31,11 @@ def test_the_picture_in_the_readme_is_what_the_command_prints() -> None:
 
 
 def _examples() -> list[str]:
-    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if line.startswith("entrez-kit ")]
+    return [line for block in _blocks("sh") for line in block.splitlines() if line.startswith("entrez-kit ")]
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize("line", _examples())
@@ -84,3 +87,22 @@ def test_the_gate_finds_both_lines_in_the_readme() -> None:
         block = re.search(rf"<!-- {mark} -->\n```sh\n(.+)\n```\n<!-- /{mark} -->", README)
         assert block is not None
         assert "\n" not in block[1]
+
+
+def test_the_readme_is_short_and_starts_with_what_a_reader_must_know() -> None:
+    lines = README.splitlines()
+
+    assert len(lines) <= 150
+    assert any("`from entrez_kit import Entrez`" in line for line in lines[:10])
+    assert any("Never tried against the live services" in line for line in lines[:12])
+
+
+def test_options_and_guides_in_the_readme_exist() -> None:
+    from entrez_kit.guides import TOPICS
+
+    assert set(re.findall(r"entrez-kit guide ([a-z][\w-]*)", README)) <= set(TOPICS)
+    calls = re.findall(r"^entrez-kit ([a-z]+)(.*?)(?:#.*)?$", "\n".join(_blocks("text")), re.MULTILINE)
+    assert calls
+    for command, rest in calls:
+        page = _run(f"entrez-kit {command} --help", COLUMNS="120").stdout
+        assert [option for option in re.findall(r"--[a-z-]+", rest) if f" {option} " not in page] == [], command
