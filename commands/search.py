@@ -64,7 +64,7 @@ _RETRIEVE_ALL: Final = "Use --all to retrieve every result."
     ),
     option("snippet_characters", "--snippets"),
     option("use_history", "--history"),
-    option("broader_results", "--broader/--no-broader", help="List results if PubMed dropped a required part."),
+    option("broader_results", "--broader/--no-broader"),
     "strict",
     option("date_range.min_date", metavar="DATE", panel=DATES),
     option("date_range.max_date", metavar="DATE", panel=DATES),

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.errors import NotConfigured
+from entrez_kit.extras import install
 
 if TYPE_CHECKING:
     from urllib.request import Request
@@ -132,6 +133,6 @@ def _unsupported_error(problem: str) -> NotConfigured:
 
     return NotConfigured(
         f"Biopython {__version__} cannot be used: {problem}.",
-        recovery_hint="Install a version of biopython that entrez-kit allows: `pip install --upgrade entrez-kit`.",
+        recovery_hint=install("pip install --upgrade entrez-kit"),
         details={"reason": "unsupported_biopython"},
     )

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.invisible import visible
-from entrez_kit.model import Warn
+from entrez_kit.model import Stripped, Warn
 from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
 from entrez_kit.wording import Argument, ByDoor, Wording
 
@@ -574,5 +574,5 @@ def _checked(query: Any, info: ValidationInfo) -> Any:
     return query
 
 
-QueryText = Annotated[str, BeforeValidator(_checked)]
+QueryText = Annotated[Stripped, BeforeValidator(_checked)]
 """A query in a request: refused before its length is checked, so that the message names the actual problem."""

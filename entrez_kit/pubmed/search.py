@@ -5,7 +5,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
@@ -81,7 +81,7 @@ class DateRange(Request):
 class SearchRequest(Request):
     """What to search PubMed for."""
 
-    query_term: Annotated[QueryText, StringConstraints(strip_whitespace=True)] = Field(
+    query_term: QueryText = Field(
         min_length=3, description='PubMed query, e.g. "crispr AND review[pt]"; all of PubMed\'s syntax works.'
     )
     max_results: int = Field(
@@ -236,9 +236,8 @@ class SearchResult(Collected):
     is what NCBI made of it. ``searched_at`` is when PubMed answered (UTC), also if the reply is cached, and ``version``
     is that of entrez-kit. ``query_broadened`` is true where NCBI dropped a part that the query requires, so that the
     results match less than was asked; ``strict_total`` is what the query as written would find. Without
-    ``broader_results`` such a search lists no PMIDs: ``total_found`` is then ``strict_total``, null if that is unknown, and
-    ``broader_total`` the number of results that are left out. Addresses hold no
-    credentials.
+    ``broader_results`` such a search lists no PMIDs: ``total_found`` is then ``strict_total`` (null if that is unknown)
+    and ``broader_total`` the number of results that are left out. Addresses hold no credentials.
     """
 
     RECORDS: ClassVar = "pmids"

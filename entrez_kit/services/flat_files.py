@@ -54,6 +54,8 @@ def read_medline(content: bytes) -> list[tuple[str, bytes]]:
             raise malformed("efetch", "a MEDLINE record that breaks off")
         end = _BLANK_LINES.search(chunk)
         body = chunk[: end.start()] if end else chunk.rstrip(b"\r\n")
+        if end and following is None and (rest := chunk[end.end() :]) and not rest.endswith(b"\n"):
+            raise malformed("efetch", "MEDLINE text that breaks off")
         line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
         records.append((place[1].decode("ascii"), body + line_end))
     return records

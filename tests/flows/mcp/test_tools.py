@@ -31,7 +31,7 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.schemas import ECHOES, capped, input_schema, output_schema
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
 
-MAX_LISTING = 26_000
+MAX_LISTING = 26_100
 HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_search_articles": {"retrieve_all": True},
     "pubmed_format_citations": {"markup": "html"},
