@@ -330,7 +330,8 @@ class SearchHits(Outcomes[ArticleHit]):
         """List no results: they answer a broader query."""
         self.are_left_out = True
         self._pmids, self.web_env, self.query_key = {}, None, None
-        message = Wording("The broader results are left out; ", Argument("broader_results", True), " returns them.")
+        option = ByDoor("--broader", "broader_results=true", "broader_results=True")
+        message = Wording("The broader results are left out; ", option, " returns them.")
         self.warnings.insert(1, Warn(code="broader_results_left_out", message=message))
 
     def _fetch_summaries(self, pmids: list[str]) -> Iterator[ArticleHit]:
