@@ -110,56 +110,64 @@ class Settings:
     """
 
     ncbi_api_key: SecretStr | None = row("NCBI API key: 10 requests per second instead of 3.")
-    ncbi_admin_email: SecretStr | None = row("E-mail NCBI may write to.", kind="email", aliases=("NCBI_EMAIL",))
+    ncbi_admin_email: SecretStr | None = row(
+        "E-mail address at which NCBI can contact you.", kind="email", aliases=("NCBI_EMAIL",)
+    )
     ncbi_tool_identifier: str = row(
         "Name of the tool, sent with every request.", f"entrez-kit/{__version__}", in_project_file=False
     )
-    ncbi_request_delay_ms: int | None = row("Least pause between requests; can only slow down.", low=50, high=5000)
-    ncbi_max_retries: int = row("Further attempts after a failed request.", 6, low=0, high=10)
-    ncbi_timeout_ms: int = row("Time limit of one HTTP request.", 30_000, low=100, high=120_000)
-    ncbi_total_deadline_ms: int = row(
-        "Time limit of one E-utility request, queueing and retries included.", 60_000, low=500, high=600_000
+    ncbi_request_delay_ms: int | None = row(
+        "Minimum delay between requests; it can only slow them down.", low=50, high=5000
     )
-    unpaywall_email: SecretStr | None = row("E-mail that Unpaywall requires; unset switches it off.", kind="email")
-    unpaywall_timeout_ms: int = row("Time limit of one Unpaywall request.", 20_000, low=100, high=120_000)
-    europepmc_enabled: bool = row("Whether Europe PMC may be asked.", True, in_project_file=False)
-    europepmc_request_delay_ms: int = row("Least pause between Europe PMC requests.", 200, low=50, high=5000)
-    europepmc_max_retries: int = row("Further attempts after a failed Europe PMC request.", 3, low=0, high=10)
-    europepmc_timeout_ms: int = row("Time limit of one Europe PMC request.", 20_000, low=100, high=120_000)
-    crossref_email: SecretStr | None = row("E-mail for Crossref: 10 requests per second instead of 5.", kind="email")
-    retraction_watch: Path | None = row("CSV of the Retraction Watch database that `check` consults.", prefix=KIT)
+    ncbi_max_retries: int = row("Retries after a failed request.", 6, low=0, high=10)
+    ncbi_timeout_ms: int = row("Timeout of one HTTP request.", 30_000, low=100, high=120_000)
+    ncbi_total_deadline_ms: int = row(
+        "Timeout of one E-utility request, including queueing and retries.", 60_000, low=500, high=600_000
+    )
+    unpaywall_email: SecretStr | None = row(
+        "E-mail address that Unpaywall requires; without it Unpaywall is off.", kind="email"
+    )
+    unpaywall_timeout_ms: int = row("Timeout of one Unpaywall request.", 20_000, low=100, high=120_000)
+    europepmc_enabled: bool = row("Whether requests to Europe PMC are allowed.", True, in_project_file=False)
+    europepmc_request_delay_ms: int = row("Minimum delay between Europe PMC requests.", 200, low=50, high=5000)
+    europepmc_max_retries: int = row("Retries after a failed Europe PMC request.", 3, low=0, high=10)
+    europepmc_timeout_ms: int = row("Timeout of one Europe PMC request.", 20_000, low=100, high=120_000)
+    crossref_email: SecretStr | None = row(
+        "E-mail address for Crossref: 10 requests per second instead of 5.", kind="email"
+    )
+    retraction_watch: Path | None = row("CSV file of the Retraction Watch database for `check`.", prefix=KIT)
     check_sources: str | None = row(
-        "Sources that `check` asks how works stand, comma-separated.", prefix=KIT, in_project_file=False
+        "Sources that `check` queries for retractions, comma-separated.", prefix=KIT, in_project_file=False
     )
     openai_api_key: SecretStr | None = row("Key for the openai embeddings provider.")
     weaviate_url: str | None = row("Address of a Weaviate server.", kind="url")
     weaviate_api_key: SecretStr | None = row("Key of the Weaviate server.")
     weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk", in_project_file=False)
     weaviate_grpc_port: int | None = row(
-        "gRPC port of the Weaviate server; 50051, or 443 at Weaviate Cloud, when unset.",
+        "gRPC port of the Weaviate server; if unset 50051, or 443 for Weaviate Cloud.",
         low=1,
         high=65535,
         in_project_file=False,
     )
-    weaviate_timeout_ms: int = row("Time limit of one Weaviate request.", 30_000, low=100, high=600_000)
-    mcp_transport_type: str = row("How `serve` talks.", "stdio", choices=("stdio", "http"), in_project_file=False)
+    weaviate_timeout_ms: int = row("Timeout of one Weaviate request.", 30_000, low=100, high=600_000)
+    mcp_transport_type: str = row("Transport of `serve`.", "stdio", choices=("stdio", "http"), in_project_file=False)
     mcp_http_host: str = row("Address `serve` listens on.", "127.0.0.1", in_project_file=False)
     mcp_http_port: int = row("Port `serve` listens on.", 3010, low=0, high=65535, in_project_file=False)
     mcp_allowed_origins: str | None = row("Origins allowed to call `serve`, comma-separated.", in_project_file=False)
     mcp_auth_secret_key: SecretStr | None = row("Secret that signs bearer tokens, at least 32 bytes.")
-    mcp_log_level: str = row("Least severe level that is logged.", "info", choices=LOG_LEVELS, in_project_file=False)
-    logs_dir: Path | None = row("Folder for rotating log files (JSON lines); unset writes none.")
+    mcp_log_level: str = row("Minimum severity of log messages.", "info", choices=LOG_LEVELS, in_project_file=False)
+    logs_dir: Path | None = row("Folder for rotating log files (JSON lines); without it there are none.")
     otel_exporter_otlp_endpoint: str | None = row(
-        "OpenTelemetry collector that spans are sent to; needs entrez-kit[otel].", in_project_file=False
+        "OpenTelemetry collector that receives spans; needs entrez-kit[otel].", in_project_file=False
     )
     config_file: Path | None = row("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
     home: Path | None = row(
-        "One folder for config, cache and data, in place of the platform's own.", prefix=KIT, in_user_file=False
+        "One folder for config, cache and data, instead of the platform's folders.", prefix=KIT, in_user_file=False
     )
     cache_dir: Path = row("Folder of the HTTP cache.", Path(), prefix=KIT)
     data_dir: Path = row("Folder of the corpus.", Path(), prefix=KIT)
     cache_ttl: int | None = row(
-        "Seconds a cached reply counts, in place of the times per service.",
+        "Lifetime of cached replies in seconds, instead of a time per service.",
         prefix=KIT,
         low=0,
         high=MAX_CACHE_TTL,
@@ -169,7 +177,7 @@ class Settings:
         "Answer from the bundled sandbox, with invented articles.", False, prefix=KIT, in_project_file=False
     )
     offline: bool = row("Answer from the cache and the corpus only.", False, prefix=KIT, in_project_file=False)
-    refresh: bool = row("Ask the services again and replace what is cached.", False, prefix=KIT)
+    refresh: bool = row("Request everything again and replace cached replies.", False, prefix=KIT)
     no_cache: bool = row("Neither read nor write the cache.", False, prefix=KIT)
     quiet: bool = row("No notes on stderr.", False, prefix=KIT, in_project_file=False)
     verbose: bool = row("Request ids, timings and cache hits on stderr.", False, prefix=KIT)
@@ -184,7 +192,7 @@ class Settings:
     )
     embeddings_model: str | None = row("Model of the embeddings provider.", prefix=KIT, in_project_file=False)
     embeddings_query_model: str | None = row(
-        "Encoder of queries, where a model has one of its own (hf only).", prefix=KIT, in_project_file=False
+        "Separate query encoder, if the model has one (hf only).", prefix=KIT, in_project_file=False
     )
     eutils_url: str = row(
         "Base address of the E-utilities; ends in /entrez/eutils.", EUTILS_URL, kind="url", prefix=KIT

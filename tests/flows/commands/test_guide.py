@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -211,7 +212,9 @@ def test_every_file_is_a_topic() -> None:
 def test_commands_that_are_mentioned_exist() -> None:
     known = import_module("entrez_kit.commands._app").COMMANDS
     for guide in topics():
-        for name in re.findall(r"(?:^|`|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", guide.text, re.MULTILINE):
+        code = re.findall(r"^```\w+\n(.*?)^```$|`([^`\n]+)`", guide.text, re.DOTALL | re.MULTILINE)
+        lines = "\n".join(block or span for block, span in code)
+        for name in re.findall(r"(?:^|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", lines, re.MULTILINE):
             assert name in known, f"{guide.topic}: {name}"
 
 
@@ -243,6 +246,16 @@ def test_the_settings_of_the_guide_are_those_of_the_table() -> None:
     entries = [flat(entry) for text in lists for entry in re.split(r"^- ", text, flags=re.MULTILINE) if entry]
 
     assert sorted(entries) == sorted(entry_of(setting) for setting in SETTINGS)
+
+
+def test_the_guide_names_every_setting_that_a_project_file_cannot_set() -> None:
+    text = read_guide("settings").text.partition("It also cannot set")[2].partition("It can set")[0]
+    named = re.findall(r"`([a-z_]+\*?)`", text)
+    settings = [setting for setting in SETTINGS if setting.kind not in ("secret", "email", "url", "path")]
+
+    for setting in settings:
+        is_named = any(fnmatch(setting.name, pattern) for pattern in named)
+        assert is_named != setting.in_project_file, setting.name
 
 
 def test_the_exit_codes_are_all_there() -> None:
