@@ -156,7 +156,7 @@ class Settings:
     mcp_allowed_origins: str | None = row("Origins allowed to call `serve`, comma-separated.", in_project_file=False)
     mcp_auth_secret_key: SecretStr | None = row("Secret that signs bearer tokens, at least 32 bytes.")
     mcp_log_level: str = row("Minimum severity of log messages.", "info", choices=LOG_LEVELS, in_project_file=False)
-    logs_dir: Path | None = row("Folder for rotating log files (JSON lines); without it there are none.")
+    logs_dir: Path | None = row("Folder for rotating log files (JSON lines); without it no file is written.")
     otel_exporter_otlp_endpoint: str | None = row(
         "OpenTelemetry collector that receives spans; needs entrez-kit[otel].", in_project_file=False
     )
