@@ -1,5 +1,6 @@
 """Find the records that references may mean: by identifier, by journal and place, by title."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,6 +42,8 @@ LEAST_WORDS: Final = 3
 """Titles of fewer words are searched with the first author, or not at all: they would find anything."""
 MAX_FITTING: Final = 5
 """Records that are compared if several fit a place."""
+
+_DIVIDED: Final = re.compile(r"(?<=[a-z])[-\u2010] ?(?=[a-z])")
 
 FoundBy = Literal["identifier", "citation", "title"]
 FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
@@ -132,7 +135,9 @@ class Candidates:
         """A search for the title; None where there is none to make out."""
         reference = self.reference
         if reference.text:
-            terms = [_term(title, self.guess.author) for title in self.guess.titles]
+            # A hyphen may be that of a line break.
+            titles = [form for title in self.guess.titles for form in dict.fromkeys((title, _DIVIDED.sub("", title)))]
+            terms = [_term(title, self.guess.author) for title in titles]
             return " OR ".join(term for term in terms if term) or None
         first = reference.authors[0] if reference.authors else None
         return _term(reference.title or "", (first.family or surname(first.text)) if first else None)

@@ -6,7 +6,7 @@ its indent, the length of the line above, and the words of both lines.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
@@ -14,6 +14,7 @@ from typing import Any, Final
 from entrez_kit.citations.check.guessing import VISITED, YEAR
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.identifiers import read_identifier
+from entrez_kit.invisible import visible
 from entrez_kit.pubmed.likeness import folded
 from entrez_kit.pubmed.standing import WORDS
 
@@ -132,6 +133,7 @@ _LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(
 _WORD_WITH_ID: Final = re.compile(
     r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
 )
+_DIVIDED: Final = re.compile(r"([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
 
 
@@ -199,7 +201,7 @@ def split_references(text: str) -> list[Reference]:
     lines: list[_Line] = []
     blank = False
     for number, raw in enumerate(text.splitlines(), start=1 + before):
-        shown = raw.expandtabs(8).rstrip()
+        shown = raw.removeprefix("\ufeff").expandtabs(8).rstrip()
         if shown:
             lines.append(_Line(number, shown.lstrip(), len(shown) - len(shown.lstrip()), blank))
         blank = not shown
@@ -416,7 +418,9 @@ def _join_lines(parts: Sequence[str]) -> str:
     """Join the lines of a reference; a word that is divided at the end of a line stays one, its hyphen kept."""
     text = ""
     for part in parts:
-        glued = text.endswith("-") or (text.endswith("/") and "doi" in text[-60:].lower())
+        glued = text.endswith(("-", "\u2010")) or (text.endswith("/") and "doi" in text[-60:].lower())
+        if text.endswith("\u00ad"):
+            text, glued = text[:-1], True
         text += part if glued or not text else f" {part}"
     return text
 
@@ -424,7 +428,7 @@ def _join_lines(parts: Sequence[str]) -> str:
 def as_reference(
     text: str, line: int, *, key: str | None = None, number: str | None = None, where: str = "line"
 ) -> Reference:
-    """Return a reference that is written out.
+    """Return a reference that is written out, without its invisible characters.
 
     Args:
         text: the reference, with its number in front if it has one.
@@ -433,6 +437,7 @@ def as_reference(
         number: its number in the list, where that does not stand in front of it.
         where: what ``line`` counts.
     """
+    text = visible(text)
     mark = _MARK.match(text)
     count = _kind_of(mark)[1]
     plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text
@@ -453,9 +458,18 @@ def looks_written_out(reference: Reference) -> bool:
     return _BEGINS.match(text) is not None and YEAR.search(text) is not None
 
 
-def words_of(text: str) -> list[str]:
-    """Return the folded words of a reference, without identifiers and without the date of a visit."""
-    return folded(VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))).split()
+def words_of(text: str, known: Collection[str] = ()) -> list[str]:
+    """Return the folded words of a reference, without identifiers and without the date of a visit.
+
+    A word that a line break divides is one word if it is among the ``known`` ones.
+    """
+
+    def join(match: re.Match[str]) -> str:
+        whole = match[1] + match[2]
+        return whole if folded(whole) in known else match[0]
+
+    plain = VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))
+    return folded(_DIVIDED.sub(join, plain) if known else plain).split()
 
 
 def _identifiers(text: str) -> dict[str, Any]:

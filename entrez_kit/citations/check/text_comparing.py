@@ -84,11 +84,11 @@ _YEAR: Final = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}[a-z]?")
 
 def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference that is written out with a record."""
-    words = words_of(reference.text or "")
+    item = csl_item(article)
+    words = words_of(reference.text or "", _words_of_record(article, item))
     found = list(identifier_differences(reference, article))
     if not words:
         return Agreement(True, found, [], False)
-    item = csl_item(article)
     sure = _is_at_its_place(reference, words, article, item)
     title = _find_title(words, article, sure=sure)
     if title.difference is not None:
@@ -114,6 +114,13 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     differences = [one for one in place.differences if not (names_other_work and one.field == "journal")]
     same = not names_other_work and not authors.are_others and (sure or (authors.agree and not differences))
     return Agreement(same, [*found, *differences], [] if names_other_work else place.left, authors.agree)
+
+
+def _words_of_record(article: Article, item: Item) -> set[str]:
+    """Return the words of the titles, the authors and the journal of a record."""
+    names = csl_names(article.authors)
+    texts = [*titles_of(article), *_journal_names(article, item), *map(csl_text_of, names)]
+    return {word for text in texts for word in folded(text).split()}
 
 
 def _is_at_its_place(reference: Reference, words: Sequence[str], article: Article, item: Item) -> bool:
@@ -319,7 +326,7 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
 
 def _family_words(name: Name) -> list[str]:
     family = folded(str(name.get("literal") or name.get("family") or "")).split()
-    return family[1:] if family[:1] == ["the"] else family
+    return family[1:] if family[:1] == ["the"] and len(family) > 1 else family
 
 
 def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:

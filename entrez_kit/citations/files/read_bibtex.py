@@ -2,6 +2,7 @@
 
 import logging
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
@@ -43,6 +44,16 @@ MAX_DEPTH: Final = 50
 """Braces in braces; each takes several calls of the LaTeX reader."""
 _SPECIAL: Final = re.compile(r"[\\{}$~]|--|``|''")
 _BARE_PERCENT: Final = re.compile(r"(?<!\\)%")
+_EMPTY_BRACES: Final = re.compile(r"(\\[A-Za-z]+)\{\}")
+_GREEK: Final = re.compile(
+    r"\\text(alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|upsilon|phi|chi"
+    r"|psi|omega)(?![A-Za-z])(?:\{\})?",
+    re.IGNORECASE,
+)
+"""Greek letters outside of formulas."""
+_INITIALS: Final = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
+_BRACED_PERSON: Final = re.compile(rf"[^,]+, {_INITIALS}|(?:[^\W\d_a-z]\.[ -]?){{1,4}} ?[^\W\d_]{{2}}[^,.]*")
+"""A person in braces: a family name and initials, or initials with full stops and a family name."""
 _EXTENDED: Final = re.compile(r"\b(family|given|prefix|suffix)\s*=\s*", re.IGNORECASE)
 
 
@@ -222,9 +233,15 @@ def untexed(text: str) -> str:
 
         for macro, character in ((r"\textbraceleft", "\ue000"), (r"\textbraceright", "\ue001")):
             text = text.replace(f"{macro}{{}}", character).replace(macro, character)
+        text = _GREEK.sub(lambda match: _greek_letter(match[1]), text)
         text = str(LatexNodes2Text().latex_to_text(_BARE_PERCENT.sub(r"\\%", text)))
         text = text.replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
     return " ".join(text.replace(r"\%", "%").split())
+
+
+def _greek_letter(name: str) -> str:
+    case = "CAPITAL" if name[0].isupper() else "SMALL"
+    return unicodedata.lookup(f"GREEK {case} LETTER {name.upper().replace('LAMBDA', 'LAMDA')}")
 
 
 def _reference(entry: _BibEntry) -> Reference:
@@ -262,18 +279,36 @@ def _reference(entry: _BibEntry) -> Reference:
 def _authors(text: str) -> tuple[list[RefAuthor], bool]:
     from bibtexparser.middlewares.names import split_multiple_persons_names
 
-    names = [name for name in split_multiple_persons_names(" ".join(text.split())) if name.strip()]
+    text = _EMPTY_BRACES.sub(r"{\1}", " ".join(text.split()))
+    parts = _without_braces(text).split(" and ")
+    if _is_braced(text) and len(parts) > 1 and all(part.count(",") == 1 for part in parts):
+        text = " and ".join(parts)  # the braces are around a list of persons
+    names = [name for name in split_multiple_persons_names(text) if name.strip()]
     more = bool(names) and names[-1].strip().lower() == "others"
     return [_author(name) for name in (names[:-1] if more else names)], more
+
+
+def _is_braced(text: str) -> bool:
+    """Tell whether one pair of braces is around a whole text."""
+    depths = _depths(text)
+    return text.startswith("{") and depths[-1] == 0 and depths.count(0) == 1
+
+
+def _without_braces(text: str) -> str:
+    while _is_braced(text):
+        text = text[1:-1].strip()
+    return text
 
 
 def _author(name: str) -> RefAuthor:
     from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
     name = name.strip()
-    depths = _depths(name)
-    if name.startswith("{") and depths[-1] == 0 and depths.count(0) == 1:
-        return RefAuthor(group=untexed(name))
+    if _is_braced(name):
+        inside = _without_braces(name)
+        if not _BRACED_PERSON.fullmatch(untexed(inside)):
+            return RefAuthor(group=untexed(name))
+        name = inside
     if _EXTENDED.match(name):
         pieces = _EXTENDED.split(name)[1:]
         parts = {key.lower(): untexed(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)}

@@ -17,7 +17,7 @@ from entrez_kit.citations.check.text_comparing import compare_text
 from entrez_kit.citations.operation import citations_of
 from entrez_kit.fulltext.jats.text import references_of
 from entrez_kit.fulltext.jats.tree import descendants, local, parse
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
 from entrez_kit.pubmed.xml.records import iter_records
 
 STYLES = ("apa", "mla", "vancouver", "ama", "chicago", "nature")
@@ -153,6 +153,57 @@ def test_the_lists_of_recorded_articles_lose_no_reference(
 )
 def test_each_sign_of_a_layout_separates_references(text: str, starts: list[int]) -> None:
     assert [one.line for one in split_references(text)] == starts
+
+
+ARTICLE = Article(
+    pmid="1",
+    url="https://pubmed.ncbi.nlm.nih.gov/1/",
+    title="Mutation of five efflux transporters in long-term T-cell therapy",
+    authors=[Author(last_name="Thistlewood", initials="WA"), Author(last_name="Fenwick-Achebe", initials="I")],
+    journal_info=JournalInfo(
+        title="Journal of Invented Medicine",
+        iso_abbreviation="J Inv Med",
+        publication_date=PublicationDate(year=2019),
+        volume="3",
+        pages="101-12",
+    ),
+)
+PASTED = "Thistlewood WA, Fenwick-Achebe I. {}. J Inv Med. 2019;3:101-12."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PASTED.format("Muta-\ntion of five efflux trans-\n    porters in long-\nterm T-\ncell therapy"),
+        PASTED.format("Muta\u00ad\ntion of five efflux trans\u2010\nporters in long-term T-cell ther\u00adapy"),
+        PASTED.format("Muta- tion of five efflux transporters in long-term T-cell therapy"),
+        PASTED.format("Mutation of \ufb01ve e\ufb04ux trans\u200bporters in long\u2011term T\u2013cell therapy"),
+        PASTED.format(ARTICLE.title).replace(" ", "\u00a0").replace("101-12", "101\u201312"),
+        PASTED.format(ARTICLE.title).replace("Thistlewood", "Thistle-\nwood").replace("Achebe", "\nAchebe"),
+        "\ufeff" + PASTED.format(ARTICLE.title),
+    ],
+)
+def test_hyphens_and_characters_of_a_page_layout_are_no_mismatch(text: str) -> None:
+    (reference,) = split_references(text)
+    agreement = compare_text(reference, ARTICLE)
+
+    assert (agreement.same, agreement.differences, agreement.left) == (True, [], [])
+
+
+@pytest.mark.parametrize(
+    ("author", "text"),
+    [
+        (Author(last_name="The", initials="B"), "The B"),
+        (Author(collective_name="The XYZ Group"), "The XYZ Group"),
+        (Author(collective_name="XYZ Group"), "The XYZ Group"),
+    ],
+)
+def test_an_author_with_the_in_the_name_is_an_author(author: Author, text: str) -> None:
+    article = ARTICLE.model_copy(update={"authors": [author]})
+    (reference,) = split_references(PASTED.replace("Thistlewood WA, Fenwick-Achebe I", text).format(ARTICLE.title))
+    agreement = compare_text(reference, article)
+
+    assert (agreement.differences, agreement.left, agreement.has_authors) == ([], [], True)
 
 
 def test_the_work_grows_with_the_length_of_a_list() -> None:

@@ -630,3 +630,32 @@ def test_nbib_has_the_medline_abbreviation_and_the_history() -> None:
 
     assert "TA  - Clin Sci (Lond)" in text.splitlines()
     assert "PHST- 2024/03/05 00:00 [received]" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "{Smith, J. A.} and {Roe, R}",
+        "{{Smith, J. A.}} and {{Roe, R}}",
+        "{Smith, J. A. and Roe, R}",
+        "{{J. A. Smith}} and {{{R. Roe}}}",
+    ],
+)
+def test_persons_in_braces_are_persons(names: str) -> None:
+    (reference,) = BibtexFile(f"@article{{k, author = {{{names}}}}}", "x").references
+
+    assert [(one.family, (one.given or "")[:1]) for one in reference.authors] == [("Smith", "J"), ("Roe", "R")]
+
+
+@pytest.mark.parametrize("name", ["Centers for Disease Control and Prevention", "The XYZ Group", "Institute, Research"])
+def test_groups_in_braces_are_groups(name: str) -> None:
+    (reference,) = BibtexFile(f"@article{{k, author = {{{{{name}}}}}}}", "x").references
+
+    assert [one.group for one in reference.authors] == [name]
+
+
+def test_letters_of_latex_with_empty_braces_and_greek_ones_in_text_are_read() -> None:
+    text = r"@article{k, author = {\L{}ukasiewicz, Jan}, title = {{The {\textbeta}-catenin \& \textDelta{}F508}}}"
+    (reference,) = BibtexFile(text, "x").references
+
+    assert (reference.authors[0].family, reference.title) == ("Łukasiewicz", "The β-catenin & ΔF508")
