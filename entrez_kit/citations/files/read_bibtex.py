@@ -289,7 +289,7 @@ def _authors(text: str) -> tuple[list[RefAuthor], bool]:
 
 
 def _is_braced(text: str) -> bool:
-    """Tell whether one pair of braces is around a whole text."""
+    """Return true if one pair of braces is around the whole text."""
     depths = _depths(text)
     return text.startswith("{") and depths[-1] == 0 and depths.count(0) == 1
 

@@ -206,6 +206,13 @@ def test_an_author_with_the_in_the_name_is_an_author(author: Author, text: str) 
     assert (agreement.differences, agreement.left, agreement.has_authors) == ([], [], True)
 
 
+def test_an_author_named_the_who_is_left_out_is_missing() -> None:
+    article = ARTICLE.model_copy(update={"authors": [Author(last_name="The", initials="B"), *ARTICLE.authors]})
+    (reference,) = split_references(PASTED.format(ARTICLE.title))
+
+    assert [one.field for one in compare_text(reference, article).differences] == ["authors"]
+
+
 def test_the_work_grows_with_the_length_of_a_list() -> None:
     def seconds(size: int) -> float:
         begin = process_time()
