@@ -110,7 +110,8 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     shown = reference.text or "" if names_other_work else ""
     shown = shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
     detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
-    found.append(FieldDifference(field="title", given=shown, record=str(item.get("title", "")), detail=detail))
+    if unknown or not sure:  # at its place a reference needs no title
+        found.append(FieldDifference(field="title", given=shown, record=str(item.get("title", "")), detail=detail))
     differences = [one for one in place.differences if not (names_other_work and one.field == "journal")]
     same = not names_other_work and not authors.are_others and (sure or (authors.agree and not differences))
     return Agreement(same, [*found, *differences], [] if names_other_work else place.left, authors.agree)
