@@ -66,7 +66,7 @@ def demo(kit_for: Any, sandbox: Sandbox) -> Shelf:
 
 @pytest.fixture
 def recorded(kit_for: Any, real_data: Path, tmp_path: Path) -> Any:
-    """Serve all recorded records; every third of the articles is cited."""
+    """Serve all recorded records; every ninth of the articles is cited."""
     replies = [path.read_bytes() for path in sorted(real_data.glob("efetch_pubmed/*.xml"))]
     replies += [gzip.decompress(path.read_bytes()) for path in sorted(real_data.glob("baseline/*.xml.gz"))]
     records: dict[bytes, bytes] = {}
@@ -75,7 +75,7 @@ def recorded(kit_for: Any, real_data: Path, tmp_path: Path) -> Any:
     served = tmp_path / "recorded.xml"
     served.write_bytes(b"<PubmedArticleSet>%b</PubmedArticleSet>" % b"".join(records.values()))
     with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
-        yield Shelf(citable([served.read_bytes()])[::3], kit_for(sandbox))
+        yield Shelf(citable([served.read_bytes()])[::9], kit_for(sandbox))
 
 
 @pytest.fixture(params=["demo", pytest.param("recorded", marks=pytest.mark.recorded)])
