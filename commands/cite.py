@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 import typer
@@ -19,6 +18,7 @@ from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, plan, run, show_with, state, warn, was_typed
+from ._repeats import WrittenOnce
 from ._state import Plan, unknown_suffix
 from ._views.markdown import escaped
 
@@ -67,15 +67,21 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
     state(ctx).plan = made
     fit_into_cells(made, styles)
     ids = read_inputs(ctx, asked["pmids"], input, field="pmids", hint=NAME_ARTICLES)
+    once = WrittenOnce()
+
+    def finish(said: Citations | CitationsResult) -> None:
+        once.report(ctx)
+        _say_standings(ctx, said)
+
     run(
         ctx,
         FORMAT_CITATIONS,
         {"pmids": ids, "citation_styles": styles, "markup": "markdown" if made.is_markdown else "plain"},
-        _view(styles),
+        _view(styles, once),
         label="Citing",
         least=BATCH,
         idle="No identifiers came from standard input; nothing was cited.",
-        afterwards=partial(_say_standings, ctx),
+        afterwards=finish,
     )
 
 
@@ -94,14 +100,14 @@ def _by_default(ctx: typer.Context) -> bool:
     return not (flags.get("json") or flags.get("format")) and (target is None or plan(ctx).format == "json")
 
 
-def _view(styles: list[str]) -> View[CitationsResult]:
+def _view(styles: list[str], once: WrittenOnce) -> View[CitationsResult]:
     return View(
         table=show_with("citations.citations_page"),
         records=_records,
         columns=columns_at("pmid", "title", *(f"citations.{style}" for style in styles)),
         page=_item,
         between="",
-        articles=lambda item: [item.article] if item.article is not None else [],
+        articles=lambda item: [item.article] if item.article is not None and once.is_new(item.article.pmid) else [],
         title="References",
         writers={"text": lambda sink: Texts(sink, _lines)},
     )

@@ -27,6 +27,7 @@ from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, advise, counted, note, plan, run, show_with, state, was_typed
+from ._repeats import WrittenOnce
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
@@ -117,8 +118,8 @@ def print_records(
     if records > MANY_RECORDS and plan(ctx).format in ("json", "table"):
         note(ctx, f"{counted(records, 'record')} are held in memory to print them as one; jsonl streams them.")
     advise(ctx, records)
-    repeated: list[str] = []
-    view = _view(str(arguments["detail_level"]), table, repeated)
+    once = WrittenOnce()
+    view = _view(str(arguments["detail_level"]), table, once)
     operation = FETCH_CONTENTS
     if plan(ctx).format == "json" and not plan(ctx).fields:
         from ._formats.documents import RecordTexts
@@ -127,9 +128,7 @@ def print_records(
         operation = replace(operation, collect=lambda request, contents: result_of(request, _Written(contents, texts)))
 
     def finish(printed: Any) -> EntrezKitError | None:
-        if repeated:
-            number = f"{counted(len(repeated), 'identifier')} {'names' if len(repeated) == 1 else 'name'}"
-            note(ctx, f"{number} a record that was already written; each record is written once.")
+        once.report(ctx)
         return afterwards(printed) if afterwards is not None else None
 
     return run(
@@ -144,25 +143,17 @@ def print_records(
     )
 
 
-def _view(level: str, table: Any, repeated: list[str]) -> View[FetchResult]:
+def _view(level: str, table: Any, once: WrittenOnce) -> View[FetchResult]:
     """Return how records are printed.
 
     Args:
         level: the level of detail.
         table: renders the table.
-        repeated: gets the PMID of each record that is not written again to a file for reference managers.
+        once: knows which records were written to a file for reference managers.
     """
-    written: set[str] = set()
 
     def is_new(item: Content) -> bool:
-        pmid = item.fetched.pmid or ""
-        if item.fetched.status != "found":
-            return False
-        if pmid in written:
-            repeated.append(pmid)
-            return False
-        written.add(pmid)
-        return True
+        return item.fetched.status == "found" and once.is_new(item.fetched.pmid or "")
 
     return View(
         table=table,

@@ -8,7 +8,9 @@ _MAX_LINE: Final = 300
 """Characters of a line in one part; a longer line is several parts."""
 _MEDLINE: Final = re.compile(r"^(?=PMID- )", re.MULTILINE)
 _MARKUP: Final = re.compile(
-    r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(/?)[A-Za-z_](?:[^>"'/]|"[^"]*"|'[^']*'|/(?!>))*+(/?)>""", re.DOTALL
+    r"""<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)"""
+    r"""|<(/?)[A-Za-z_](?:[^<>"'/]|"[^"<]*"|'[^'<]*'|/(?!>))*(/?)>""",
+    re.DOTALL,
 )
 _LINE: Final = re.compile(rf"[^\n]{{0,{_MAX_LINE - 1}}}(?:\n|[^\n])")
 

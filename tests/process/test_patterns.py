@@ -109,7 +109,8 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("citations.files.read_bibtex", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
     ("citations.style.casing", "finditer re.escape(name)"): r"Homo sapiens",
     ("databases.names", r"fullmatch f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
-    ("services.pmc_cloud", "findall pattern"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
+    ("guides", r"compile '\\s+'.join(map(re.escape, words))"): r"exit\s+codes",
+    ("services.pmc_cloud", "findall pattern.encode()"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
     (
         "invisible",
         "sub f'(?=[{characters}\\u200c\\u200d])(?:[{characters}]|{_JOINERS})'",

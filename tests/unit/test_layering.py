@@ -15,8 +15,8 @@ from places import ROOT
 LAYERS = (
     ("_version", "markup", "invisible", "sentences", "wording", "foreign_syntax"),
     ("errors",),
-    ("extras", "bio_entrez"),
-    ("private_files", "input_files"),
+    ("extras",),
+    ("bio_entrez", "private_files", "input_files"),
     ("settings",),
     ("tracing",),
     ("transport",),

@@ -93,8 +93,8 @@ _BEGINS: Final = re.compile(
 """The first author of a reference; a name of a group or a title with the year behind it."""
 _ENDS: Final = re.compile(r"(?:[.)\]。?!]|[0-9]|\b10\.[0-9]{4,9}/\S+|https?://\S+)[”\"’»]?\s*+$", re.IGNORECASE)
 _ENDS_WITH_PLACE: Final = re.compile(
-    r"(?:(?<![^\s(:,;./–—-])[A-Za-z]{0,4}[0-9][0-9.–-]*[A-Za-z]?(?:[\])]+\.?|\.)|https?://\S*|\b10\.[0-9]{4,9}/\S*"
-    r"|\b(?:PMID|PMCID|PMC):? ?(?:PMC)?[0-9]+|in press\)?\.?|forthcoming\)?\.?)\s*+$",
+    r"(?:(?<![^\s(:,;./–—-])[A-Za-z]{0,4}[0-9][0-9.–-]{0,40}[A-Za-z]?(?:[\])]{1,4}\.?|\.)|https?://\S{0,400}"
+    r"|\b10\.[0-9]{4,9}/\S{0,400}|\b(?:PMID|PMCID|PMC):? ?(?:PMC)?[0-9]{1,12}|in press\)?\.?|forthcoming\)?\.?)\s*+$",
     re.IGNORECASE,
 )
 """Pages, a year, a DOI or an address: the usual last words of a reference."""

@@ -102,7 +102,7 @@ def expected_ris(record: Article) -> dict[str, Any]:
         "authors": names,
         "secondary_authors": editors if chapter else [],
         "tertiary_authors": [] if chapter else editors,
-        "title": re.sub(r"\[([^\[\]]+)\]", r"\1", item.get("title", "")) if both is None else both[0],
+        "title": re.sub(r"^\[(.+)\]$", r"\1", item.get("title", "")) if both is None else both[0],
         "translated_title": both and both[1],
         "secondary_title": item.get("container-title") if chapter or journal else item.get("collection-title"),
         "alternate_title1": item.get("container-title-short") if journal else None,
@@ -290,11 +290,8 @@ def expected_bibtex(record: Article) -> dict[str, str]:
 
 
 def plain_text(value: Any) -> str:
-    """Return text as LaTeX sets it: its ligatures are the only change."""
-    text = line(value)
-    for two, one in (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”")):
-        text = text.replace(two, one)
-    return text
+    """Return text as LaTeX sets it: ligatures are escaped, so nothing changes."""
+    return line(value)
 
 
 def person_of(name: Name) -> tuple[str, str, str, str]:
