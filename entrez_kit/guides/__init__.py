@@ -174,7 +174,7 @@ def search_guides(phrase: str, guides: list[Guide]) -> Iterator[Match]:
         raise InvalidInput(
             "the phrase to search for is empty",
             invalid_input=phrase,
-            recovery_hint="Give a word, for example `entrez-kit guide --search retry`.",
+            recovery_hint="Give a word to search for, for example retry.",
             details={"reason": "empty_phrase"},
         )
     pattern = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
