@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.errors import NotConfigured
-from entrez_kit.extras import install
 
 if TYPE_CHECKING:
     from urllib.request import Request
@@ -130,6 +129,8 @@ def load_entrez(urlopen: "Callable[[Request], Any]") -> ModuleType:
 
 def _unsupported_error(problem: str) -> NotConfigured:
     from Bio import __version__
+
+    from entrez_kit.extras import install
 
     return NotConfigured(
         f"Biopython {__version__} cannot be used: {problem}.",
