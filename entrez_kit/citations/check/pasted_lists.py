@@ -133,7 +133,7 @@ _LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(
 _WORD_WITH_ID: Final = re.compile(
     r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
 )
-_DIVIDED: Final = re.compile(r"([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
+_DIVIDED: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
 
 
