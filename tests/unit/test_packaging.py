@@ -37,6 +37,18 @@ def test_the_top_level_holds_only_what_was_agreed() -> None:
     assert {name for name in top if not name.startswith(".")} <= allowed
 
 
+def test_the_changelog_has_one_short_entry_for_each_change() -> None:
+    """A merge of two branches can bring removed text back: then a heading is there twice, or an entry is long."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    headings = [line for line in lines if line.startswith("#")]
+    entries = re.findall(r"^- .*(?:\n  .*)*", "\n".join(lines), re.MULTILINE)
+
+    assert headings[1] == "## Unreleased"
+    assert len(headings) == len(set(headings))
+    assert [entry for entry in entries if len(entry) > 400] == []
+    assert len(entries) == len(set(entries))
+
+
 CARD = {
     "typer": "typer",
     "rich": "rich",
