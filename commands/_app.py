@@ -84,9 +84,6 @@ class LazyGroup(TyperGroup):
             args = [word for word in args if word not in ("help", *HELP_NAMES)]
             if ctx.resilient_parsing and not args:  # completion offers the commands after `help`
                 return None, None, []
-            from ._console import prepare_help
-
-            prepare_help()
             args.append("--help")
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name and command else command, rest
@@ -206,10 +203,6 @@ def _complete_for(option: str, shell: str) -> int:
 def _call(arguments: list[str], state: State) -> int:
     if len(arguments) == 2 and arguments[0] in _COMPLETIONS and arguments[1] in _SHELLS:
         return _complete_for(*arguments)
-    if not arguments or not {*HELP_NAMES}.isdisjoint(arguments):
-        from ._console import prepare_help
-
-        prepare_help()
     try:
         result = build().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=state)
     except SystemExit as exc:  # shell completion ends this way

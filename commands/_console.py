@@ -2,15 +2,11 @@
 
 import shutil
 import sys
-from importlib import import_module
-from types import ModuleType
 from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
 
-NOT_IN_HELP: Final = ("rich.markdown", "rich.traceback")
-"""What typer imports beside what draws its help pages: more than half of the time they take."""
 MIN_WIDTH: Final = 20
 MAX_WIDTH: Final = 1_000
 
@@ -45,27 +41,3 @@ def console_for(file: Any, color: str) -> Console:
         console.width = shutil.get_terminal_size().columns  # takes 0 as unset
     console.width = min(max(console.width, MIN_WIDTH), MAX_WIDTH)
     return console
-
-
-class _LoadedLater(type):
-    """Stands for a class whose module is imported when the class is first used."""
-
-    def __call__(cls, *arguments: Any, **options: Any) -> Any:
-        return getattr(import_module(cls.__module__), cls.__name__)(*arguments, **options)
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(getattr(import_module(cls.__module__), cls.__name__), name)
-
-
-def prepare_help() -> None:
-    """Import what draws help pages, without what typer imports beside it and does not draw them with."""
-    absent = [name for name in NOT_IN_HELP if name not in sys.modules]
-    for module in absent:
-        stand_in: Any = ModuleType(module)
-        stand_in.__getattr__ = lambda name, module=module: _LoadedLater(name, (), {"__module__": module})
-        sys.modules[module] = stand_in
-    try:
-        import_module("typer.rich_utils")
-    finally:
-        for module in absent:
-            del sys.modules[module]

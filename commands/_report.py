@@ -78,8 +78,8 @@ def report_notices(state: State) -> None:
     if settings is None:
         return
     services = state.__dict__.get("services")
-    transport = services.__dict__.get("transport") if services is not None else None
-    for text in (*settings.notices, state.log_remark, *getattr(transport, "notices", ())):
+    transport = services.opened_transport if services is not None else None
+    for text in (*settings.notices, state.log_remark, *(transport.notices if transport is not None else ())):
         if text and text not in state.told:
             state.told.add(text)
             state.note(text)

@@ -180,8 +180,8 @@ class Requests:
                 changes["ncbi_max_retries"] = max(0, sender.tries - 1)
             default = Backoff()
             backoff = Backoff(min(default.first, sender.longest_wait), min(default.cap, sender.longest_wait))
-            found = Services(replace(self.settings, **changes))
-            found.__dict__["transport"] = Transport(found.settings, backoff=backoff)
+            settings = replace(self.settings, **changes)
+            found = Services(settings, transport=Transport(settings, backoff=backoff))
             self._services[sender] = found
             return found
 

@@ -93,8 +93,7 @@ def compare(
         if exchanges is not None:
             exchanges.append(Exchange(call, incoming))
 
-    with Services(own) as services:
-        services.__dict__["transport"] = Transport(own, watch=watch)
+    with Services(own, transport=Transport(own, watch=watch)) as services:
         asked = examples or _examples(services, unreached)
 
         def ask(probe: Probe, why_not: str | None) -> Compared:

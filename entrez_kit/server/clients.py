@@ -64,5 +64,5 @@ class ServerServices(Services):
     """Services over a watched transport."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self.transport = self.watched = WatchedTransport(settings)
+        self.watched = WatchedTransport(settings)
+        super().__init__(settings, transport=self.watched)

@@ -1,10 +1,8 @@
 """What an operation works with: the settings and, built when first used, the clients."""
 
 from functools import cached_property
-from importlib import import_module
-from operator import attrgetter
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from entrez_kit.settings import Settings
 
@@ -20,57 +18,103 @@ if TYPE_CHECKING:
     from entrez_kit.transport.client import Transport
 
 
-def _client(module: str, name: str) -> Any:
-    """Return what makes a client, and loads what it needs, when it is first used."""
-
-    def make(services: "Services") -> Any:
-        made = getattr(import_module(f"entrez_kit.services.{module}"), name)
-        return made(services.transport, services.settings)
-
-    return cached_property(make)
-
-
-def _shared(attribute: str, module: str, name: str) -> Any:
-    """Return what makes something of the settings when it is first used: one, whichever threads ask for it."""
-
-    def make(services: "Services") -> Any:
-        with services._lock:
-            if attribute not in services.__dict__:
-                make_one = attrgetter(name)(import_module(f"entrez_kit.{module}"))
-                services.__dict__[attribute] = make_one(services.settings)
-            return services.__dict__[attribute]
-
-    return cached_property(make)
-
-
 class Services:
     """One set of clients for all calls of a process or session; safe for threads.
 
     Close it, or use it as a context manager, to release the cache file.
+
+    Args:
+        settings: what the clients are configured with.
+        transport: the transport to use; by default one for the settings, created at its first use.
+        eutils: the client of the E-utilities, by default one that uses the cache.
+        corpus: the local corpus, by default the one that the settings name.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        transport: "Transport | None" = None,
+        eutils: "EUtils | None" = None,
+        corpus: "Store | None" = None,
+    ) -> None:
         self.settings = settings
+        self._transport, self._eutils, self._corpus = transport, eutils, corpus
         self._lock = RLock()
 
-    transport: "Transport" = _shared("transport", "transport.client", "Transport")
-    """The one sender of requests: cache above, limiter below, retries outside both."""
-    eutils: "EUtils" = _client("eutils", "EUtils")
-    """The nine E-utilities."""
-    idconv: "IdConverter" = _client("id_converter", "IdConverter")
-    """PMC's ID Converter."""
-    europepmc: "EuropePMC" = _client("europe_pmc", "EuropePMC")
-    """Europe PMC: search, full text, citations and references."""
-    crossref: "Crossref" = _client("crossref", "Crossref")
-    """Crossref: records by DOI, and the notices that update them."""
-    openalex: "OpenAlex" = _client("openalex", "OpenAlex")
-    """OpenAlex: whether a DOI counts as retracted."""
-    unpaywall: "Unpaywall" = _client("unpaywall", "Unpaywall")
-    """Unpaywall: where open-access copies lie."""
-    pmc_oa: "PmcOpenData" = _client("pmc_cloud", "PmcOpenData")
-    """PMC's open-data bucket."""
-    corpus: "Store" = _shared("corpus", "corpus.store.store", "Store.of")
-    """The local corpus; its file is opened when it is first read or written."""
+    @property
+    def transport(self) -> "Transport":
+        """The one sender of requests: cache above, limiter below, retries outside both."""
+        with self._lock:
+            if self._transport is None:
+                from entrez_kit.transport.client import Transport
+
+                self._transport = Transport(self.settings)
+            return self._transport
+
+    @property
+    def opened_transport(self) -> "Transport | None":
+        """The transport if it is in use, else None."""
+        return self._transport
+
+    @property
+    def corpus(self) -> "Store":
+        """The local corpus; its file is opened when it is first read or written."""
+        with self._lock:
+            if self._corpus is None:
+                from entrez_kit.corpus.store.store import Store
+
+                self._corpus = Store.of(self.settings)
+            return self._corpus
+
+    @cached_property
+    def eutils(self) -> "EUtils":
+        """The nine E-utilities."""
+        from entrez_kit.services.eutils import EUtils
+
+        return self._eutils or EUtils(self.transport, self.settings)
+
+    @cached_property
+    def idconv(self) -> "IdConverter":
+        """PMC's ID Converter."""
+        from entrez_kit.services.id_converter import IdConverter
+
+        return IdConverter(self.transport, self.settings)
+
+    @cached_property
+    def europepmc(self) -> "EuropePMC":
+        """Europe PMC: search, full text, citations and references."""
+        from entrez_kit.services.europe_pmc import EuropePMC
+
+        return EuropePMC(self.transport, self.settings)
+
+    @cached_property
+    def crossref(self) -> "Crossref":
+        """Crossref: records by DOI, and the notices that update them."""
+        from entrez_kit.services.crossref import Crossref
+
+        return Crossref(self.transport, self.settings)
+
+    @cached_property
+    def openalex(self) -> "OpenAlex":
+        """OpenAlex: whether a DOI counts as retracted."""
+        from entrez_kit.services.openalex import OpenAlex
+
+        return OpenAlex(self.transport, self.settings)
+
+    @cached_property
+    def unpaywall(self) -> "Unpaywall":
+        """Unpaywall: where open-access copies lie."""
+        from entrez_kit.services.unpaywall import Unpaywall
+
+        return Unpaywall(self.transport, self.settings)
+
+    @cached_property
+    def pmc_oa(self) -> "PmcOpenData":
+        """PMC's open-data bucket."""
+        from entrez_kit.services.pmc_cloud import PmcOpenData
+
+        return PmcOpenData(self.transport, self.settings)
 
     def past_cache(self) -> "Services":
         """Return the same clients with E-utilities that neither read nor write the cache.
@@ -79,15 +123,12 @@ class Services:
         """
         from entrez_kit.services.eutils import EUtils
 
-        direct = Services(self.settings)
-        direct.__dict__["transport"] = self.transport
-        direct.__dict__["eutils"] = EUtils(self.transport, self.settings, cached=False)
-        return direct
+        eutils = EUtils(self.transport, self.settings, cached=False)
+        return Services(self.settings, transport=self.transport, eutils=eutils)
 
     def close(self) -> None:
         """Release the cache file, the corpus and the connections, if they were opened."""
-        for name in ("transport", "corpus"):
-            opened = self.__dict__.get(name)
+        for opened in (self._transport, self._corpus):
             if opened is not None:
                 opened.close()
 

@@ -21,7 +21,8 @@ from urllib.parse import urlencode, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPResponse
+from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from entrez_kit._version import __version__
@@ -174,55 +175,74 @@ class Alarm:
                 socket.socket.shutdown(self._connection.sock, socket.SHUT_RDWR)
 
 
-class _Watched:
-    """Shows the connection in use to the alarm of the thread, and lets a request leave only when it may."""
-
-    sock: Any
+class _WatchedConnection(HTTPConnection):
+    """Reports the connection in use to the alarm of the thread, and sends a request only when it may leave."""
 
     def connect(self) -> None:
-        self._show()
-        super().connect()  # type: ignore[misc]  # of the connection this is mixed into
+        self._report()
+        super().connect()
 
     def request(self, *args: Any, **kwargs: Any) -> None:
-        self._show()
+        self._report()
         if self.sock is None:  # all that takes time comes first
             self.connect()
         with getattr(_current, "departure", nullcontext()):
-            super().request(*args, **kwargs)  # type: ignore[misc]  # of the connection this is mixed into
+            super().request(*args, **kwargs)
 
-    def _show(self) -> None:
+    def _report(self) -> None:
         alarm: Alarm | None = getattr(_current, "alarm", None)
         if alarm is not None:
             alarm.watch(self)
 
 
+class _WatchedTLSConnection(_WatchedConnection, HTTPSConnection):
+    """The same over TLS."""
+
+
+class _WatchedPool(HTTPConnectionPool):
+    ConnectionCls = _WatchedConnection
+
+
+class _WatchedTLSPool(HTTPSConnectionPool):
+    ConnectionCls = _WatchedTLSConnection
+
+
+_POOLS: Final = {"http": _WatchedPool, "https": _WatchedTLSPool}
+
+
 @cache
-def _watched(pool: Any) -> Any:
-    """Return a class of connection pools like another one, whose connections are watched."""
-    connection = type("Watched", (_Watched, pool.ConnectionCls), {})
-    return type(f"Watched{pool.__name__}", (pool,), {"ConnectionCls": connection})
+def _socks_pools() -> dict[str, type[HTTPConnectionPool]]:
+    """Return the pools for SOCKS proxies, whose module needs the package PySocks."""
+    from urllib3.contrib import socks
+
+    class Connection(_WatchedConnection, socks.SOCKSConnection):
+        """Connects through the proxy."""
+
+    class TLSConnection(_WatchedTLSConnection, socks.SOCKSHTTPSConnection):
+        """Connects through the proxy, over TLS."""
+
+    class Pool(socks.SOCKSHTTPConnectionPool):
+        ConnectionCls = Connection
+
+    class TLSPool(socks.SOCKSHTTPSConnectionPool):
+        ConnectionCls = TLSConnection
+
+    return {"http": Pool, "https": TLSPool}
 
 
 class WatchedAdapter(HTTPAdapter):
     """Asks on connections that end when their time is up, and send when it has come."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """Make the pools."""
+        """Create the pools."""
         super().init_poolmanager(*args, **kwargs)
-        _watch_pools(self.poolmanager)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         """Return the pools of a proxy, with the same connections."""
-        known = proxy in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **kwargs)
-        if not known:
-            _watch_pools(manager)
+        manager.pool_classes_by_scheme = _socks_pools() if proxy.lower().startswith("socks") else _POOLS
         return manager
-
-
-def _watch_pools(manager: Any) -> None:
-    pools = manager.pool_classes_by_scheme
-    manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in pools.items()}
 
 
 def surroundings(url: str, *, is_here: bool) -> dict[str, Any]:

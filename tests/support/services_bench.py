@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from entrez_kit import load_settings
 from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextResult
 from entrez_kit.services import Services
 from entrez_kit.transport.call import Call, Reply, T
+from entrez_kit.transport.client import Transport
 
 Answerer = Callable[[Call], bytes]
 """Answers a call with a body, or raises."""
@@ -58,9 +59,8 @@ class Bench:
 
     def services(self, **settings: object) -> Services:
         """Return services over this bench."""
-        services = Services(load_settings({"unpaywall_email": "reader@entrez-kit.invalid", **settings}, environ={}))
-        services.__dict__["transport"] = self
-        return services
+        loaded = load_settings({"unpaywall_email": "reader@entrez-kit.invalid", **settings}, environ={})
+        return Services(loaded, transport=cast(Transport, self))
 
     def fetch(self, services: Services | None = None, **arguments: Any) -> FulltextResult:
         """Fetch full text with these replies."""

@@ -57,9 +57,7 @@ def settings_for(home: Path, url: str, grpc_port: int, **more: Any) -> Settings:
 
 def services_for(settings: Settings) -> Services:
     """Return services whose corpus lives in a time that stands still."""
-    services = Services(settings)
-    services.__dict__["corpus"] = Store(settings.data_dir / "corpus.db", clock=Clock())
-    return services
+    return Services(settings, corpus=Store(settings.data_dir / "corpus.db", clock=Clock()))
 
 
 def embed(store: Store) -> None:

@@ -10,7 +10,6 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -26,8 +25,8 @@ BOUNDED: Final = {
     "mcp": "entrez_kit/server/http.py gives each session of the session manager a store of its own",
     "requests": "entrez_kit/transport/wire.py makes the pools of the adapter watched ones",
     "requests-cache": "entrez_kit/transport/cached_session.py gives its SQLite table another connection",
-    "typer": "commands/_app.py uses what typer's completion options call, and _console.py what draws help pages",
-    "urllib3": "entrez_kit/transport/wire.py puts a class before the connections of its pools",
+    "typer": "commands/_app.py uses what typer's completion options call",
+    "urllib3": "entrez_kit/transport/wire.py extends the connections of its pools",
     "uvicorn": "entrez_kit/server/http.py adds a time limit to H11Protocol, and takes the signals from Server",
 }
 """Packages of which undocumented parts are used, and where."""
@@ -207,14 +206,6 @@ def test_typers_completion_takes_what_it_is_given() -> None:
 
     assert arguments(completion.get_completion_script) == ["prog_name", "complete_var", "shell"]
     assert arguments(completion.install)[:3] == ["shell", "prog_name", "complete_var"]
-
-
-def test_typers_help_draws_with_names_of_the_modules_that_are_left_out() -> None:
-    import typer.rich_utils
-
-    left_out = import_module("entrez_kit.commands._console").NOT_IN_HELP
-    source = inspect.getsource(typer.rich_utils)
-    assert all(f"from {module} import" in source for module in left_out)
 
 
 # requests and urllib3

@@ -19,8 +19,10 @@ from rich.cells import cell_len
 from terminal import Cli, Module
 
 from entrez_kit.errors import EntityNotFound, RateLimited
+from entrez_kit.services import Services
 from entrez_kit.settings import Settings
 from entrez_kit.tracing import step
+from entrez_kit.transport.client import Transport
 
 ESCAPES = re.compile(r"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -169,8 +171,7 @@ def advised(module: Module, settings: Settings, monkeypatch: pytest.MonkeyPatch,
     state = module("_state").State()
     state.flags.update(flags)
     state.__dict__["settings"] = settings
-    state.__dict__["services"] = type("Services", (), {})()
-    state.services.__dict__["transport"] = object()
+    state.__dict__["services"] = Services(settings, transport=Transport(settings))
     module("_report").report_notices(state)
     return any("NCBI_API_KEY" in text for text in said)
 

@@ -80,8 +80,7 @@ def test_a_record_becomes_an_article_while_it_is_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
 ) -> None:
     with workbench(tmp_path, always=Answer(body=SET)) as bench:
-        services = Services(bench.settings)
-        services.__dict__["transport"] = bench.transport
+        services = Services(bench.settings, transport=bench.transport)
         if cached:
             list(Retrieval.of_ids(services, ["1", "2"]))
         cut, again = Counted(stream.iter_elements), Counted(stream.parse_alone)

@@ -174,9 +174,7 @@ def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(
 
 
 def services_of(bench: Bench) -> Services:
-    services = Services(bench.settings)
-    services.__dict__["transport"] = bench.transport
-    return services
+    return Services(bench.settings, transport=bench.transport)
 
 
 ERROR = '<DocumentSummary uid="{}"><error>cannot get document summary</error></DocumentSummary>'
