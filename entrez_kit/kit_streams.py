@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from inspect import getdoc, signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from entrez_kit.kit_methods import Methods, OperationRunner
+from entrez_kit.kit_methods import Methods
+from entrez_kit.kit_runner import OperationRunner
 
 if TYPE_CHECKING:
     from entrez_kit.audit import Audit

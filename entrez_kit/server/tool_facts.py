@@ -1,6 +1,6 @@
-"""What a list of tools says of each, from a file that is written from the catalogue and comes with the program.
+"""Read the list of tools from `tools.json`, which `.ci/generate.py` writes from the catalogue.
 
-So a server starts, and lists its tools, without a single operation; they are imported when one is called.
+The server lists its tools without importing an operation. A call imports the operations.
 """
 
 import json
@@ -80,4 +80,4 @@ def no_scope(what: str, scope: str) -> NotConfigured:
 def facts_of_catalogue() -> list[ToolFacts]:
     """Return the facts of every operation, in the order of the catalogue."""
     text = files("entrez_kit.server").joinpath(FILE_NAME).read_text(encoding="utf-8")
-    return [ToolFacts(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(text)]
+    return [ToolFacts(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(text)["tools"]]

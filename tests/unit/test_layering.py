@@ -34,6 +34,7 @@ LAYERS = (
     ("claims",),
     ("catalogue",),
     ("sandbox",),
+    ("kit_runner",),
     ("kit_methods",),
     ("kit_streams",),
     ("kit", "doctor", "configuration", "guides"),

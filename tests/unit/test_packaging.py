@@ -7,7 +7,6 @@ import sys
 import tomllib
 
 import pytest
-from packaging_files import TOOLS, tool_list
 from places import ROOT
 
 import entrez_kit
@@ -117,7 +116,3 @@ def test_the_version_is_the_same_everywhere() -> None:
 
     assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", entrez_kit.__version__)
     assert version("entrez-kit") == entrez_kit.__version__
-
-
-def test_what_is_listed_of_the_tools_is_what_the_catalogue_says() -> None:
-    assert TOOLS.read_text(encoding="utf-8") == tool_list(), "run python tests/support/packaging_files.py"

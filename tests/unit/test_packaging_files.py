@@ -5,28 +5,14 @@ import re
 from dataclasses import fields
 from typing import Any
 
-import pytest
-from packaging_files import FOLDER, SETTINGS, files
+from packaging_files import FOLDER, SETTINGS, packaging_files
 
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.settings import Settings
 
-THERE = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
-
 
 def document(name: str) -> Any:
     return json.loads((FOLDER / name).read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("name", THERE)
-def test_a_file_is_what_the_catalogue_makes_it(name: str) -> None:
-    text = (FOLDER / name).read_text(encoding="utf-8")
-
-    assert text == files()[name], "run python tests/support/packaging_files.py"
-
-
-def test_all_files_are_there_and_no_others() -> None:
-    assert set(THERE) == set(files()), "run python tests/support/packaging_files.py"
 
 
 def test_every_variable_is_a_setting() -> None:
@@ -35,7 +21,7 @@ def test_every_variable_is_a_setting() -> None:
 
 
 def test_the_skill_names_tools_that_there_are() -> None:
-    text = files()["plugin/skills/biomedical-literature/SKILL.md"]
+    text = packaging_files()["plugin/skills/biomedical-literature/SKILL.md"]
     named = set(re.findall(r"`((?:pubmed|europepmc|get|search)_[a-z_]+)`", text))
 
     assert named >= {"pubmed_search_articles", "pubmed_fetch_contents", "get_gene"}

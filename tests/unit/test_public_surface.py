@@ -1,30 +1,49 @@
-"""Names, flags, fields, codes and schemas are public: what was promised stays, what is added is written down."""
+"""Generated files are up to date, and no name that users rely on is removed."""
 
-import ast
+from collections.abc import Iterator
+from pathlib import Path
 
+import public_surface
 import pytest
-from kit_signatures import METHODS, module
-from public_surface import SAVED, facts
+from generate import COMMAND, generated_files, removed_names, stale_files
+from packaging_files import FOLDER, GENERATED
+
+SAVED = public_surface.SAVED.read_text(encoding="utf-8")
 
 
-def test_what_was_promised_is_still_there() -> None:
-    saved = SAVED.read_text(encoding="utf-8").splitlines()
-
-    assert saved, "nothing was saved"
-    gone = sorted(set(saved) - set(facts()))
-    assert not gone, "removed, renamed or changed, which is a breaking change:\n" + "\n".join(gone)
+def test_generated_files_are_up_to_date() -> None:
+    assert stale_files() == [], f"run `{COMMAND}`"
 
 
-@pytest.mark.long
-def test_what_was_added_is_saved() -> None:
-    added = sorted(set(facts()) - set(SAVED.read_text(encoding="utf-8").splitlines()))
-
-    assert not added, "new: run python tests/support/public_surface.py and name it in the changelog:\n" + "\n".join(
-        added
-    )
+def test_every_public_name_still_exists() -> None:
+    assert len(SAVED.splitlines()) > 300, "the saved names are gone"
+    assert removed_names() == [], "users rely on these names"
 
 
-def test_the_methods_are_as_the_operations_have_them() -> None:
-    saved = ast.parse(METHODS.read_text(encoding="utf-8"))
+def test_a_generated_file_says_so_or_is_in_the_generated_folder() -> None:
+    for path, text in generated_files().items():
+        assert path.is_relative_to(FOLDER) or GENERATED in "".join(text.splitlines()[:2]), path
 
-    assert ast.dump(ast.parse(module())) == ast.dump(saved), "run python tests/support/kit_signatures.py"
+
+def _first_facts() -> Iterator[str]:
+    """Yield one saved line of each kind of public name."""
+    kinds = ("argument", "command", "error", "exit status", "formats", "result", "setting", "tool", "EUtils")
+    for kind in kinds:
+        yield next(line for line in SAVED.splitlines() if line.startswith(kind))
+
+
+@pytest.mark.parametrize("line", list(_first_facts()), ids=lambda line: line.partition(":")[0])
+def test_a_removed_name_is_reported_and_stays_saved(line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (*_, lost) = sorted(public_surface.read_facts(line))
+    facts = public_surface.list_facts() - {lost}
+    monkeypatch.setattr(public_surface, "list_facts", lambda: facts)
+
+    assert removed_names() == [": ".join(lost)]
+    assert lost in public_surface.read_facts(generated_files()[public_surface.SAVED])
+
+
+def test_a_new_name_makes_the_saved_names_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = public_surface.list_facts() | {("formats", "parquet")}
+    monkeypatch.setattr(public_surface, "list_facts", lambda: facts)
+
+    assert stale_files() == ["tests/data/public_surface.txt"]

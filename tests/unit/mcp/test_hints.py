@@ -10,7 +10,7 @@ from places import ROOT
 
 ONLY_FOR_PEOPLE = (
     *("sandbox", "doctor", "configuration.py", "settings.py", "guides", "logs.py", "extras.py", "__main__.py"),
-    *("kit.py", "kit_methods.py", "kit_streams.py"),
+    *("kit.py", "kit_methods.py", "kit_runner.py", "kit_streams.py"),
     *("server/run.py", "server/ending.py", "server/http.py", "server/auth.py"),
     "corpus/sync.py",  # the contract: a first sync of very many records is refused with the command for it
 )

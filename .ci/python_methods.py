@@ -1,28 +1,31 @@
-"""Write the methods of ``EntrezKit`` from the operations: ``python tests/support/kit_signatures.py``.
-
-What stands above the marker in ``entrez_kit/kit_methods.py`` is written by hand and stays.
-"""
+"""Return the source of ``entrez_kit/kit_methods.py``: one typed method with a docstring for each operation."""
 
 import ast
 import inspect
 import re
-import subprocess
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from textwrap import TextWrapper
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
+from packaging_files import ROOT
 from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
 from entrez_kit import catalogue
 from entrez_kit.operation import Operation
 
-METHODS: Final = Path(catalogue.__file__).with_name("kit_methods.py")
-MARKER: Final = "# Written by tests/support/kit_signatures.py from here on\n"
+METHODS: Final = ROOT / "entrez_kit" / "kit_methods.py"
+HEAD: Final = '''\
+"""The methods of EntrezKit with their arguments, for editors, ``help`` and type checkers."""
+# mypy: disable-error-code="empty-body"
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from entrez_kit.kit_runner import OperationRunner, operation_of, runs, runs_search_all
+'''
 WIDTH: Final = 120
 UNKNOWN: Final = "an argument is unknown, missing or out of bounds"
 PAGING: Final = frozenset({"max_results", "offset", "use_history", "retrieve_all"})
@@ -31,23 +34,24 @@ PROGRESS: Final = "called with the number of PMIDs retrieved so far and the numb
 AnyOperation = Operation[Any, Any]
 
 
-def module() -> str:
-    """Return the whole text of the module as it should be."""
+def write_methods() -> str:
+    """Return the source of the module."""
     (search,) = (operation for operation in catalogue.OPERATIONS if operation.method == "search_articles")
-    by_hand = METHODS.read_text(encoding="utf-8").partition(MARKER)[0]
     head = (
+        '__all__ = ["Methods", "operation_of"]',
+        "\n",
         "class Methods(OperationRunner):",
-        '    """One method an operation; arguments that are left out are not sent."""',
+        '    """One method for each operation; arguments that are left out are not sent."""',
         "",
     )
     methods = chain.from_iterable([*map(_method, catalogue.OPERATIONS), _search_all(search)])
-    return "\n".join([by_hand + MARKER, "if TYPE_CHECKING:", *_imports(), "\n", *head, *methods])
+    return "\n".join([HEAD, "if TYPE_CHECKING:", *_imports(), "", *head, *methods])
 
 
 def _imports() -> Iterator[str]:
     operations = catalogue.OPERATIONS
     returned = [operation.result for operation in operations]
-    homes = {"entrez_kit.services": {"Services"}, "entrez_kit.operation": {"Operation"}}
+    homes: dict[str, set[str]] = {}
     fields = (field for operation in operations for field in operation.request.model_fields.values())
     for model in (*returned, *filter(_is_model, chain.from_iterable(_inside(one.annotation) for one in fields))):
         homes.setdefault(model.__module__, set()).add(model.__name__)
@@ -64,7 +68,7 @@ def _method(operation: AnyOperation) -> Iterator[str]:
 
 
 def _search_all(operation: AnyOperation) -> Iterator[str]:
-    yield "    @_runs_whole"
+    yield "    @runs_search_all"
     yield "    def search_all("
     yield from _parameters(operation, "progress: Callable[[int, int], None] | None = None,", without=PAGING)
     yield f'    ) -> "{operation.result.__name__}":'
@@ -200,8 +204,3 @@ def _home(operation: AnyOperation) -> str:
                 if getattr(catalogue, alias.name) is operation:
                     return f"{node.module}.{alias.name}"
     raise LookupError(operation.name)
-
-
-if __name__ == "__main__":
-    METHODS.write_text(module(), encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(METHODS)], check=True)

@@ -1,0 +1,94 @@
+"""Write every generated file.
+
+    python .ci/generate.py
+    python .ci/generate.py --remove-public-names   # also drop saved public names that no longer exist
+    python .ci/generate.py --bundle FOLDER         # write the MCP bundle with the wheel of these sources
+
+Generated are the methods of EntrezKit, the list of tools, the public names, and the folder ``.github/packaging/``. Each
+file outside that folder says so in its first lines.
+"""
+
+import ast
+import subprocess
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Final
+
+import packaging_files
+import public_surface
+import python_methods
+from packaging_files import GENERATED, ROOT
+
+COMMAND: Final = "python .ci/generate.py"
+
+
+def generated_files() -> dict[Path, str]:
+    """Return the text of every generated file. Saved public names that no longer exist are kept."""
+    packaging = {packaging_files.FOLDER / name: text for name, text in packaging_files.packaging_files().items()}
+    facts = public_surface.list_facts() | public_surface.read_facts(_read(public_surface.SAVED))
+    return {
+        **packaging,
+        packaging_files.TOOLS: packaging_files.list_tools(),
+        python_methods.METHODS: f"# {GENERATED}\n{python_methods.write_methods()}",
+        public_surface.SAVED: f"# {GENERATED}\n{public_surface.write_facts(facts)}",
+    }
+
+
+def stale_files() -> list[str]:
+    """Return the generated files that are missing, outdated or no longer generated."""
+    files = generated_files()
+    outdated = [path for path, text in files.items() if not _is_same(path, _read(path), text)]
+    return sorted(path.relative_to(ROOT).as_posix() for path in (*outdated, *_leftovers(files)))
+
+
+def removed_names() -> list[str]:
+    """Return the saved public names that the program no longer has."""
+    gone = public_surface.read_facts(_read(public_surface.SAVED)) - public_surface.list_facts()
+    return [f"{subject}: {fact}" for subject, fact in sorted(gone)]
+
+
+def _is_same(path: Path, saved: str, text: str) -> bool:
+    """Compare two texts; of Python files the code, because ruff formats the saved one."""
+    if path.suffix == ".py" and saved:
+        return ast.dump(ast.parse(saved)) == ast.dump(ast.parse(text))
+    return saved == text
+
+
+def _leftovers(files: dict[Path, str]) -> list[Path]:
+    return [path for path in packaging_files.FOLDER.rglob("*") if path.is_file() and path not in files]
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def main() -> int:
+    """Write the files. Return 1 if saved public names no longer exist."""
+    parser = ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--remove-public-names", action="store_true", help="drop saved names that no longer exist")
+    parser.add_argument("--bundle", metavar="FOLDER", type=Path, help="write only the MCP bundle with a wheel")
+    options = parser.parse_args()
+    if options.bundle:
+        packaging_files.write_bundle(options.bundle)
+        return 0
+    if options.remove_public_names:
+        public_surface.SAVED.unlink(missing_ok=True)
+    files = generated_files()
+    for path, text in files.items():
+        if not _is_same(path, _read(path), text):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(path.relative_to(ROOT).as_posix())
+    for path in _leftovers(files):
+        path.unlink()
+    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(python_methods.METHODS)], check=True)
+    removed = removed_names()
+    if removed:
+        print("\nUsers rely on these names, which no longer exist:", *removed, sep="\n")
+        print(f"Restore them, or run `{COMMAND} --remove-public-names` for a new major version.")
+    return 1 if removed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
