@@ -1,7 +1,7 @@
 """What commands over many ids have in common: reading them, and the lines of jsonl for those that came to nothing."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
@@ -133,8 +133,18 @@ def _of_several(one: View[Res], field: str) -> View[EachResult]:
         page=one.page,
         between=one.between,
         ids=ids,
-        total=lambda result: sum(map(one.total, result.results)),
+        total=lambda result: _add(map(one.total, result.results)),
     )
+
+
+def _add(totals: Iterable[int | None]) -> int | None:
+    """Return the sum, or None if a total is unknown."""
+    whole = 0
+    for total in totals:
+        if total is None:
+            return None
+        whole += total
+    return whole
 
 
 def run_each(

@@ -44,7 +44,9 @@ IDS: Final = argument("ids", "ID...", help="UIDs or accessions; - reads standard
 
 @app.command("info")
 @accepts(*ROWS)
-@asks(INFO, argument("db", "[DB]"), option("term", metavar="QUERY"))
+@asks(
+    INFO, argument("db", "[DB]"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
+)
 def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """List the databases, describe one, or count a query's records in each.
 
@@ -87,6 +89,7 @@ def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
     option("max_date", metavar="DATE"),
     option("date_type", metavar="TYPE"),
     option("use_history", "--history"),
+    option("broader_results", "--broader/--no-broader"),
 )
 def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
@@ -96,8 +99,9 @@ def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
     def remarks(result: EntrezSearchResult) -> None:
         shown = result.offset + result.retrieved_count
-        if not plan(ctx).says_total and result.ids and shown < result.total_found:
-            note(ctx, f"{result.total_found - shown:,} more: add --offset {shown}")
+        total = result.total_found or 0
+        if not plan(ctx).says_total and result.ids and shown < total:
+            note(ctx, f"{total - shown:,} more: add --offset {shown}")
 
     view: View[EntrezSearchResult] = View(
         table=show_with("databases.search_table"),

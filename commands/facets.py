@@ -18,6 +18,7 @@ from ._pipeline import View, accepts, run, show_with
     option("facets", "--by", metavar="FACET", more="May be repeated; all unless given.", words=FACETS),
     option("top", "-n", "--top"),
     option("max_records"),
+    option("broader_results", "--broader/--no-broader"),
 )
 def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Count years, journals, types and MeSH headings of what a query finds.

@@ -60,6 +60,7 @@ GENE_IDS: Final = argument("entrez_id", "ID...", help="NCBIGene:7157 ...; - read
     option("page_size"),
     option("cursor", metavar="CURSOR"),
     option("include_discontinued"),
+    option("broader_results", "--broader/--no-broader"),
 )
 def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Find genes by symbol, alias, name or words, the likeliest first.
@@ -68,7 +69,7 @@ def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """
     view: View[GenePage] = View(
         table=show_with("gene.search_table"),
-        total=lambda page: page.pagination.total_count or 0,
+        total=lambda page: page.pagination.total_count,
         columns=CANDIDATE_COLUMNS,
         id_key="id",
     )

@@ -11,7 +11,7 @@ from datetime import date
 from enum import Enum
 from typing import Annotated, Any, Final, TypedDict
 
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.invisible import visible
@@ -219,23 +219,60 @@ def _key(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.partition("[")[0].casefold()))
 
 
+BroaderResults = Annotated[bool, Field(description="Also broader results.")]
+"""The argument of every search that lists or counts results: whether it lists those of a broadened query."""
+NO_BROADER_RESULTS: Final = {"broader_results": False}
+"""What agents get by default: they often read the total and the ids, and not the warnings."""
+
+
+class Totals(TypedDict):
+    """The fields of a result that say how many records were found, and for which query."""
+
+    query_broadened: bool | None
+    strict_total: int | None
+    broader_total: int | None
+    total_found: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Broadening:
     """Whether a search matched more records than the query as written would match.
 
     Args:
-        broadened: whether it did.
+        count: how many records the search matched.
+        broadened: whether these are more than the query as written matches.
         strict_total: how many records the query as written matches, if known.
         required: the phrases and fields that NCBI dropped although the query requires them.
         dangling: operators with an operand missing; NCBI ignores these without a warning.
     """
 
+    count: int
     broadened: bool = False
     strict_total: int | None = None
     required: tuple[str, ...] = ()
     dangling: tuple[str, ...] = ()
 
-    def warnings(self, reply: ESearchReply) -> list[Warn]:
+    def leaves_out(self, broader_results: bool) -> bool:
+        """Return whether a caller with this argument gets no results: the search matched more than the query."""
+        return self.broadened and not broader_results
+
+    def totals(self, broader_results: bool, before: int = 0) -> Totals:
+        """Return the totals of a result.
+
+        Args:
+            broader_results: the argument of the request.
+            before: how many records other searches of the same request matched.
+        """
+        strict = None if self.strict_total is None else before + self.strict_total
+        found, left_out = before + self.count, self.leaves_out(broader_results)
+        return {
+            "query_broadened": self.broadened or None,
+            "strict_total": strict,
+            "broader_total": found if left_out else None,
+            "total_found": strict if left_out else found,
+        }
+
+    def warnings(self, reply: ESearchReply, broader_results: bool = True) -> list[Warn]:
         """Return the warnings about a search: first that it is broader than the query, then NCBI's own, by kind."""
         found = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
         if self.dangling:
@@ -247,6 +284,10 @@ class Broadening:
             if self.strict_total is not None:
                 text += f" The query as written finds {self.strict_total:,}."
             found.insert(0, Warn(code="query_broadened", message=text, terms=list(self.required)))
+        if self.leaves_out(broader_results):
+            option = ByDoor("--broader", "broader_results=true", "broader_results=True")
+            message = Wording("The broader results are left out; ", option, " returns them.")
+            found.insert(1, Warn(code="broader_results_left_out", message=message))
         return found
 
 
@@ -275,13 +316,14 @@ def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None
     strict = strictness(term, reply)
     dangling = tuple(dict.fromkeys(dangling_operators(term)))
     if not strict.differs:
-        return Broadening(dangling=dangling)
+        return Broadening(reply.count, dangling=dangling)
     total = strict.count
     if strict.term is not None:
         with suppress(EntrezKitError):
             total = count(strict.term)
     broadened = reply.count > 0 and (total is None or total < reply.count)
     return Broadening(
+        reply.count,
         broadened=broadened,
         strict_total=total if total != reply.count else None,
         required=required_parts(term, reply) if broadened else (),

@@ -86,7 +86,7 @@ class Methods(OperationRunner):
             fetch_brief_summaries: How many results get a title.
             snippet_characters: Characters of each abstract, 0 to 2000.
             use_history: Keep the result set at NCBI, for fetching.
-            broader_results: List results of a broadened query.
+            broader_results: Also broader results.
             retrieve_all: Retrieve every result, past the 9,999 PubMed shows, with a certificate.
 
         Returns:
@@ -419,6 +419,7 @@ class Methods(OperationRunner):
         facets: Sequence[Literal["year", "journal", "type", "mesh"] | str] | str = ("year", "journal", "type", "mesh"),
         top: int = 10,
         max_records: int = 1000,
+        broader_results: bool = True,
     ) -> "FacetsResult":
         """Count years, journals, publication types and MeSH headings of what a PubMed query finds.
 
@@ -428,7 +429,8 @@ class Methods(OperationRunner):
             query_term: PubMed query; of a search effective_esearch_term.
             facets: What to count: year, journal, type or mesh.
             top: Values of each, 1 to 100.
-            max_records: Of more results only the most relevant are read, 1 to 9999.
+            max_records: Results to read, best first, 1 to 9999.
+            broader_results: Also broader results.
 
         Returns:
             Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
@@ -448,6 +450,7 @@ class Methods(OperationRunner):
         page_size: int = 50,
         cursor: str | None = None,
         include_discontinued: bool = False,
+        broader_results: bool = True,
     ) -> "GenePage":
         """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
 
@@ -460,6 +463,7 @@ class Methods(OperationRunner):
             page_size: Genes per page, 1 to 100.
             cursor: Where to go on: pagination.cursor of the previous page of the same search.
             include_discontinued: Also withdrawn and merged records; they say what replaces them.
+            broader_results: Also broader results.
 
         Returns:
             One page of candidates, best first. ``warnings`` is present only when there is something to say.
@@ -659,6 +663,7 @@ class Methods(OperationRunner):
         *,
         db: str | None = None,
         term: str | None = None,
+        broader_results: bool = True,
     ) -> "InfoResult":
         """List Entrez databases, describe one (search fields, links, size), or count a query's records in each.
 
@@ -668,6 +673,7 @@ class Methods(OperationRunner):
         Args:
             db: Database to describe, e.g. "gene"; without it all databases are listed.
             term: Count the records that answer this query, in each database or in db.
+            broader_results: Also broader results.
 
         Returns:
             All databases, or one of them; with a term, ``counts`` and where they came from (egquery or esearch).
@@ -692,6 +698,7 @@ class Methods(OperationRunner):
         max_date: str | None = None,
         date_type: str | None = None,
         use_history: bool = False,
+        broader_results: bool = True,
     ) -> "EntrezSearchResult":
         """Search any Entrez database and return UIDs with NCBI's reading of the query.
 
@@ -708,6 +715,7 @@ class Methods(OperationRunner):
             max_date: Latest date: YYYY[/MM[/DD]].
             date_type: Which date the bounds are about, e.g. pdat or mdat.
             use_history: Keep the result set at NCBI; gives web_env and query_key.
+            broader_results: Also broader results.
 
         Returns:
             UIDs in the order asked for, how NCBI understood the query, and its complaints.
@@ -951,7 +959,7 @@ class Methods(OperationRunner):
             free_full_text: Only with free full text.
             fetch_brief_summaries: How many results get a title.
             snippet_characters: Characters of each abstract, 0 to 2000.
-            broader_results: List results of a broadened query.
+            broader_results: Also broader results.
 
         Returns:
             PMIDs in the order asked for, how NCBI understood the query, and its complaints.

@@ -67,7 +67,7 @@ class View(Generic[Res]):
     id_key: str = "pmid"
     ids: Callable[[Any], Iterable[str]] | None = None
     articles: "Callable[[Any], Iterable[Article]] | None" = None
-    total: Callable[[Res], int] = attrgetter("total_found")
+    total: Callable[[Res], int | None] = attrgetter("total_found")
     title: str = ""
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
@@ -147,7 +147,7 @@ def writer_for(
             ids = view.ids or (lambda outcome: (record[view.id_key] for record in view.found(outcome)))
             return Texts(sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
         case "count":
-            return Texts(sink, lambda result: [f"{view.total(result)}\n"], whole=True)
+            return Texts(sink, lambda result: [f"{_total(view, result)}\n"], whole=True)
         case "md":
             page = view.page
             assert page is not None, "a command that accepts md has pages"
@@ -163,3 +163,9 @@ def writer_for(
         between=style.between,
         tail=style.tail,
     )
+
+
+def _total(view: View[Any], result: Any) -> int | str:
+    """Return the number that ``-f count`` prints; a total that is not known is never printed as a number."""
+    number = view.total(result)
+    return "unknown" if number is None else number

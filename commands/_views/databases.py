@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from .tables import Listing, facts, failed_words, number
+from .tables import Listing, broader_line, facts, failed_words, number
 from .text import line
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def search_table(result: "EntrezSearchResult", console: Console) -> RenderableTy
         first, last = result.offset + 1, result.offset + len(result.ids)
         parts.append(Text(f"{first:,}–{last:,} of {result.total_found:,} in {result.db}", style="bold"))
     else:
-        parts.append(Text("Nothing found." if not result.total_found else "None shown.", style="bold"))
+        none = Text("Nothing found." if not result.total_found else "None shown.", style="bold")
+        parts.append(broader_line(result.broader_total) or none)
     if result.query_translation:
         parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
     return Group(*parts)
@@ -132,7 +133,8 @@ def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
         rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without", facet.without))
         said = [f"{count:,} {name}" for name, count in rest if count]
         parts += [table, Text("; ".join(said), style="dim"), Text("")] if said else [table, Text("")]
-    parts.append(Text(f"{result.records_counted:,} of {result.total_found:,} results read", style="bold"))
+    read = Text(f"{result.records_counted:,} of {result.total_found or 0:,} results read", style="bold")
+    parts.append(broader_line(result.broader_total) or read)
     return Group(*parts)
 
 

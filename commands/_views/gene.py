@@ -10,7 +10,7 @@ from entrez_kit.gene.lookup import GeneBatch
 from entrez_kit.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown
-from .tables import Listing, article_link, facts, failed_words, fixed, linked, number
+from .tables import Listing, article_link, broader_line, facts, failed_words, fixed, linked, number
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -56,6 +56,8 @@ def _name(item: GeneSearchCandidate | Gene) -> Text:
 
 def _count_line(page: GenePage) -> Text:
     total = page.pagination.total_count or 0
+    if not page.items and (left_out := broader_line(page.broader_total)):
+        return left_out
     if not total:
         return Text("Nothing found.", style="bold")
     if not page.items:

@@ -171,9 +171,14 @@ def _kind(summary: "BriefSummary") -> str:
     return " · ".join(text for text in (summary.study_type, "free full text" if summary.pmcid else None) if text)
 
 
+def broader_line(number: int | None) -> Text | None:
+    """Say how many results of a broadened query are left out, if any are."""
+    return Text(f"{number:,} broader results are left out.", style="bold") if number else None
+
+
 def _count_line(result: "SearchResult") -> Text:
-    if result.broader_total:
-        return Text(f"{result.broader_total:,} broader results are left out.", style="bold")
+    if left_out := broader_line(result.broader_total):
+        return left_out
     if not result.total_found:
         return Text("Nothing found.", style="bold")
     first = result.search_parameters.offset + 1

@@ -1,5 +1,6 @@
 """What Entrez databases there are, what can be searched in them and how many records answer a query."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -7,13 +8,16 @@ from pydantic import Field
 
 from entrez_kit.batches import in_batches
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
+from entrez_kit.entrez_query import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warned, lacking, sparse
+from entrez_kit.model import Request, Result, Warn, Warned, lacking, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 from entrez_kit.transport.call import Reply
+from entrez_kit.wording import listed
 
 FIELD_FLAGS: Final = {
     "IsDate": "is_date",
@@ -42,6 +46,7 @@ class InfoRequest(Request):
     term: str | None = Field(
         default=None, min_length=2, description="Count the records that answer this query, in each database or in db."
     )
+    broader_results: BroaderResults = True
 
 
 class SearchField(Result):
@@ -84,10 +89,18 @@ class DatabaseInfo(Result):
 
 
 class TermCount(Result):
-    """How many records of a database answer the query; ``status`` is Ok or what the service said instead."""
+    """How many records of a database answer the query; ``status`` is Ok or what the service said instead.
+
+    ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
+    written finds. Without ``broader_results`` that is the ``count`` (absent if unknown), and ``broader_total`` is what
+    NCBI counted. EGQuery does not report dropped parts.
+    """
 
     db: str
     menu_name: str | None = sparse()
+    query_broadened: bool | None = sparse()
+    strict_total: int | None = sparse()
+    broader_total: int | None = sparse()
     count: int | None = sparse()
     status: str
 
@@ -109,7 +122,7 @@ class InfoResult(Warned):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report databases that could not be counted."""
-        failed = [count for count in self.counts or [] if count.count is None]
+        failed = [count for count in self.counts or [] if count.count is None and not count.query_broadened]
         return lacking(
             [count.model_dump() for count in failed],
             f"No count from {', '.join(count.db for count in failed)}.",
@@ -136,8 +149,10 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
         names = services.eutils.einfo(read=parse_database_list).value
         if request.term is None:
             return InfoResult(databases=names)
-        counts, source = _counts(services, request.term, names)
-        return InfoResult(databases=names, term=request.term, counts=counts, counts_source=source)
+        counts, source = _counts(services, request.term, names, request.broader_results)
+        return InfoResult(
+            databases=names, term=request.term, counts=counts, counts_source=source, warnings=_warnings(counts)
+        )
     try:
         check_database(services, request.db)
         info = describe_database(services, request.db).value
@@ -147,8 +162,10 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
         ) from exc
     if request.term is None:
         return InfoResult(database=info)
-    counted = TermCount(db=request.db, count=_count(services, request.db, request.term), status="Ok")
-    return InfoResult(database=info, term=request.term, counts=[counted], counts_source="esearch")
+    counts = [_count(services, request.db, request.term, request.broader_results)]
+    return InfoResult(
+        database=info, term=request.term, counts=counts, counts_source="esearch", warnings=_warnings(counts)
+    )
 
 
 def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
@@ -169,7 +186,7 @@ def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
     return services.eutils.einfo(db=name, read=read)
 
 
-def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermCount], str]:
+def _counts(services: Services, term: str, names: list[str], broader_results: bool) -> tuple[list[TermCount], str]:
     """Count by one EGQuery; its endpoint has been reported dead, so each database is asked where it fails.
 
     Raises:
@@ -184,19 +201,40 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
     asked = in_batches(
         names,
         1,
-        lambda batch: _count(services, batch[0], term),
+        lambda batch: _count(services, batch[0], term, broader_results),
         refusals=(EntityNotFound, InvalidInput),
         at_once=services.eutils.at_once,
     )
     if asked.failed and not asked.answers:
         raise next(iter(asked.failed.values()))
-    counts = {batch[0]: TermCount(db=batch[0], count=count, status="Ok") for batch, count in asked.answers}
+    counts = {batch[0]: count for batch, count in asked.answers}
     errors = {**asked.refused, **asked.failed}
     return [counts.get(name) or TermCount(db=name, status=errors[name].message) for name in names], "esearch"
 
 
-def _count(services: Services, db: str, term: str) -> int:
-    return services.eutils.esearch(db=db, term=term, retmax=0).value.count
+def _count(services: Services, db: str, term: str, broader_results: bool) -> TermCount:
+    def search(query: str) -> ESearchReply:
+        return services.eutils.esearch(db=db, term=query, retmax=0).value
+
+    totals = broadening(term, search(term), lambda query: search(query).count).totals(broader_results)
+    count = totals["total_found"]
+    return TermCount(
+        db=db,
+        count=count,
+        status="Ok" if count is not None else "broader than the query",
+        query_broadened=totals["query_broadened"],
+        strict_total=totals["strict_total"],
+        broader_total=totals["broader_total"],
+    )
+
+
+def _warnings(counts: Sequence[TermCount]) -> list[Warn]:
+    """Return one warning that names the databases in which NCBI dropped a part that the query requires."""
+    broader = [one.db for one in counts if one.query_broadened]
+    if not broader:
+        return []
+    message = f"NCBI dropped a part that the query requires in {listed(broader)}."
+    return [Warn(code="query_broadened", message=message, terms=broader)]
 
 
 def parse_database(content: bytes) -> DatabaseInfo:
@@ -284,5 +322,6 @@ INFO = Operation(
     command=("db", "info"),
     toolset="entrez",
     title="Describe Entrez databases",
+    mcp_defaults=NO_BROADER_RESULTS,
     portions=("counts", "databases"),
 )

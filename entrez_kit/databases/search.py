@@ -8,7 +8,15 @@ from pydantic import Field, model_validator
 from entrez_kit import tracing
 from entrez_kit._version import __version__
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, Broadening, EntrezDate, bounds, broadening, read_query
+from entrez_kit.entrez_query import (
+    MAX_PUBMED_RESULTS,
+    NO_BROADER_RESULTS,
+    BroaderResults,
+    EntrezDate,
+    bounds,
+    broadening,
+    read_query,
+)
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation, Paging
@@ -39,6 +47,7 @@ class EntrezSearchRequest(Request):
     max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
     date_type: str | None = Field(default=None, description="Which date the bounds are about, e.g. pdat or mdat.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI; gives web_env and query_key.")
+    broader_results: BroaderResults = True
 
     @model_validator(mode="after")
     def _dates_go_together(self) -> Self:
@@ -54,7 +63,8 @@ class EntrezSearchResult(Result):
     """UIDs in the order asked for, how NCBI understood the query, and its complaints.
 
     ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
-    written would find.
+    written would find. Without ``broader_results`` such a search lists no UIDs: ``total_found`` is then
+    ``strict_total`` (null if that is unknown) and ``broader_total`` the number of results that are left out.
     """
 
     RECORDS: ClassVar = "ids"
@@ -64,7 +74,8 @@ class EntrezSearchResult(Result):
     query_translation: str
     query_broadened: bool | None = sparse()
     strict_total: int | None = sparse()
-    total_found: int
+    broader_total: int | None = sparse()
+    total_found: int | None
     retrieved_count: int
     searched_at: str
     version: str
@@ -78,7 +89,9 @@ class EntrezSearchResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report fewer UIDs than NCBI counted."""
-        missing = _reachable(self.db, self.total_found, self.offset, self.max_results) - self.retrieved_count
+        if self.broader_total is not None:
+            return None
+        missing = _reachable(self.db, self.total_found or 0, self.offset, self.max_results) - self.retrieved_count
         message = f"NCBI counted more results than it returned: {missing} UIDs are missing."
         return lacking(max(0, missing), message, hint=Wording(ANEW, "."))
 
@@ -108,9 +121,15 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     query = read_query(request.term, "term")
     typed, request = request.term, request.model_copy(update={"term": query.text})
     check_database(services, request.db)
+
+    def count(term: str, **other: Any) -> int:
+        return _page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
+
     first, url = _page(services, request, request.offset, request.max_results)
-    ids = dict.fromkeys(first.ids)
-    wanted = _reachable(request.db, first.count, request.offset, request.max_results)
+    verdict = broadening(request.term, first, count)
+    are_left_out = verdict.leaves_out(request.broader_results)
+    ids = {} if are_left_out else dict.fromkeys(first.ids)
+    wanted = 0 if are_left_out else _reachable(request.db, first.count, request.offset, request.max_results)
     start = request.offset + len(first.ids)
     while first.ids and len(first.ids) >= PAGE and start < request.offset + wanted:
         tracing.step(len(ids), wanted)
@@ -120,12 +139,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
         tracing.step(len(ids), wanted)
-
-    def count(term: str, **other: Any) -> int:
-        return _page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
-
-    verdict = broadening(request.term, first, count)
-    warnings = [*_warnings(request, first, verdict), *query.warnings]
+    warnings = [*verdict.warnings(first, request.broader_results), *_page_warnings(request, first), *query.warnings]
     if not first.count and (request.min_date or request.max_date):
         number = 0
         with suppress(EntrezKitError):  # the page is empty whatever the answer
@@ -141,9 +155,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         db=request.db,
         term=typed,
         query_translation=first.query_translation,
-        query_broadened=verdict.broadened or None,
-        strict_total=verdict.strict_total,
-        total_found=first.count,
+        **verdict.totals(request.broader_results),
         retrieved_count=len(ids),
         searched_at=first.searched_at,
         version=__version__,
@@ -151,8 +163,8 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         offset=request.offset,
         max_results=request.max_results,
         warnings=warnings,
-        web_env=first.web_env if request.use_history else None,
-        query_key=first.query_key if request.use_history else None,
+        web_env=first.web_env if request.use_history and not are_left_out else None,
+        query_key=first.query_key if request.use_history and not are_left_out else None,
         esearch_url=url,
     )
 
@@ -178,8 +190,8 @@ def _page(services: Services, request: EntrezSearchRequest, start: int, size: in
     return reply.value, reply.url
 
 
-def _warnings(request: EntrezSearchRequest, found: ESearchReply, verdict: Broadening) -> list[Warn]:
-    warnings = verdict.warnings(found) + past_the_last(request.offset, found.count, "results")
+def _page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
+    warnings = past_the_last(request.offset, found.count, "results")
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > MAX_PUBMED_RESULTS:
         message = Wording(f"PubMed shows the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE)
@@ -194,6 +206,7 @@ SEARCH = Operation(
     toolset="entrez",
     title="Search any Entrez database",
     errors=(UpstreamError, RateLimited),
+    mcp_defaults=NO_BROADER_RESULTS,
     mcp_caps={"max_results": MAX_MCP_RESULTS},
     portions=("ids",),
     paging=Paging("offset", "max_results"),

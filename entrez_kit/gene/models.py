@@ -163,13 +163,16 @@ class GenePage(Collected):
     """One page of candidates, best first. ``warnings`` is present only when there is something to say.
 
     ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
-    written would find.
+    written would find. Without ``broader_results`` only genes with the query as a symbol are listed then:
+    ``pagination.total_count`` is ``strict_total`` (null if that is unknown), and ``broader_total`` counts the genes on
+    all pages with ``broader_results``.
     """
 
     RECORDS: ClassVar = "items"
 
     query_broadened: bool | None = sparse()
     strict_total: int | None = sparse()
+    broader_total: int | None = sparse()
     items: list[GeneSearchCandidate]
     pagination: Pagination
     warnings: list[Warn] = sparse([])

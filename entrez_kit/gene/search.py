@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from pydantic import Field, field_validator
 
-from entrez_kit.entrez_query import broadening
+from entrez_kit.entrez_query import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
 from entrez_kit.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.gene.errors import argument_error, only_gene_codes
 from entrez_kit.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
@@ -76,6 +76,7 @@ class SearchGenesRequest(Request):
         default=False,
         description="Also withdrawn and merged records; they say what replaces them.",
     )
+    broader_results: BroaderResults = True
 
     @field_validator("query")
     @classmethod
@@ -114,10 +115,11 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     with only_gene_codes("organism", request.organism):
         taxid = taxid_of(services, request.organism) if request.organism else None
     query = GeneQuery.of(request.query, taxid=taxid, current_only=not request.include_discontinued)
-    listing = _Listing(services, offset=request.offset, size=request.page_size)
+    listing = _Listing(services, request)
     with only_gene_codes("query", request.query):
         _fill(listing, query)
-        if not listing.total and taxid is not None:
+        totals = listing.totals
+        if not listing.total and totals["broader_total"] is None and taxid is not None:
             listing.warnings += _elsewhere(listing, request)
         from entrez_kit.gene.records import summaries_of
 
@@ -125,12 +127,13 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     items = [_candidate(genes[number], *hit, query.text) for number, hit in listing.hits.items() if number in genes]
     end = request.offset + len(listing.hits)
     page = GenePage(
-        query_broadened=listing.broadened or None,
-        strict_total=listing.strict_total,
+        query_broadened=totals["query_broadened"],
+        strict_total=totals["strict_total"],
+        broader_total=totals["broader_total"],
         items=items,
         pagination=Pagination(
             cursor=encode_cursor(end) if listing.hits and end < listing.total else None,
-            total_count=listing.total,
+            total_count=totals["total_found"],
             page_size=request.page_size,
         ),
         warnings=listing.warnings,
@@ -203,31 +206,36 @@ class _Listing:
     """
 
     services: Services
-    offset: int
-    size: int
+    request: SearchGenesRequest
     total: int = 0
     hits: dict[str, tuple[int, MatchKind | None]] = field(default_factory=dict)
     warnings: list[Warn] = field(default_factory=list)
-    broadened: bool = False
-    strict_total: int | None = None
+    broadening: Broadening | None = None
+    """The verdict on the search in whole records, the last of the searches. NCBI drops parts only of that."""
+
+    @property
+    def totals(self) -> Totals:
+        """The totals of all searches."""
+        verdict = self.broadening or Broadening(0)
+        are_left_out = verdict.leaves_out(self.request.broader_results)
+        return verdict.totals(self.request.broader_results, before=self.total - (0 if are_left_out else verdict.count))
 
     def ask(self, term: str, start: int = 0, size: int | None = None) -> ESearchReply:
         """Ask for the count of a search and some of its hits, as many as a page holds unless told otherwise."""
-        retmax = self.size if size is None else size
+        retmax = self.request.page_size if size is None else size
         return self.services.eutils.esearch(db="gene", term=term, retmax=retmax, retstart=start, sort="relevance").value
 
     def append(self, kind: MatchKind | None, term: str, reply: ESearchReply) -> None:
         """Add what one search contributes to the page, and its count to the total."""
         if kind is None:
-            verdict = broadening(term, reply, lambda strict: self.ask(strict, size=0).count)
-            self.broadened = verdict.broadened
-            if verdict.broadened and verdict.strict_total is not None:
-                self.strict_total = self.total + verdict.strict_total
-            self.warnings += verdict.warnings(reply)
-        count = reply.count
-        start = max(0, self.offset - self.total)
-        expected = max(0, min(self.size - len(self.hits), count - start))
-        if expected and start + expected > self.size:
+            self.broadening = broadening(term, reply, lambda strict: self.ask(strict, size=0).count)
+            self.warnings += self.broadening.warnings(reply, self.request.broader_results)
+            if self.broadening.leaves_out(self.request.broader_results):
+                return
+        count, size = reply.count, self.request.page_size
+        start = max(0, self.request.offset - self.total)
+        expected = max(0, min(size - len(self.hits), count - start))
+        if expected and start + expected > size:
             ids = self.ask(term, start, expected).ids
         else:
             ids = reply.ids[start:]
@@ -366,5 +374,6 @@ SEARCH_GENES = Operation(
     toolset="gene",
     title="Search genes",
     errors=(AmbiguousQuery, UpstreamError, RateLimited),
+    mcp_defaults=NO_BROADER_RESULTS,
     argument_error=partial(argument_error, "search_genes"),
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
-from entrez_kit.entrez_query import EARLIEST, MAX_PUBMED_RESULTS
+from entrez_kit.entrez_query import EARLIEST, MAX_PUBMED_RESULTS, NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.errors import RateLimited, UpstreamError
 from entrez_kit.model import Collected, Request, Result, Warn, sparse, split_at_commas
 from entrez_kit.operation import Operation
@@ -39,8 +39,9 @@ class FacetsRequest(Request):
         default=1_000,
         ge=1,
         le=MAX_PUBMED_RESULTS,
-        description="Of more results only the most relevant are read, 1 to 9999.",
+        description="Results to read, best first, 1 to 9999.",
     )
+    broader_results: BroaderResults = True
 
 
 class FacetValue(Result):
@@ -79,7 +80,9 @@ class FacetsResult(Collected):
     """Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
 
     ``complete`` tells whether these are all. ``query_broadened`` is true where NCBI dropped a part that the query
-    requires; ``strict_total`` is what the query as written finds.
+    requires; ``strict_total`` is what the query as written finds. Without ``broader_results`` such a query has no
+    facets: ``total_found`` is then ``strict_total`` (null if that is unknown), and ``broader_total`` the number of
+    results that were not counted.
     """
 
     RECORDS: ClassVar = "facets"
@@ -87,8 +90,9 @@ class FacetsResult(Collected):
     query_term: str
     query_translation: str
     query_broadened: bool | None = sparse()
-    total_found: int
+    total_found: int | None
     strict_total: int | None = sparse()
+    broader_total: int | None = sparse()
     records_counted: int
     complete: bool
     searched_at: str
@@ -114,10 +118,14 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     Source: ESearch and EFetch (db=pubmed): the records themselves are read, as only they have MeSH headings; of more
     than ``max_records`` the years are counts of ESearch.
     """
-    ask = {"query_term": request.query_term, "max_results": request.max_records}
+    ask = {
+        "query_term": request.query_term,
+        "max_results": request.max_records,
+        "broader_results": request.broader_results,
+    }
     found = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
     total = found.total_found or 0
-    wanted = list(dict.fromkeys(request.facets))
+    wanted = list(dict.fromkeys(request.facets)) if found.broader_total is None else []
     all_are_here = total <= len(found.pmids)
     by_records = [name for name in wanted if all_are_here or name != "year"]
     counts: dict[str, Counter[str]] = {name: Counter() for name in by_records}
@@ -153,11 +161,12 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         query_translation=found.query_translation,
         query_broadened=found.query_broadened,
         strict_total=found.strict_total,
-        total_found=total,
+        broader_total=found.broader_total,
+        total_found=found.total_found,
         searched_at=found.searched_at,
         version=found.version,
         records_counted=records,
-        complete=records == total,
+        complete=records == found.total_found,
         facets=facets,
         warnings=warnings,
     )
@@ -228,5 +237,6 @@ COUNT_FACETS: Final = Operation(
     toolset="pubmed",
     title="Count facets",
     errors=(UpstreamError, RateLimited),
+    mcp_defaults=NO_BROADER_RESULTS,
     mcp_caps={"max_records": MAX_MCP_RECORDS, "top": MAX_MCP_VALUES},
 )

@@ -12,7 +12,9 @@ from entrez_kit import tracing
 from entrez_kit._version import __version__
 from entrez_kit.entrez_query import (
     MAX_PUBMED_RESULTS,
+    NO_BROADER_RESULTS,
     SPECIES,
+    BroaderResults,
     DateBounds,
     EntrezDate,
     QueryInput,
@@ -109,7 +111,7 @@ class SearchRequest(Request):
         default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract, 0 to 2000."
     )
     use_history: bool = Field(default=False, description="Keep the result set at NCBI, for fetching.")
-    broader_results: bool = Field(default=True, description="List results of a broadened query.")
+    broader_results: BroaderResults = True
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve every result, past the 9,999 PubMed shows, with a certificate."
     )
@@ -306,33 +308,29 @@ class SearchHits(Outcomes[ArticleHit]):
         pmids = self._retrieved(slices)
         first = list(islice(pmids, 1))
         verdict = broadening(request.term(), found, partial(count_records, services, request))
-        self.warnings += [*verdict.warnings(found), *request.query().warnings, *hidden()]
+        self.warnings += [
+            *verdict.warnings(found, request.broader_results),
+            *request.query().warnings,
+            *hidden(),
+        ]
         if not request.retrieve_all:
             self.warnings += _page_warnings(request, found)
         self.warnings += suggestions(services, request, found)
         self.said = {
+            **verdict.totals(request.broader_results),
             "query_translation": found.query_translation,
-            "query_broadened": verdict.broadened or None,
-            "strict_total": verdict.strict_total,
             "esearch_url": url,
             "searched_at": found.searched_at,
         }
-        if verdict.broadened and not request.broader_results:
-            self._leave_out()
+        if verdict.leaves_out(request.broader_results):
+            self.are_left_out = True
+            self._pmids, self.web_env, self.query_key = {}, None, None
             return
         pmids = chain(first, pmids)
         yield from self._fetch_summaries(list(islice(pmids, request.summaries_wanted)))
         yield from map(ArticleHit, pmids)
         if request.retrieve_all:
             self._certify(found)
-
-    def _leave_out(self) -> None:
-        """List no results: they answer a broader query."""
-        self.are_left_out = True
-        self._pmids, self.web_env, self.query_key = {}, None, None
-        option = ByDoor("--broader", "broader_results=true", "broader_results=True")
-        message = Wording("The broader results are left out; ", option, " returns them.")
-        self.warnings.insert(1, Warn(code="broader_results_left_out", message=message))
 
     def _fetch_summaries(self, pmids: list[str]) -> Iterator[ArticleHit]:
         """Yield hits with their summaries. If a batch fails, its hits have no summary and ``shortfall`` names them.
@@ -495,8 +493,6 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
     return SearchResult(
         search_parameters=SearchParameters(**asked),
         effective_esearch_term=request.effective_term(),
-        total_found=hits.said["strict_total"] if hits.are_left_out else hits.total_found,
-        broader_total=hits.total_found if hits.are_left_out else None,
         retrieved_pmid_count=hits.retrieved_pmid_count,
         pmids=[hit.pmid for hit in found],
         brief_summaries=[hit.summary for hit in found if hit.summary is not None],
@@ -583,7 +579,7 @@ SEARCH_ARTICLES = Operation(
     title="Search PubMed",
     errors=(UpstreamError, RateLimited),
     aliases=("searchPubMedArticles",),
-    mcp_defaults={"broader_results": False},
+    mcp_defaults=NO_BROADER_RESULTS,
     mcp_caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
 )
 

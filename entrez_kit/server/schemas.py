@@ -26,7 +26,7 @@ ECHOES: Final = frozenset((
     "search_parameters", "efetch_details", "certificate", "warnings", "query", "query_term", "effective_query",
     "effective_esearch_term", "sort_by", "offset", "original", "entrez_id", "source_pmid", "relationship_type",
     "requested_pmids", "total_submitted", "total_returned", "total_formatted", "total_converted", "total_matched",
-    "total_warnings", "retrieved_pmid_count", "retrieved_count", "articles_returned",
+    "total_warnings", "retrieved_pmid_count", "retrieved_count", "articles_returned", "broader_total",
 ))  # fmt: skip
 """Members of results that every tool may have, that repeat what was asked or count what is there; schemas spend no
 words on them."""

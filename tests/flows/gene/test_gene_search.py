@@ -49,7 +49,8 @@ def test_search_genes_takes_query_organism_page_size_and_cursor(genes: Genes) ->
     page = genes.search("tumor suppressor", organism="human", page_size=1, cursor=encode_cursor(1))
 
     assert [item.symbol for item in page.items] == ["BRCA1"]
-    assert set(SearchGenesRequest.model_fields) == {"query", "organism", "page_size", "cursor", "include_discontinued"}
+    specified = {"query", "organism", "page_size", "cursor"}
+    assert set(SearchGenesRequest.model_fields) == specified | {"include_discontinued", "broader_results"}
 
 
 def test_us1_scenario_1_a_symbol_gives_ranked_candidates_with_entrez_ids(genes: Genes) -> None:
