@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from entrez_kit import EntrezKit
     from entrez_kit.sandbox.server import Sandbox
 
-# A background job of a shell ignores Ctrl-C and hands that down; programs started here shall hear it.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A background job of a shell ignores SIGINT, and `nohup` ignores SIGHUP. Child processes inherit both.
+# The tests send these signals to the programs that they start.
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 settings.register_profile("bounded by work, not by time", deadline=None)
 settings.load_profile("bounded by work, not by time")

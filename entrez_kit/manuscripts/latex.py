@@ -42,7 +42,7 @@ _PARTS: Final = re.compile(r"\\(?:input|include|subfile)(?![A-Za-z])(?:\s*+\{([^
 MAX_PARTS: Final = 200
 _ENTRY: Final = re.compile(r"\\entry\{([^{}]++)\}\{[^{}]++\}")
 _FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*))\}")
-_VERB: Final = re.compile(r"\\verb\{([a-z]++)\}\s*+\\verb ([^\n]++)\s*+\\endverb")
+_VERB: Final = re.compile(r"\\verb\{([a-z]++)\}\s*+\\verb ((?>(?:(?!\\verb\{)[^\n])+))\s*+\\endverb")
 _NEXT: Final = re.compile(r"\\(?:field|list|strng|name|verb|true|warn)\{")
 _FAMILY: Final = re.compile(r"\b(family|given|prefix)=\{((?>(?:[^{}]|\{[^{}]*+\})*))\}")
 _BEGIN: Final = re.compile(r"\\begin\{document\}")

@@ -111,7 +111,7 @@ def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[W
         match = _BIBLIOGRAPHY.search(decoded(project, PROJECT).text.replace("\r\n", "\n"))
     words = re.split(r"[\s\[\],\"']", match[1]) if match else []
     names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]
-    return entries_beside(names, beside, None if re.search(r"nocite:.*@\*", head, re.DOTALL) else called)
+    return entries_beside(names, beside, None if "@*" in head.partition("nocite:")[2] else called)
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:

@@ -11,7 +11,7 @@ from entrez_kit.sandbox.text import xml_attribute, xml_text
 FORBIDDEN: Final = "The publisher of this article does not allow downloading of the full text in XML form."
 LICENSE: Final = "https://creativecommons.org/licenses/by/4.0/"
 _TEXT: Final = re.compile(r'<article-text pmcid="(PMC[0-9]+)" doi="([^"]+)"[^>]*>(.*)</article-text>', re.DOTALL)
-_RELATED: Final = re.compile(r"<related-article\b[^>]*/>")
+_RELATED: Final = re.compile(r"<related-article\b[^<>]*/>")
 _NAMESPACES: Final = (
     'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML" '
     'xmlns:ali="http://www.niso.org/schemas/ali/1.0/"'

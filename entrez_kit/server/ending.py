@@ -4,6 +4,7 @@ import logging
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Final
 
@@ -13,6 +14,8 @@ from entrez_kit.errors import Exit
 
 PATIENCE: Final = 1.3
 """Seconds from the request to end until the process is ended from outside, if it has not ended by itself."""
+EXIT_SECONDS: Final = 0.3
+"""Least time for the end of the program after its main thread has ended."""
 SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 logger = logging.getLogger("entrez_kit.server")
@@ -30,26 +33,31 @@ class Ending:
         self.status = int(Exit.DONE)
         self._give_up = give_up
         self._served = threading.Event()
-        self._timer: threading.Timer | None = None
+        self._guard: threading.Thread | None = None
 
     def begin(self, reason: str, status: int = int(Exit.DONE)) -> None:
         """Start to end; only the first call counts."""
-        if self._timer is not None:
+        if self._guard is not None:
             return
         self.status = status
         logger.info("ending: %s", reason)
-        self._timer = threading.Timer(PATIENCE, self._check)
-        self._timer.daemon = True
-        self._timer.start()
+        self._guard = threading.Thread(target=self._limit_shutdown, name="entrez-kit shutdown limit", daemon=True)
+        self._guard.start()
 
     def served(self) -> None:
-        """Note that the server itself is done, and only the process is left to end."""
+        """Note that the server and its clients are closed, and only the process is left to end."""
         self._served.set()
 
-    def _check(self) -> None:
-        """End the process, unless it outlives its server on purpose."""
-        if not self._served.is_set() or not threading.main_thread().is_alive():
-            self._give_up(self.status)
+    def _limit_shutdown(self) -> None:
+        """End the process if the server does not close in time, or if threads hold up the end of the program.
+
+        A program may continue after its server has closed. Then this thread waits for the end of the main thread.
+        """
+        limit = time.monotonic() + PATIENCE
+        if self._served.wait(PATIENCE):
+            threading.main_thread().join()
+            time.sleep(max(limit - time.monotonic(), EXIT_SECONDS))
+        self._give_up(self.status)
 
     async def watch(self, stop: Callable[[], None]) -> None:
         """Wait for a signal, then call ``stop``. Leaves signals alone outside of the main thread."""

@@ -63,7 +63,7 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
             logger.info("the client closed the connection")
         ending.begin("done")
         flush(FLUSH_SECONDS)
-        ending.served()
+    ending.served()
     return ending.status
 
 

@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from random import Random
 from types import ModuleType
 from typing import Any, Final
 
-from pathological import Pattern, verdict
+import pytest
+from pathological import Pattern, grows, verdict
 from places import SUPPORT
 
 import entrez_kit
@@ -216,9 +218,25 @@ def test_the_judge_tells_linear_from_worse() -> None:
     assert wrong(r"\s*x?\s*y", "fullmatch") is not None
     assert wrong(r"<!--.*?-->") is not None
     assert wrong(r'"(?:\\.|[^"])*"', "match") is not None, "a backslash read two ways"
+    assert wrong(r"<item\b[^>]*/>") is not None, "quadratic by a small constant"
+    assert wrong(r"x.{0,400}y") is None, "slow by a constant"
     assert wrong(r'"(?:\\.|[^"\\])*+"?') is None
     assert wrong(r"<[^<>]*>") is None
     assert wrong(r"(?<![a-z])[a-z]++!") is None
+
+
+@pytest.mark.parametrize("nanoseconds", [0.001, 0.1, 10.0])
+def test_the_judge_tells_growth_on_a_busy_machine(nanoseconds: float) -> None:
+    numbers = Random(7)
+
+    def busy(seconds: float) -> float:
+        return seconds * numbers.choice((1, 1, 1.1, 1.3, 1.9)) + numbers.choice((0, 0, 2e-6, 2e-5))
+
+    for _ in range(200):
+        assert grows(lambda n: busy(100 * n * nanoseconds * 1e-9)) is None, "linear"
+        assert grows(lambda n: busy(n * min(n, 600) * nanoseconds * 1e-9)) is None, "a bounded repeat"
+    for _ in range(200):
+        assert nanoseconds < 0.1 or grows(lambda n: busy(n * n * nanoseconds * 1e-9)) is not None, "quadratic"
 
 
 def test_every_pattern_is_linear() -> None:

@@ -143,7 +143,7 @@ class HttpHost:
         """Send a signal; return the exit status and how long the end took."""
         started = time.monotonic()
         self.process.send_signal(number)
-        status = self.process.wait(10)
+        status = self.process.wait(60)
         seconds = time.monotonic() - started
         self._reader.join(5)
         return status, seconds
@@ -152,7 +152,7 @@ class HttpHost:
         """End the program however it stands; return what it wrote to standard output."""
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
         self._reader.join(5)
         assert self.process.stdout is not None
         assert self.process.stderr is not None

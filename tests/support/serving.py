@@ -230,6 +230,9 @@ class Silent:
 
 # The real program
 
+QUICK = 20.0
+"""Seconds within which a program ends on a busy machine. The timeout of a request is longer, so it waits for none."""
+
 
 def environment_for(sandbox: "Sandbox | Silent | None", **more: str) -> dict[str, str]:
     """Return the environment of a program that talks to a sandbox."""
@@ -328,7 +331,7 @@ class Host:
     def ended(self, started: float) -> tuple[int, float]:
         """Wait for the end; check that standard output held nothing but messages."""
         assert self.process.stdout is not None
-        status = self.process.wait(10)
+        status = self.process.wait(60)
         seconds = time.monotonic() - started
         self.lines += self.process.stdout.read().splitlines(keepends=True)
         for line in self.lines:

@@ -238,7 +238,7 @@ class Collector:
 @pytest.mark.process
 def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> None:
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")
-    from serving import Host, environment_for, program
+    from serving import QUICK, Host, environment_for, program
 
     with Collector() as collector:
         host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url))
@@ -249,7 +249,7 @@ def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> No
         finally:
             host.close()
 
-    assert (status, seconds < 2) == (0, True)
+    assert (status, seconds < QUICK) == (0, True)
     (path, body) = collector.received[0]
     assert path == "/v1/traces"
     for word in (b"entrez-kit", b"tools/call pubmed_search_articles", b"eutils esearch", b"entrez_kit.success"):
@@ -258,7 +258,7 @@ def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> No
 
 @pytest.mark.process
 def test_a_collector_out_of_reach_holds_nothing_up(sandbox: Sandbox) -> None:
-    from serving import Host, environment_for, program
+    from serving import QUICK, Host, environment_for, program
 
     host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9"))
     try:
@@ -268,7 +268,7 @@ def test_a_collector_out_of_reach_holds_nothing_up(sandbox: Sandbox) -> None:
     finally:
         host.close()
 
-    assert (status, seconds < 2) == (0, True)
+    assert (status, seconds < QUICK) == (0, True)
 
 
 @pytest.mark.process

@@ -25,6 +25,7 @@ from http_serving import (
 from serving import (
     ERAS,
     NO_MESSAGES,
+    QUICK,
     SECRET,
     Json,
     ServicesFor,
@@ -38,7 +39,6 @@ from serving import (
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 
-QUICK = 2.0
 MODERN: dict[str, str] = {"Mcp_Protocol_Version": "2026-07-28"}
 
 
@@ -543,7 +543,7 @@ def test_another_client_is_answered_while_a_large_message_is_judged(http_host: H
         waits.append(time.monotonic() - started)
         assert ping.message["result"] == {}
     for sender in senders:
-        sender.join(20)
+        sender.join(60)
 
     assert len(seconds) == 3
     assert max(seconds) < 10

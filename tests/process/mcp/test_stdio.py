@@ -1,6 +1,7 @@
 """The real program over standard input and output: lines are messages, chains complete, ends are quick."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT, SUPPORT
 from serving import (
     NO_MESSAGES,
+    QUICK,
     Host,
     HostFor,
     Silent,
@@ -25,8 +28,6 @@ from entrez_kit._version import __version__
 from entrez_kit.sandbox.server import Sandbox
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a pipe", "version": "1"}}
-QUICK = 6.0
-"""Seconds within which a program ends that does not wait for its input or for an answer, on a busy machine, too."""
 
 
 # The SDK's own client
@@ -234,6 +235,44 @@ def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: si
     assert seconds < QUICK
 
 
+def test_a_thread_does_not_hold_up_the_end_of_a_program_that_is_slow_to_exit(host_for: HostFor, tmp_path: Path) -> None:
+    script = tmp_path / "slow_exit.py"
+    script.write_text(
+        "import sys, threading, time\n"
+        "from entrez_kit.__main__ import main\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+        "sys.argv = ['entrez-kit', 'serve']\n"
+        "status = main()\n"
+        "time.sleep(2)\n"
+        "sys.exit(status)\n",
+        encoding="utf-8",
+    )
+    host = host_for(command=[sys.executable, str(script)])
+    host.greet()
+
+    assert host.kill(signal.SIGTERM)[0] == 0
+
+
+def test_a_program_that_ignores_the_end_of_its_terminal_continues(host_for: HostFor) -> None:
+    host = host_for(command=["nohup", *program("serve")])
+    host.greet()
+    host.process.send_signal(signal.SIGHUP)
+
+    assert host.ask("ping")["result"] == {}
+    assert host.kill(signal.SIGTERM)[0] == 0
+
+
+def test_programs_that_tests_start_hear_sigint_and_sighup_under_nohup() -> None:
+    code = "import signal, conftest; print({signal.getsignal(n) for n in (signal.SIGINT, signal.SIGHUP)})"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "tests", SUPPORT)))}
+    done = subprocess.run(
+        ["nohup", sys.executable, "-c", code], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "SIG_IGN" not in done.stdout
+
+
 def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -> None:
     import fcntl
     import termios
@@ -249,7 +288,7 @@ def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -
         fcntl.ioctl(host.process.stdout, termios.FIONREAD, waiting)
     started = time.monotonic()
     host.process.send_signal(signal.SIGTERM)
-    host.process.wait(10)
+    host.process.wait(60)
 
     assert time.monotonic() - started < QUICK
 
@@ -261,10 +300,10 @@ def test_a_host_that_is_gone_ends_the_program(host_for: HostFor) -> None:
     host.process.stdout.close()
     host.send("tools/list")
     started = time.monotonic()
-    host.process.wait(10)
+    host.process.wait(60)
 
     assert host.process.returncode == 0
-    assert time.monotonic() - started < QUICK + 1
+    assert time.monotonic() - started < QUICK
     assert "Traceback" not in host.errors()
 
 
@@ -292,7 +331,7 @@ def test_flags_choose_tools_and_names(host_for: HostFor) -> None:
 
 def test_the_transport_may_come_from_the_environment(host_for: HostFor) -> None:
     host = host_for(MCP_TRANSPORT_TYPE="http")
-    host.process.wait(10)
+    host.process.wait(60)
 
     assert host.process.returncode == 8
     assert "MCP_AUTH_SECRET_KEY" in host.errors()
@@ -334,4 +373,4 @@ def test_the_answers_of_one_session_come_while_another_call_waits(host_for: Host
         host.leave()
 
     assert answer["result"] == {}
-    assert time.monotonic() - started < QUICK + 1
+    assert time.monotonic() - started < QUICK
