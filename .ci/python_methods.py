@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
 from entrez_kit import catalogue
+from entrez_kit.model import describe_field
 from entrez_kit.operation import Operation
 
 METHODS: Final = ROOT / "entrez_kit" / "kit_methods.py"
@@ -150,7 +151,7 @@ def _docstring(
     if rest:
         yield ""
         yield _wrapped(rest, "        ")
-    fields = {name: _plain(field.description or "") for name, field in _fields(operation, without)}
+    fields = {name: _plain(describe_field(field)) for name, field in _fields(operation, without)}
     yield from _section("Args", {**first, **fields})
     yield "\n        Returns:"
     yield _wrapped(_plain(_doc(operation.result)).partition("\n\n")[0], " " * 12)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, get_origin
 
 import typer
 
-from entrez_kit.model import Request, types_in
+from entrez_kit.model import Request, describe_field, types_in
 from entrez_kit.operation import Operation
 
 _THE_REQUESTS: Final = object()
@@ -58,7 +58,7 @@ class Parameter:
         """Return the parameter that typer reads."""
         field = _field(request, self.path)
         # Square brackets are markup to the help page, and field tags to PubMed.
-        text = f"{self.help or str(field.description or '').replace('[', chr(92) + '[')} {self.more}".rstrip()
+        text = f"{self.help or describe_field(field).replace('[', chr(92) + '[')} {self.more}".rstrip()
         kind: Any
         default = self.default
         if self.metavar is not None and self.metavar.endswith("..."):

@@ -72,7 +72,7 @@ class Methods(OperationRunner):
         Args:
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
             max_results: How many PMIDs to return; narrow by date for more.
-            offset: How many results to skip.
+            offset: How many results to skip. From 0 to 9998.
             sort_by: Order of results.
             date_range: One bound is enough.
             filter_by_publication_types: Any of these publication types, e.g. "Review".
@@ -84,7 +84,7 @@ class Methods(OperationRunner):
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
             fetch_brief_summaries: How many results get a title.
-            snippet_characters: Characters of each abstract, 0 to 2000.
+            snippet_characters: Characters of each abstract. From 0 to 2000.
             use_history: Keep the result set at NCBI, for fetching.
             broader_results: Also broader results.
             retrieve_all: Retrieve every result, past the 9,999 PubMed shows, with a certificate.
@@ -168,8 +168,8 @@ class Methods(OperationRunner):
             dois: DOIs, e.g. 10.5555/ekit.2019.0001.
             include_references: With reference lists.
             sections: Only sections whose titles contain one of these texts, e.g. methods.
-            max_sections: How many sections per article, 1 to 50.
-            max_characters: How many characters of section text per article.
+            max_sections: How many sections per article. From 1 to 50.
+            max_characters: How many characters of section text per article. From 1 to 1000000.
             overflow_mode: Past max_characters: truncate fills in order, outline gives every section a share.
             ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
             for_readers: With references wherever there are any, for a page to read.
@@ -219,10 +219,10 @@ class Methods(OperationRunner):
         Args:
             source_pmid: PMID, PMCID or DOI to start from.
             relationship_type: Short: similar, citedin (those citing it), references (those it cites).
-            max_related_results: How many articles to return, 1 to 9999.
+            max_related_results: How many articles to return. From 1 to 9999.
             citation_styles: Styles for citation_formats.
-            depth: Steps to follow, 1 to 3; from 2 on a snowball.
-            budget: Most requests of a snowball, 1 to 1000; each follows 50 articles.
+            depth: Steps to follow; from 2 on a snowball. From 1 to 3.
+            budget: Most requests of a snowball; each follows 50 articles. From 1 to 1000.
 
         Returns:
             Related articles in the order of the service (of a snowball: by how many articles lead to them), or
@@ -337,7 +337,7 @@ class Methods(OperationRunner):
 
         Args:
             query: Europe PMC query: words, "a phrase", TITLE:crispr, AUTH:doudna, PUB_YEAR:2024; AND, OR, NOT.
-            page_size: Records per page, 1 to 1000.
+            page_size: Records per page. From 1 to 1000.
             cursor: * for the first page, then next_cursor of the page before.
             sources: MED (PubMed), PMC, PPR (preprints), PAT (patents), ETH (theses) ...
             sort_by: Order: relevance, date (newest first) or cited (most).
@@ -373,7 +373,7 @@ class Methods(OperationRunner):
 
         Args:
             query: Term, identifier (D003924), tree number (C14.280) or query.
-            max_results: How many records to return, 1 to 50.
+            max_results: How many records to return. From 1 to 50.
             offset: How many results to skip.
             include_details: With tree numbers, scope note and entry terms.
             include_tree: With the headings right above and below in the tree.
@@ -428,8 +428,8 @@ class Methods(OperationRunner):
         Args:
             query_term: PubMed query; of a search effective_esearch_term.
             facets: What to count: year, journal, type or mesh.
-            top: Values of each, 1 to 100.
-            max_records: Results to read, best first, 1 to 9999.
+            top: Values of each. From 1 to 100.
+            max_records: Results to read, best first. From 1 to 9999.
             broader_results: Also broader results.
 
         Returns:
@@ -460,7 +460,7 @@ class Methods(OperationRunner):
         Args:
             query: Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]".
             organism: Common or scientific name, or taxid (txid9606); all unless given.
-            page_size: Genes per page, 1 to 100.
+            page_size: Genes per page. From 1 to 100.
             cursor: Where to go on: pagination.cursor of the previous page of the same search.
             include_discontinued: Also withdrawn and merged records; they say what replaces them.
             broader_results: Also broader results.
@@ -515,7 +515,7 @@ class Methods(OperationRunner):
 
         Args:
             entrez_id: Gene id, e.g. NCBIGene:7157.
-            limit: How many PMIDs to return, 1 to 100000.
+            limit: How many PMIDs to return. From 1 to 100000.
             offset: How many PMIDs to skip.
 
         Returns:
@@ -571,7 +571,7 @@ class Methods(OperationRunner):
 
         Args:
             query: Question or words.
-            top_k: Hits to return, 1 to 100.
+            top_k: Hits to return. From 1 to 100.
             quality_bias: Rank better evidence higher.
             corpus: Only records of this query_key.
             index: local or weaviate; weaviate if it is set up.
@@ -708,7 +708,7 @@ class Methods(OperationRunner):
         Args:
             db: Database to search, e.g. "gene", "nuccore", "clinvar".
             term: Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".
-            max_results: How many UIDs to return, 1 to 100000.
+            max_results: How many UIDs to return. From 1 to 100000.
             offset: How many results to skip.
             sort: Order of results, by the name the database gives it.
             min_date: Earliest date: YYYY[/MM[/DD]].
@@ -770,7 +770,7 @@ class Methods(OperationRunner):
 
         Args:
             db: Database of the records, e.g. "nuccore".
-            ids: UIDs or accessions, up to 10000.
+            ids: UIDs or accessions.
             rettype: What to return, e.g. "fasta".
             retmode: In which form, e.g. "text" or "xml".
 
@@ -958,7 +958,7 @@ class Methods(OperationRunner):
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
             fetch_brief_summaries: How many results get a title.
-            snippet_characters: Characters of each abstract, 0 to 2000.
+            snippet_characters: Characters of each abstract. From 0 to 2000.
             broader_results: Also broader results.
 
         Returns:

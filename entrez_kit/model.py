@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel, to_snake
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -126,6 +127,13 @@ class Request(BaseModel):
 def types_in(annotation: Any) -> list[Any]:
     """Return a type and those it is a union of."""
     return [annotation, *(part for inner in get_args(annotation) for part in types_in(inner))]
+
+
+def describe_field(field: FieldInfo) -> str:
+    """Return the description of a field of a request, with the range of its values if it has both bounds."""
+    text = field.description or ""
+    bounds = {name: getattr(item, name) for item in field.metadata for name in ("ge", "le") if hasattr(item, name)}
+    return f"{text} From {bounds['ge']} to {bounds['le']}." if len(bounds) == 2 else text
 
 
 def split_at_commas(value: Any) -> Any:

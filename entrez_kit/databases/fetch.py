@@ -27,7 +27,7 @@ class EntrezFetchRequest(Request):
     """Which records to fetch, and in which format."""
 
     db: DatabaseName = Field(description='Database of the records, e.g. "nuccore".')
-    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions, up to 10000.")
+    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions.")
     rettype: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_]+$", description='What to return, e.g. "fasta".')
     retmode: str | None = Field(
         default=None, pattern=r"^[A-Za-z0-9.]+$", description='In which form, e.g. "text" or "xml".'

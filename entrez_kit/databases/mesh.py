@@ -26,7 +26,7 @@ class MeshRequest(Request):
     """What to look up in MeSH."""
 
     query: Stripped = Field(min_length=1, description="Term, identifier (D003924), tree number (C14.280) or query.")
-    max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return, 1 to 50.")
+    max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     include_details: bool = Field(default=True, description="With tree numbers, scope note and entry terms.")
     include_tree: bool = Field(default=False, description="With the headings right above and below in the tree.")

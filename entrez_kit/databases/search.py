@@ -40,7 +40,7 @@ class EntrezSearchRequest(Request):
     term: Stripped = Field(
         min_length=1, description='Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".'
     )
-    max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return, 1 to 100000.")
+    max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     sort: str | None = Field(default=None, description="Order of results, by the name the database gives it.")
     min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")

@@ -69,7 +69,7 @@ class EuropePMCRequest(Request):
         max_length=20_000,
         description='Europe PMC query: words, "a phrase", TITLE:crispr, AUTH:doudna, PUB_YEAR:2024; AND, OR, NOT.',
     )
-    page_size: int = Field(default=25, ge=1, le=MAX_PAGE_SIZE, description="Records per page, 1 to 1000.")
+    page_size: int = Field(default=25, ge=1, le=MAX_PAGE_SIZE, description="Records per page.")
     cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the page before.")
     sources: Annotated[list[Annotated[Source, BeforeValidator(_source)]], BeforeValidator(split_at_commas)] = Field(
         default=["MED", "PMC", "PPR"],

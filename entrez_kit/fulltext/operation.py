@@ -77,7 +77,7 @@ class FulltextRequest(Request):
     sections: list[str] = Field(
         default=[], max_length=50, description="Only sections whose titles contain one of these texts, e.g. methods."
     )
-    max_sections: int | None = Field(default=None, ge=1, le=50, description="How many sections per article, 1 to 50.")
+    max_sections: int | None = Field(default=None, ge=1, le=50, description="How many sections per article.")
     max_characters: int | None = Field(
         default=None, ge=1, le=MAX_CHARACTERS, description="How many characters of section text per article."
     )

@@ -138,7 +138,7 @@ GET_GENES = each(GET_GENE, "entrez_id", GeneBatch, _shortfall_of)
 class PubMedLinksRequest(GeneRequest):
     """Which gene, and how many articles."""
 
-    limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description=f"How many PMIDs to return, 1 to {MAX_LIMIT}.")
+    limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description="How many PMIDs to return.")
     offset: int = Field(default=0, ge=0, description="How many PMIDs to skip.")
 
 

@@ -68,7 +68,7 @@ class SearchGenesRequest(Request):
         default=None,
         description="Common or scientific name, or taxid (txid9606); all unless given.",
     )
-    page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page, 1 to 100.")
+    page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page.")
     cursor: str | None = Field(
         default=None, description="Where to go on: pagination.cursor of the previous page of the same search."
     )

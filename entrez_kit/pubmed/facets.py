@@ -34,12 +34,12 @@ class FacetsRequest(Request):
     facets: Annotated[list[FacetName], BeforeValidator(split_at_commas)] = Field(
         default_factory=lambda: [*FACETS], description="What to count: year, journal, type or mesh."
     )
-    top: int = Field(default=10, ge=1, le=100, description="Values of each, 1 to 100.")
+    top: int = Field(default=10, ge=1, le=100, description="Values of each.")
     max_records: int = Field(
         default=1_000,
         ge=1,
         le=MAX_PUBMED_RESULTS,
-        description="Results to read, best first, 1 to 9999.",
+        description="Results to read, best first.",
     )
     broader_results: BroaderResults = True
 

@@ -107,9 +107,7 @@ class SearchRequest(Request):
     has_abstract: bool = Field(default=False, description="Only with an abstract.")
     free_full_text: bool = Field(default=False, description="Only with free full text.")
     fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")
-    snippet_characters: int = Field(
-        default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract, 0 to 2000."
-    )
+    snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI, for fetching.")
     broader_results: BroaderResults = True
     retrieve_all: SkipJsonSchema[bool] = Field(

@@ -69,18 +69,14 @@ class RelationshipsRequest(Request):
         default="pubmed_similar_articles",
         description="Short: similar, citedin (those citing it), references (those it cites).",
     )
-    max_related_results: int = Field(
-        default=5, ge=1, le=MAX_RESULTS, description=f"How many articles to return, 1 to {MAX_RESULTS}."
-    )
+    max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="How many articles to return.")
     citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles for citation_formats.")
-    depth: int = Field(
-        default=1, ge=1, le=MAX_DEPTH, description=f"Steps to follow, 1 to {MAX_DEPTH}; from 2 on a snowball."
-    )
+    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="Steps to follow; from 2 on a snowball.")
     budget: int = Field(
         default=DEFAULT_BUDGET,
         ge=1,
         le=MAX_BUDGET,
-        description=f"Most requests of a snowball, 1 to {MAX_BUDGET}; each follows 50 articles.",
+        description="Most requests of a snowball; each follows 50 articles.",
     )
 
     @field_validator("source_pmid")

@@ -1,18 +1,15 @@
 """JSON Schemas of tools, made from the models and kept small: a model reads every byte of them before each task."""
 
-import re
 from collections.abc import Mapping
-from copy import copy
-from dataclasses import replace
-from typing import Any, Final, get_origin
+from dataclasses import fields
+from typing import Any, Final
 
-from annotated_types import Le, MaxLen
-from pydantic import BaseModel, ValidationError, create_model, model_validator
+from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import InitErrorDetails
 
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import NO_SUCH_ARGUMENT, Request, types_in, wrong
-from entrez_kit.operation import ArgumentError, Operation, invalid_arguments
+from entrez_kit.model import NO_SUCH_ARGUMENT, Request, is_absent, wrong
+from entrez_kit.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
 
 Schema = dict[str, Any]
@@ -35,62 +32,71 @@ _SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # it takes no
 """What marks a field that the schema does not show."""
 
 
-def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
-    """Return the operation with the bounds that hold for MCP calls built into its request model, or its own function.
+class AgentOperation(Operation[Any, Any]):
+    """An operation as agents call it: with its function, defaults and bounds for MCP calls.
 
-    So the schema shows them and validation enforces them, from one place. Fields that the schema does not show are for
-    the other doors.
+    Fields that the schema does not show are for the other front ends.
     """
-    if operation.mcp_function is not None:
-        operation = replace(operation, outcomes=None, function=operation.mcp_function, mcp_function=None)
-    hidden = [name for name, info in operation.request.model_fields.items() if _SKIPPED in info.metadata]
-    if not operation.mcp_caps and not operation.mcp_defaults and not hidden:
-        return operation
-    fields: dict[str, Any] = {}
-    for name, default in operation.mcp_defaults.items():
-        info = copy(operation.request.model_fields[name])
-        info.default = default
-        fields[name] = (info.annotation, info)
-    for name, cap in operation.mcp_caps.items():
-        info = copy(operation.request.model_fields[name])
-        bound = MaxLen(cap) if _is_list(info.annotation) else Le(cap)
-        info.metadata = [*(item for item in info.metadata if not isinstance(item, type(bound))), bound]
-        info.description = _ending_at(cap, info.description)
-        fields[name] = (info.annotation, info)
 
-    def refuse_hidden(data: Any) -> Any:
-        for name in data if isinstance(data, Mapping) else ():
-            if _field_name(operation.request, name) in hidden:
-                raise wrong(name, f"{NO_SUCH_ARGUMENT}.", data[name])
-        return data
+    @classmethod
+    def of(cls, operation: Operation[Any, Any]) -> "AgentOperation":
+        """Return the operation as agents call it."""
+        values = {one.name: getattr(operation, one.name) for one in fields(operation)}
+        if operation.mcp_function is not None:
+            values |= {"outcomes": None, "function": operation.mcp_function, "mcp_function": None}
+        return cls(**values)
 
-    request: type[Request] = create_model(
-        operation.request.__name__,
-        __base__=operation.request,
-        __doc__=operation.request.__doc__,
-        __validators__={"refuse_hidden": model_validator(mode="before")(refuse_hidden)},  # type: ignore[dict-item]  # as pydantic's guide has it
-        **fields,
-    )
-    return replace(operation, request=request, argument_error=_saying_where_the_cap_holds(operation))
+    def build(self, arguments: Mapping[str, Any] | Request) -> Any:
+        """Validate arguments as ``Operation.build`` does, within the bounds for MCP calls.
+
+        Raises:
+            EntrezKitError: as ``Operation.build`` says; or an argument is beyond its bound, or not for agents.
+        """
+        if not isinstance(arguments, Request):
+            given = {name: value for name, value in arguments.items() if not is_absent(value)}
+            self._check({_field_name(self.request, name): (name, value) for name, value in given.items()})
+            arguments = {**arguments, **{name: self.mcp_defaults[name] for name in self.mcp_defaults.keys() - given}}
+        request = super().build(arguments)
+        self._check({name: (name, getattr(request, name)) for name in self.mcp_caps})
+        return request
+
+    def input_schema(self) -> Schema:
+        """Return the schema of the arguments, with the defaults and bounds for agents."""
+        whole = self.request.model_json_schema(by_alias=False)
+        for name, default in self.mcp_defaults.items():
+            if name in whole["properties"]:
+                whole["properties"][name]["default"] = default
+        for name, cap in self.mcp_caps.items():
+            part = whole["properties"][name]
+            for option in part.get("anyOf", (part,)):
+                option[{"array": "maxItems"}.get(option["type"], "maximum")] = cap
+        return _compact_request(whole)
+
+    def _check(self, given: Mapping[str, tuple[str, Any]]) -> None:
+        """Refuse values beyond the bounds, and fields that are not for agents."""
+        problems: list[InitErrorDetails] = []
+        hint = None
+        for field, (name, value) in given.items():
+            cap = self.mcp_caps.get(field)
+            if _is_hidden(self.request, field):
+                problems.append({"type": wrong(name, f"{NO_SUCH_ARGUMENT}.", value), "loc": (), "input": value})
+            elif cap is not None and isinstance(value, list) and len(value) > cap:
+                context = {"field_type": "List", "max_length": cap, "actual_length": len(value)}
+                problems.append({"type": "too_long", "loc": (field,), "input": value, "ctx": context})
+                hint = hint or f"One call takes {field} up to {cap} entries. Make several calls."
+            elif cap is not None and isinstance(value, int) and value > cap:
+                problems.append({"type": "less_than_equal", "loc": (field,), "input": value, "ctx": {"le": cap}})
+                hint = hint or f"One call takes {field} up to {cap}. Make several calls."
+        if problems:
+            found = ValidationError.from_exception_data(self.request.__name__, problems)
+            error = (self.argument_error or invalid_arguments)(found, self.request)
+            error.recovery_hint = hint or error.recovery_hint
+            raise error
 
 
-def _saying_where_the_cap_holds(operation: Operation[Any, Any]) -> ArgumentError:
-    """Return what turns wrong arguments into the operation's error, with a hint about bounds for agents only."""
-    plain = operation.argument_error or invalid_arguments
-
-    def turn(exc: ValidationError, request: type[Request]) -> EntrezKitError:
-        error = plain(exc, request)
-        for problem in exc.errors(include_url=False, include_context=False):
-            name = _field_name(operation.request, str(problem["loc"][0])) if problem["loc"] else ""
-            if problem["type"] in ("less_than_equal", "too_long") and name in operation.mcp_caps:
-                entries = " entries" if _is_list(operation.request.model_fields[name].annotation) else ""
-                error.recovery_hint = (
-                    f"One call takes {name} up to {operation.mcp_caps[name]}{entries}. Make several calls."
-                )
-                break
-        return error
-
-    return turn
+def _is_hidden(request: type[BaseModel], name: str) -> bool:
+    """Tell whether the schema of a request does not show a field."""
+    return name in request.model_fields and _SKIPPED in request.model_fields[name].metadata
 
 
 def _field_name(model: type[BaseModel], name: str) -> str:
@@ -98,21 +104,12 @@ def _field_name(model: type[BaseModel], name: str) -> str:
     return next((field for field, info in model.model_fields.items() if name in (field, info.alias)), name)
 
 
-def _is_list(annotation: Any) -> bool:
-    """Tell whether a field holds a list, perhaps an optional one."""
-    return any(get_origin(kind) is list for kind in types_in(annotation))
-
-
-def _ending_at(cap: int, description: str | None) -> str | None:
-    """Let a range that the description names ("1 to 9999") end where the cap is."""
-    if description is None:
-        return None
-    return re.sub(r"(?<= to )[0-9]+\b", lambda match: str(min(cap, int(match[0]))), description)
-
-
 def input_schema(request: type[Request]) -> Schema:
     """Return the schema of a request: flat, without references, titles and null."""
-    whole = request.model_json_schema(by_alias=False)
+    return _compact_request(request.model_json_schema(by_alias=False))
+
+
+def _compact_request(whole: Schema) -> Schema:
     schema = _compact(whole, whole.get("$defs", {}))
     schema.pop("description", None)
     schema.setdefault("properties", {})
@@ -168,11 +165,9 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     default = kept.get("default")
     if default is None or default is False or default in ("", [], {}):  # which goes without saying
         kept.pop("default", None)
-    # Bounds, with the caps for agents, and choices say for themselves what a flag's help has to say.
-    if {"minimum", "maximum", "description"} <= set(kept):
-        kept["description"] = re.sub(r", [0-9]+ to [0-9]+\b", "", kept["description"])
     if kept.get("minItems") == 1:
         del kept["minItems"]
+    # A list of choices need not be in the description as well.
     choices = kept.get("enum") or kept.get("items", {}).get("enum")
     if choices and "description" in kept:
         *most, last = map(str, choices)

@@ -34,10 +34,10 @@ class ToolFacts:
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "ToolFacts":
         """Return the facts of an operation, with the bounds that hold for MCP calls."""
-        from entrez_kit.server.schemas import capped, closed_output_schema, input_schema, output_schema
+        from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema
 
-        inner = capped(operation)
-        inputs = input_schema(inner.request)
+        inner = AgentOperation.of(operation)
+        inputs = inner.input_schema()
         shown = closed_output_schema if operation.closed else output_schema
         return cls(
             name=operation.name,

@@ -93,7 +93,7 @@ class Toolbox:
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
         names: Names = "kit",
     ) -> None:
-        self._capped: dict[str, AnyOperation] = {}
+        self._for_agents: dict[str, AnyOperation] = {}
         self._lock = threading.Lock()
         self._operations = {one.name: one for one in operations or ()}
         facts = facts_of_catalogue() if operations is None else [ToolFacts.of(one) for one in self._operations.values()]
@@ -126,12 +126,13 @@ class Toolbox:
 
     def operation(self, facts: ToolFacts) -> AnyOperation:
         """Return the operation of a tool, with the bounds that hold for MCP calls."""
-        from entrez_kit.server.schemas import capped
+        from entrez_kit.server.schemas import AgentOperation
 
         with self._lock:
-            if facts.name not in self._capped:
-                self._capped[facts.name] = capped(self._operations.get(facts.name) or operation_of(facts.method))
-            return self._capped[facts.name]
+            if facts.name not in self._for_agents:
+                found = self._operations.get(facts.name) or operation_of(facts.method)
+                self._for_agents[facts.name] = AgentOperation.of(found)
+            return self._for_agents[facts.name]
 
     def listing(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:
         """Return the tools for ``tools/list``.

@@ -34,7 +34,7 @@ class RagSearchRequest(CorpusRequest):
     """What to look for in the corpus."""
 
     query: NotBlank = Field(min_length=1, description="Question or words.")
-    top_k: int = Field(default=20, ge=1, le=100, description="Hits to return, 1 to 100.")
+    top_k: int = Field(default=20, ge=1, le=100, description="Hits to return.")
     quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
     corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
     index: IndexName | None = Field(

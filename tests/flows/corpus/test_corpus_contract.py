@@ -29,7 +29,7 @@ from entrez_kit.errors import (
 from entrez_kit.operation import Operation, execute
 from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server.schemas import capped, input_schema
+from entrez_kit.server.schemas import AgentOperation
 from entrez_kit.server.tools import Toolbox
 
 CORPUS = {operation.name: operation for operation in OPERATIONS if operation.toolset == "corpus"}
@@ -69,7 +69,7 @@ ADDED = {"rag_search": {"corpus", "index", "details"}, "rag_get": {"details"}}
 
 @tools
 def test_what_agents_may_send_is_what_the_contract_says(name: str) -> None:
-    ours = input_schema(capped(CORPUS[name]).request)
+    ours = AgentOperation.of(CORPUS[name]).input_schema()
     theirs = REQUESTS[name]
 
     assert (ours["required"], ours["additionalProperties"]) == (theirs["required"], False)
@@ -386,7 +386,7 @@ def _wrong_types(schema: dict[str, Any]) -> list[Any]:
 
 @tools
 def test_an_argument_of_another_json_type_is_refused_by_name(kit: EntrezKit, name: str) -> None:
-    schema = input_schema(capped(CORPUS[name]).request)
+    schema = AgentOperation.of(CORPUS[name]).input_schema()
     valid = {
         "query": "trial",
         "doc_id": "pmid:384001",

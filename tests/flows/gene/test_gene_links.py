@@ -121,12 +121,12 @@ def test_all_articles_can_be_reached_page_by_page_or_at_once() -> None:
 
 
 def test_mcp_calls_alone_are_capped() -> None:
-    from entrez_kit.server.schemas import capped
+    from entrez_kit.server.schemas import AgentOperation
 
     services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
     assert len(_run(services, limit=101).pmids) == 101
     with pytest.raises(AmbiguousQuery) as caught:
-        capped(GET_PUBMED_LINKS).build({"entrez_id": "NCBIGene:7157", "limit": 101})
+        AgentOperation.of(GET_PUBMED_LINKS).build({"entrez_id": "NCBIGene:7157", "limit": 101})
     assert "up to 100" in caught.value.recovery_hint
 
 

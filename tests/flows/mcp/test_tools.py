@@ -28,7 +28,7 @@ from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.schemas import ECHOES, capped, input_schema, output_schema
+from entrez_kit.server.schemas import ECHOES, AgentOperation, input_schema, output_schema
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
 
 MAX_LISTING = 26_100
@@ -181,7 +181,7 @@ async def test_contract_names_are_listed_on_demand_and_used_throughout(services:
 
 @operations
 def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[Any, Any]) -> None:
-    schema = input_schema(capped(operation).request)
+    schema = AgentOperation.of(operation).input_schema()
 
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
@@ -210,13 +210,14 @@ def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]
 
 @operations
 def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], services: ServerServices) -> None:
-    schema = input_schema(capped(operation).request)
+    schema = AgentOperation.of(operation).input_schema()
     for name, cap in operation.mcp_caps.items():
         part = schema["properties"][name]
         too_many: Any = ["1"] * (cap + 1) if part["type"] == "array" else cap + 1
         assert part["maxItems" if part["type"] == "array" else "maximum"] == cap
         assert not [number for number in re.findall(r"(?<= to )\d+", part["description"]) if int(number) > cap]
         result = Toolbox([operation]).call(services, operation.name, {name: too_many})
+        assert AgentOperation.of(operation).request is operation.request
         error = error_of(result)
         assert name in [problem["field"] for problem in error["details"]["errors"]]
         assert f"up to {cap}" in error["recovery_hint"]
@@ -238,8 +239,6 @@ def test_a_cap_leaves_the_operation_itself_as_it_is(services: ServerServices) ->
     outcome = execute(SEARCH_ARTICLES, services, {"query_term": "crispr", "max_results": 1_001})
 
     assert outcome.error is None
-    assert capped(SEARCH_ARTICLES).request is not SEARCH_ARTICLES.request
-    assert capped(GET_GENE) is GET_GENE
 
 
 def test_the_names_in_camel_case_are_capped_as_well(services: ServerServices) -> None:
@@ -367,13 +366,13 @@ def test_a_wrong_name_is_told_with_the_names_that_there_are(
     hint = error.get("recovery_hint") or error["details"]["recovery_hint"]
 
     assert "no_such_thing: there is no such argument" in error["message"]
-    for name in input_schema(capped(operation).request)["properties"]:
+    for name in AgentOperation.of(operation).input_schema()["properties"]:
         assert name in hint
 
 
 @operations
 def test_a_missing_argument_is_named_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
-    for name in input_schema(capped(operation).request).get("required", ()):
+    for name in AgentOperation.of(operation).input_schema().get("required", ()):
         arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
         message = structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
         assert re.search(rf"\b{name}:? is (required|missing)", message), message

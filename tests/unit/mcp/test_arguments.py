@@ -8,9 +8,9 @@ from host_rules import filled, parts_of, strict
 
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.server.arguments import read_arguments
-from entrez_kit.server.schemas import capped, input_schema
+from entrez_kit.server.schemas import AgentOperation
 
-SCHEMAS = {operation.name: input_schema(capped(operation).request) for operation in OPERATIONS}
+SCHEMAS = {operation.name: AgentOperation.of(operation).input_schema() for operation in OPERATIONS}
 
 MEANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("pubmed_search_articles", {"query": "x", "limit": 5}, {"query_term": "x", "max_results": 5}),
