@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcp.server.auth.middleware.auth_context import get_access_token
-from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.provider import AccessToken, TokenVerifier
 
 from entrez_kit.errors import InvalidInput, NotConfigured
 from entrez_kit.server.tool_facts import SCOPE_PREFIX
@@ -134,7 +134,22 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
 
 
 class TokenRefused(Exception):
-    """A token that is not accepted; the text says why, and holds nothing of the token."""
+    """A token that is not accepted. The text says why and contains nothing of the token."""
+
+
+class SignedTokens(TokenVerifier):
+    """Verifies tokens that ``issue_token`` signed with a secret."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return what a bearer token allows.
+
+        Raises:
+            TokenRefused: as ``verify_token`` says. The caller learns why, which None would not tell.
+        """
+        return verify_token(token.strip(), self._secret)
 
 
 def verify_token(token: str, secret: str) -> AccessToken:

@@ -11,16 +11,16 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import anyio
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from starlette.authentication import AuthCredentials
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from entrez_kit.errors import NotConfigured
-from entrez_kit.server.auth import TokenRefused, verify_token
+from entrez_kit.server.auth import SignedTokens, TokenRefused
 from entrez_kit.server.malformed import refusal, refusal_of
 from entrez_kit.server.tools import SCOPES
 from entrez_kit.settings import Settings
@@ -176,27 +176,24 @@ class TokenGuard:
 
     def __init__(self, app: ASGIApp, secret: str, rules: Rules, path: str) -> None:
         self._app = app
-        self._secret = secret
+        self._backend = BearerAuthBackend(SignedTokens(secret))
         self._rules = rules
         self._path = path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        header = Headers(scope=scope).get("authorization", "")
-        kind, _, token = header.partition(" ")
-        if kind.lower() != "bearer" or not token.strip():
-            refusal = self._refusal(scope, 401, None, "This server wants a bearer token.")
+        try:
+            found = await self._backend.authenticate(HTTPConnection(scope))
+        except TokenRefused as exc:
+            refusal = self._refusal(scope, 401, "invalid_token", str(exc))
         else:
-            try:
-                access = verify_token(token.strip(), self._secret)
-            except TokenRefused as exc:
-                refusal = self._refusal(scope, 401, "invalid_token", str(exc))
-            else:
-                if access.scopes:
-                    known = {"user": AuthenticatedUser(access), "auth": AuthCredentials(access.scopes)}
-                    await self._app({**scope, **known}, receive, send)
-                    return
+            if found is None:
+                refusal = self._refusal(scope, 401, None, "This server requires a bearer token.")
+            elif not found[0].scopes:
                 refusal = self._refusal(scope, 403, "insufficient_scope", "This token allows nothing here.")
+            else:
+                await self._app({**scope, "auth": found[0], "user": found[1]}, receive, send)
+                return
         await refusal(scope, receive, send)
 
     def _refusal(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:

@@ -93,7 +93,8 @@ def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
         server,
         retry_interval=RETRY_MS,
         json_response=False,  # in JSON mode progress would be dropped
-        # Origin and Host are checked by the guard, for every path and before anything else.
+        # The guard checks Origin and Host, for every path and before it reads a token. The SDK compares strings: it
+        # cannot accept every IP address as host, ignore the case, or refuse a second Origin header.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         max_request_body_size=MAX_BODY,
         session_idle_timeout=SESSION_IDLE_SECONDS,

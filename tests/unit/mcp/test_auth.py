@@ -1,17 +1,21 @@
 """Tokens: what is issued is accepted, and nothing else."""
 
+import asyncio
 import time
 from typing import Any
 
 import jwt
 import pytest
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
 from serving import SECRET
+from starlette.requests import HTTPConnection
 
 from entrez_kit.errors import InvalidInput, NotConfigured
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.server.auth import (
     DEFAULT_SCOPES,
     MAX_TTL,
+    SignedTokens,
     TokenRefused,
     issue_token,
     read_scopes,
@@ -44,6 +48,21 @@ def test_what_is_issued_is_accepted() -> None:
     assert issued.expires_at - time.time() == pytest.approx(60, abs=2)
     assert decoded["scope"] == "entrez-kit:gene"
     assert jwt.get_unverified_header(issued.token)["alg"] == "HS256"
+
+
+def test_the_sdk_reads_the_header_and_asks_the_verifier() -> None:
+    backend = BearerAuthBackend(SignedTokens(SECRET))
+    token = issue_token(settings_with(), subject="alice", ttl=60, scopes=("entrez-kit:gene",)).token
+
+    def authenticate(header: str) -> Any:
+        scope = {"type": "http", "headers": [(b"authorization", header.encode())]}
+        return asyncio.run(backend.authenticate(HTTPConnection(scope)))
+
+    credentials, user = authenticate(f"Bearer {token}")
+    assert (credentials.scopes, user.access_token.subject) == (["entrez-kit:gene"], "alice")
+    assert authenticate("Basic YTpi") is None
+    with pytest.raises(TokenRefused, match="no token of ours"):
+        authenticate("Bearer nonsense")
 
 
 def test_two_tokens_are_never_the_same() -> None:
