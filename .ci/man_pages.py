@@ -8,7 +8,7 @@ from typing import Any, Final
 import typer
 from rich.text import Text
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
 from entrez_kit.guides import read_guide
 
 APP: Final = import_module("entrez_kit.commands._app")

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from man_pages import man_pages
 
-from entrez_kit._version import __version__
-from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.base import __version__
 from entrez_kit.guides import topics
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.resources import DESCRIPTION
 from entrez_kit.server.tool_facts import FILE_NAME, ToolFacts
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, Toolbox

@@ -38,7 +38,7 @@ def write_facts(facts: Iterable[Fact]) -> str:
 
 
 def _operations() -> Iterator[Fact]:
-    from entrez_kit.catalogue import OPERATIONS
+    from entrez_kit.python.catalogue import OPERATIONS
     from entrez_kit.server.tool_facts import ToolFacts
 
     for operation in OPERATIONS:
@@ -147,7 +147,7 @@ def _command(name: str, command: Any, everywhere: str) -> Iterator[Fact]:
 
 
 def _errors() -> Iterator[Fact]:
-    from entrez_kit import errors
+    from entrez_kit.base import errors
 
     yield from ((f"exit status {status.value}", status.name) for status in errors.Exit)
     waiting = [errors.EntrezKitError]
@@ -163,7 +163,7 @@ def _errors() -> Iterator[Fact]:
 
 
 def _settings() -> Iterator[Fact]:
-    from entrez_kit.settings import FORMATS, SETTINGS, default_of
+    from entrez_kit.base.settings import FORMATS, SETTINGS, default_of
 
     yield from (("formats", name) for name in FORMATS)
     for setting in SETTINGS:
@@ -176,7 +176,7 @@ def _settings() -> Iterator[Fact]:
 
 
 def _server() -> Iterator[Fact]:
-    from entrez_kit.catalogue import OPERATIONS
+    from entrez_kit.python.catalogue import OPERATIONS
     from entrez_kit.server import prompts, resources
     from entrez_kit.server.tools import DEFAULT_TOOLSETS, SCOPES, Toolbox
 

@@ -1,4 +1,4 @@
-"""Return the source of ``entrez_kit/kit_methods.py``: one typed method with a docstring for each operation."""
+"""Return the source of ``entrez_kit/python/kit_methods.py``: one typed method with a docstring for each operation."""
 
 import ast
 import inspect
@@ -13,11 +13,11 @@ from packaging_files import ROOT
 from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
-from entrez_kit import catalogue
-from entrez_kit.model import describe_field
-from entrez_kit.operation import Operation
+from entrez_kit.core.model import describe_field
+from entrez_kit.core.operation import Operation
+from entrez_kit.python import catalogue
 
-METHODS: Final = ROOT / "entrez_kit" / "kit_methods.py"
+METHODS: Final = ROOT / "entrez_kit" / "python" / "kit_methods.py"
 HEAD: Final = '''\
 """The methods of EntrezKit with their arguments, for editors, ``help`` and type checkers."""
 # mypy: disable-error-code="empty-body"
@@ -25,7 +25,7 @@ HEAD: Final = '''\
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from entrez_kit.kit_runner import OperationRunner, operation_of, runs, runs_search_all
+from entrez_kit.python.kit_runner import OperationRunner, operation_of, runs, runs_search_all
 '''
 WIDTH: Final = 120
 UNKNOWN: Final = "an argument is unknown, missing or out of bounds"

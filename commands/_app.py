@@ -13,9 +13,8 @@ from typing import Annotated, Any, Final, Literal, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from entrez_kit import tracing
-from entrez_kit._version import __version__
-from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base import __version__, tracing
+from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
 
 from ._output import (
     Ended,
@@ -173,7 +172,7 @@ def _run(arguments: list[str], state: State) -> int:
             drop_output()
             error = cannot_write("standard output", failure)
         else:
-            from entrez_kit.operation import unforeseen
+            from entrez_kit.core.operation import unforeseen
 
             state.open_log()
             error = unforeseen(exc, request_id)

@@ -3,9 +3,9 @@
 import io
 from typing import TYPE_CHECKING, Any, Final
 
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.extras import require
 from entrez_kit.corpus.store.reading import COLUMNS, LISTS, NUMBERS
-from entrez_kit.errors import InvalidInput
-from entrez_kit.extras import require
 
 from ._formats.writer import Writer
 from ._output import Sink

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
-from entrez_kit.each import Each, EachAnswer, EachResult, each
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.invisible import visible
-from entrez_kit.model import Result
-from entrez_kit.operation import Operation
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.invisible import visible
+from entrez_kit.core.each import Each, EachAnswer, EachResult, each
+from entrez_kit.core.model import Result
+from entrez_kit.core.operation import Operation
 
 from ._formats import View
 from ._formats.fields import Record

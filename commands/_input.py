@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
-from entrez_kit import input_files
-from entrez_kit.errors import InvalidInput
-from entrez_kit.identifiers import read_identifier
-from entrez_kit.input_files import open_input, read_input, read_lines, too_large
+from entrez_kit.base import input_files
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.input_files import open_input, read_input, read_lines, too_large
 
 from ._state import STDIN
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final, Literal, get_origin
 
 import typer
 
-from entrez_kit.model import Request, describe_field, types_in
-from entrez_kit.operation import Operation
+from entrez_kit.core.model import Request, describe_field, types_in
+from entrez_kit.core.operation import Operation
 
 _THE_REQUESTS: Final = object()
 """Stands for the default that the request has."""

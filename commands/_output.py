@@ -15,9 +15,9 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import BinaryIO, Final
 
-from entrez_kit.errors import StoreError
-from entrez_kit.invisible import drawn, visible
-from entrez_kit.private_files import refuse_foreign_links
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.invisible import drawn, visible
+from entrez_kit.base.private_files import refuse_foreign_links
 
 from ._state import is_terminal
 

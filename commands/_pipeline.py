@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
-from entrez_kit import tracing
-from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
-from entrez_kit.model import Request, Result
-from entrez_kit.operation import Accounted, Execution, Operation, Outcomes, Single, caught
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.core.model import Request, Result
+from entrez_kit.core.operation import Accounted, Execution, Operation, Outcomes, Single, caught
 
 from ._formats import View, show_with, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
@@ -276,7 +276,7 @@ def _write(
     services = state(ctx).services
     if not tracing.records_spans():
         return _write_outcomes(ctx, operation.stream(services, arguments), writer, end_bar)
-    from entrez_kit.transport.spans import operation_span
+    from entrez_kit.services.transport.spans import operation_span
 
     with operation_span(operation.name, services.settings):
         return _write_outcomes(ctx, operation.stream(services, arguments), writer, end_bar)

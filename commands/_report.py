@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from entrez_kit.invisible import escape_json
-from entrez_kit.tracing import Watch, watched
+from entrez_kit.base.invisible import escape_json
+from entrez_kit.base.tracing import Watch, watched
 
 from ._state import State, is_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from entrez_kit.errors import EntrezKitError
-    from entrez_kit.settings import Settings
-    from entrez_kit.tracing import Trace
+    from entrez_kit.base.errors import EntrezKitError
+    from entrez_kit.base.settings import Settings
+    from entrez_kit.base.tracing import Trace
 
 ADVICE_STAMP: Final = "advice-shown"
 
@@ -102,7 +102,7 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
     try:
         if stamp.is_file() and stamp.read_text(encoding="utf-8") == today:
             return False
-        from entrez_kit.private_files import open_private
+        from entrez_kit.base.private_files import open_private
 
         with os.fdopen(open_private(stamp, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
             file.write(today)

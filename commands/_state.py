@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 import typer
 
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.invisible import visible
-from entrez_kit.wording import Argument, Door, NextCall
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.invisible import visible
+from entrez_kit.base.wording import Argument, Door, NextCall
 
 if TYPE_CHECKING:
+    from entrez_kit.base.settings import Settings
     from entrez_kit.sandbox.server import Sandbox
     from entrez_kit.services import Services
-    from entrez_kit.settings import Settings
 
 PLAIN_FORMATS: Final = ("table", "json")
 """What a command prints unless it says that it accepts more."""
@@ -128,7 +128,7 @@ class State:
         Raises:
             NotConfigured: a setting has a value that cannot be used.
         """
-        from entrez_kit.settings import load_settings
+        from entrez_kit.base.settings import load_settings
 
         settings = load_settings({name: self.flags.get(name) for name in _SETTING_FLAGS})
         self._base_settings = settings
@@ -186,7 +186,7 @@ class State:
         if not self.verbose and (settings is None or settings.logs_dir is None):
             logging.getLogger("entrez_kit").addHandler(_UNHEARD)
             return
-        from entrez_kit.logs import log_of_terminal
+        from entrez_kit.base.logs import log_of_terminal
 
         self._log.close()
         self.log_remark = self._log.enter_context(log_of_terminal(settings, verbose=self.verbose))
@@ -387,7 +387,7 @@ class Terminal(Door):
 
     def call(self, call: NextCall) -> str:
         """Return a command line; what the command needs and the call does not say stands in capitals."""
-        from entrez_kit.kit_methods import operation_of
+        from entrez_kit.python.kit_methods import operation_of
 
         words = operation_of(call.method).command
         command = build_command(words[0])

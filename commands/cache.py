@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from entrez_kit.errors import StoreError
+from entrez_kit.base.errors import StoreError
 
 from ._pipeline import emit, note, state
 from ._state import is_terminal
@@ -16,8 +16,8 @@ from ._state import is_terminal
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from entrez_kit.settings import Settings
-    from entrez_kit.transport.cache import CacheInfo
+    from entrez_kit.base.settings import Settings
+    from entrez_kit.services.transport.cache import CacheInfo
 
 Answer = TypeVar("Answer")
 
@@ -35,7 +35,7 @@ def info(ctx: typer.Context) -> None:
 
     entrez-kit cache info --json
     """
-    from entrez_kit.transport.cache import cache_info
+    from entrez_kit.services.transport.cache import cache_info
 
     settings = state(ctx).settings
     found = _guarded(cache_info, settings)
@@ -67,8 +67,8 @@ def clear(
 
     entrez-kit cache clear --yes
     """
-    from entrez_kit.transport.cache import cache_info
-    from entrez_kit.transport.cached_session import clear as remove_all
+    from entrez_kit.services.transport.cache import cache_info
+    from entrez_kit.services.transport.cached_session import clear as remove_all
 
     settings = state(ctx).settings
     before = _guarded(cache_info, settings)
@@ -86,8 +86,8 @@ def prune(ctx: typer.Context) -> None:
 
     entrez-kit cache prune
     """
-    from entrez_kit.transport.cache import cache_info
-    from entrez_kit.transport.cached_session import prune as remove_expired
+    from entrez_kit.services.transport.cache import cache_info
+    from entrez_kit.services.transport.cached_session import prune as remove_expired
 
     settings = state(ctx).settings
     before = _guarded(cache_info, settings)

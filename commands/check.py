@@ -8,15 +8,15 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.check.findings import CODES
-from entrez_kit.citations.check.operation import CHECK, CheckResult, InTextFinding
-from entrez_kit.citations.check.sources import SOURCES, named_sources
-from entrez_kit.citations.files.reference_files import PLAIN_TEXT
-from entrez_kit.citations.files.references import Reference, ReferenceFile
-from entrez_kit.errors import Exit, InvalidInput
-from entrez_kit.identifiers import read_identifier
-from entrez_kit.model import Warn
-from entrez_kit.settings import named_in
+from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.settings import named_in
+from entrez_kit.core.model import Warn
+from entrez_kit.references.check.check_references import CHECK, CheckResult, InTextFinding
+from entrez_kit.references.check.findings import CODES
+from entrez_kit.references.check.sources import SOURCES, named_sources
+from entrez_kit.references.files.reference_files import PLAIN_TEXT
+from entrez_kit.references.files.references import Reference, ReferenceFile
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
@@ -90,7 +90,7 @@ def command(
     A manuscript before it is sent: entrez-kit check paper.docx --in-text --only problems
     A report for others: entrez-kit check refs.bib -o report.docx
     """
-    from entrez_kit.citations.files.reference_files import encoded
+    from entrez_kit.references.files.reference_files import encoded
 
     _refuse_references(ctx, file)
     if not fix:
@@ -136,12 +136,12 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     Raises:
         InvalidInput: it cannot be read, or holds no reference; or calls were asked for where there is no text.
     """
-    from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
-    from entrez_kit.manuscripts.reading import FILES, READ, looks_like, refuse_others
+    from entrez_kit.references.files.reference_files import decoded, kind_of, reference_file
+    from entrez_kit.references.manuscripts.read_manuscript import FILES, READ, looks_like, refuse_others
 
     article = read_identifier(str(file)) if not file.exists() and str(file) != STDIN else None
     if article is not None:
-        from entrez_kit.manuscripts.articles import own_references
+        from entrez_kit.references.manuscripts.articles import own_references
 
         _no_text(in_text)
         return _Source(own_references(state(ctx).services, article), None, "manuscript", "", [], [])
@@ -172,8 +172,8 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
 
 
 def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
-    from entrez_kit.manuscripts.calls import call_findings
-    from entrez_kit.manuscripts.reading import TEXT, read_manuscript
+    from entrez_kit.references.manuscripts.calls import call_findings
+    from entrez_kit.references.manuscripts.read_manuscript import TEXT, read_manuscript
 
     if in_text and suffix not in TEXT:
         _no_text(in_text)
@@ -198,7 +198,7 @@ def _listed(content: bytes, text: str, name: str, suffix: str) -> list[Reference
     """
     from io import BytesIO
 
-    from entrez_kit.citations.check.pasted_lists import split_references
+    from entrez_kit.references.check.pasted_lists import split_references
 
     try:
         return [_by_id(text) for text in ids_in(BytesIO(content), name)]

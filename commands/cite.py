@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import typer
 
-from entrez_kit.citations.files.entries import FILES
-from entrez_kit.citations.operation import FORMAT_CITATIONS, Citations, CitationsResult, Cited
-from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsResult, Cited
+from entrez_kit.citations.style.style_names import STYLE_NAMES, read_styles
+from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Record, as_data, columns_at

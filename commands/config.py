@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.configuration import (
+from entrez_kit.base.configuration import (
     DEFAULT_ORIGIN,
     MASK,
     require_setting,
@@ -14,9 +14,9 @@ from entrez_kit.configuration import (
     unset_in_file,
     view_settings,
 )
-from entrez_kit.errors import InvalidInput, NotConfigured
-from entrez_kit.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
-from entrez_kit.wording import Wording
+from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
+from entrez_kit.base.wording import Wording
 
 from ._pipeline import accepts, emit, note, print_text, state, warn
 from ._state import is_terminal

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from entrez_kit.audit import AUDIT, AuditResult
-from entrez_kit.citations.check.sources import SOURCES, named_sources
-from entrez_kit.citations.files.entries import FILES
+from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.citations.write_files import FILES
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
 from entrez_kit.corpus.operations import (
     CHECKPOINT_GET,
@@ -21,9 +21,9 @@ from entrez_kit.corpus.operations import (
     SYNC_PLAN,
 )
 from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
-from entrez_kit.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
-from entrez_kit.identifiers import read_identifier
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.audit import AUDIT, AuditResult
+from entrez_kit.references.check.sources import SOURCES, named_sources
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._options import argument, asks, option

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import typer
 
+from entrez_kit.core.model import Result
 from entrez_kit.databases.fetch import FETCH, EntrezFetchResult
 from entrez_kit.databases.info import INFO, InfoResult, SearchField, TermCount
 from entrez_kit.databases.link import LINK, Link, LinkResult, LinkSet
 from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryResult
-from entrez_kit.model import Result
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts

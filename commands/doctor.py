@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from entrez_kit.errors import Exit, InvalidInput
+from entrez_kit.base.errors import Exit, InvalidInput
 
 from ._pipeline import accepts, emit, plan, state
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.files.entries import FILES
-from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCResult, Walk
+from entrez_kit.citations.write_files import FILES
+from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import columns_at

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,
     XML_HEAD,

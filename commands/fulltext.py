@@ -8,7 +8,7 @@ from typing import Any, Final
 import typer
 
 from entrez_kit.fulltext.chain import BATCH
-from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextOutcome, FulltextResult, Fulltexts
+from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT, FulltextOutcome, FulltextResult, Fulltexts
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import typer
 
-from entrez_kit.each import EachAnswer
-from entrez_kit.errors import EntrezKitError, UnresolvedEntity
-from entrez_kit.gene.errors import looks_like_gene_id
-from entrez_kit.gene.lookup import GET_GENE, GET_GENES, GET_PUBMED_LINKS, GeneBatch
-from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
-from entrez_kit.gene.search import SEARCH_GENES
+from entrez_kit.base.errors import EntrezKitError, UnresolvedEntity
+from entrez_kit.core.each import EachAnswer
+from entrez_kit.databases.gene.gene_errors import looks_like_gene_id
+from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_LINKS, GeneBatch
+from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
+from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import InputFiles, failed_input, read_inputs, run_each

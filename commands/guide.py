@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrez_kit.errors import EntityNotFound
+from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.guides import Guide, normalize_topic, read_guide, search_guides, topics
 
 from ._formats import show_with

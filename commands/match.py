@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.citation_matcher import Citation
+from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import failed
@@ -84,8 +84,8 @@ def _warnings(record: Record) -> list[str]:
 
 
 def _read(path: Path) -> list[dict[str, str]]:
-    from entrez_kit.citations.files.citation_lists import read_citations
-    from entrez_kit.citations.files.reference_files import decoded
+    from entrez_kit.references.files.citation_lists import read_citations
+    from entrez_kit.references.files.reference_files import decoded
 
     hint = "Name a BibTeX or CSV file."
     text = decoded(content_of(path, hint=hint), "standard input" if str(path) == STDIN else str(path), hint=hint).text

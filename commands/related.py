@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import typer
 
-from entrez_kit.citations.style.names import read_styles
-from entrez_kit.errors import EntrezKitError
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.citations.style.style_names import read_styles
+from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import (
     RelationshipsResult,
     full_name,
 )
-from entrez_kit.relationships.operation import RELATIONSHIPS
 
 from ._formats.fields import Record, columns_at
 from ._formats.rows import fit_into_cells

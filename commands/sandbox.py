@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.sandbox.faults import KINDS
-from entrez_kit.settings import BY_NAME, Settings
 
 from ._output import Ended
 from ._pipeline import counted, emit, note

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, check_syntax
-from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult, describe
+from entrez_kit.query import MAX_PUBMED_RESULTS, check_syntax
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.documents import json_text
@@ -151,7 +151,7 @@ def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:
 
 
 def _read_query() -> str:
-    from entrez_kit.input_files import read_input
+    from entrez_kit.base.input_files import read_input
 
     if sys.stdin is None:
         return ""

@@ -14,9 +14,9 @@ from ._state import is_terminal
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from entrez_kit.base.settings import Settings
     from entrez_kit.server.app import Options
     from entrez_kit.server.tools import Names
-    from entrez_kit.settings import Settings
 
 app = typer.Typer(
     help="Serve agents: every operation as an MCP tool.\n\n"

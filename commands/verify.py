@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from entrez_kit.claims.models import VerifyResult
-from entrez_kit.claims.operation import VERIFY_CLAIMS
-from entrez_kit.errors import Exit, InvalidInput
-from entrez_kit.model import Warn
+from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.core.model import Warn
+from entrez_kit.references.claims.models import VerifyResult
+from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS
 
 from ._formats.fields import Record, columns_at
 from ._input import READABLE, beside, content_of
@@ -50,10 +50,10 @@ def command(
     entrez-kit verify draft.md --bibliography refs.bib
     entrez-kit verify claims.csv -o report.html
     """
-    from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
-    from entrez_kit.claims.claim_files import DOCUMENTS, HINT, KINDS, claims_of, claims_of_document
-    from entrez_kit.manuscripts.markdown import named_references
-    from entrez_kit.manuscripts.reading import looks_like, refuse_others
+    from entrez_kit.references.claims.claim_files import DOCUMENTS, HINT, KINDS, claims_of, claims_of_document
+    from entrez_kit.references.files.reference_files import decoded, kind_of, reference_file
+    from entrez_kit.references.manuscripts.read_manuscript import looks_like, refuse_others
+    from entrez_kit.references.manuscripts.read_markdown import named_references
 
     references = []
     for source in bibliography or ():

@@ -1,12 +1,12 @@
 """entrez-kit: NCBI Entrez in Python, in the terminal and for agents."""
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
 
 TYPE_CHECKING = False  # typing itself would be most of what importing this package costs
 
 if TYPE_CHECKING:
     from entrez_kit import Entrez
-    from entrez_kit.errors import (
+    from entrez_kit.base.errors import (
         AmbiguousQuery,
         EntityNotFound,
         EntrezKitError,
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         UnresolvedEntity,
         UpstreamError,
     )
-    from entrez_kit.kit import EntrezKit
-    from entrez_kit.settings import Settings, load_settings
+    from entrez_kit.base.settings import Settings, load_settings
+    from entrez_kit.python.kit import EntrezKit
 
 __all__ = [
     "AmbiguousQuery",
@@ -37,7 +37,7 @@ __all__ = [
     "load_settings",
 ]
 
-_HOMES = {"EntrezKit": "kit", "Settings": "settings", "load_settings": "settings"}
+_HOMES = {"EntrezKit": "python.kit", "Settings": "base.settings", "load_settings": "base.settings"}
 
 
 def __getattr__(name: str) -> object:
@@ -48,7 +48,7 @@ def __getattr__(name: str) -> object:
 
     if name == "Entrez":
         return import_module("entrez_kit.Entrez")
-    loaded: object = getattr(import_module(f"entrez_kit.{_HOMES.get(name, 'errors')}"), name)
+    loaded: object = getattr(import_module(f"entrez_kit.{_HOMES.get(name, 'base.errors')}"), name)
     return loaded
 
 

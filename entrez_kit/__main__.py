@@ -9,7 +9,7 @@ M_MMAP_THRESHOLD = -3
 def main() -> int:
     """Run the program and return its exit status."""
     if sys.argv[1:] == ["--version"]:
-        from entrez_kit._version import __version__
+        from entrez_kit.base import __version__
 
         try:
             print(f"entrez-kit {__version__}", flush=True)  # noqa: T201

@@ -116,7 +116,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(home / "tmp"))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("entrez_kit.private_files.SHARED_TEMPORARY", home / "tmp")
+    monkeypatch.setattr("entrez_kit.base.private_files.SHARED_TEMPORARY", home / "tmp")
     return home
 
 
@@ -156,9 +156,9 @@ def sandbox() -> "Iterator[Sandbox]":
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait neither for slots nor to ask again."""
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
-    monkeypatch.setattr("entrez_kit.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
+    monkeypatch.setattr("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
+    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
+    monkeypatch.setattr("entrez_kit.core.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from entrez_kit.model import Result
+from entrez_kit.core.model import Result
 
 from .._output import Sink
 from .._state import Plan, State, no_fields
@@ -152,7 +152,7 @@ def writer_for(
             page = view.page
             assert page is not None, "a command that accepts md has pages"
             return Texts(sink, lambda outcome: map(page, view.found(outcome)), between=view.between)
-    from entrez_kit.citations.files.entries import FILES
+    from entrez_kit.citations.write_files import FILES
 
     style, articles = FILES[made.format], view.articles
     assert articles is not None, "a command that accepts files for reference managers has articles"

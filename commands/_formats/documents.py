@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
-from entrez_kit.invisible import escape_json, escape_json_bytes
+from entrez_kit.base.invisible import escape_json, escape_json_bytes
 
 from .._output import Sink
 from .fields import Attributes, DocumentPaths, Record, as_data, project, unknown_field

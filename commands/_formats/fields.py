@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 
 Record = Mapping[str, Any]
 Column = Callable[[Record], Any]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 
 from .._output import Sink
 from .writer import Writer

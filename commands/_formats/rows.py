@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from entrez_kit.errors import InvalidInput
-from entrez_kit.invisible import visible
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.invisible import visible
 
 from .._output import Sink
 from .._state import Plan

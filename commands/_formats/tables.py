@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from entrez_kit.invisible import visible
+from entrez_kit.base.invisible import visible
 
 from .._output import Sink
 from .._state import is_terminal

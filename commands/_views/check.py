@@ -14,9 +14,9 @@ from .tables import WIDE, Listing, article_link, fixed, number, wrapped
 from .text import STATUS_WORDS, findings, line
 
 if TYPE_CHECKING:
-    from entrez_kit.audit import AuditResult
-    from entrez_kit.citations.check.operation import CheckedReference, CheckResult, InTextFinding
-    from entrez_kit.claims.models import VerifyResult
+    from entrez_kit.references.audit import AuditResult
+    from entrez_kit.references.check.check_references import CheckedReference, CheckResult, InTextFinding
+    from entrez_kit.references.claims.models import VerifyResult
 
 STYLES: Final = {
     "verified": "green",
@@ -54,7 +54,7 @@ def _summary(counts: Mapping[str, int], total: int, wanted: str) -> Text:
 
 def worst_first(references: "Iterable[CheckedReference]") -> "list[CheckedReference]":
     """Return references in the order in which a reader should look at them."""
-    from entrez_kit.citations.check.findings import STATUSES
+    from entrez_kit.references.check.findings import STATUSES
 
     return sorted(references, key=lambda one: (one.status == "verified", STATUSES.index(one.status)))
 
@@ -162,7 +162,7 @@ _AUDIT_STYLES: Final = {"none": "green", "unknown": "bold magenta"}
 
 def audit_table(result: "AuditResult", console: Console) -> RenderableType:
     """Return the works that something is to be said about, the gravest first, and the counts of all."""
-    from entrez_kit.audit import DOUBTFUL
+    from entrez_kit.references.audit import DOUBTFUL
 
     wide = console.width >= WIDE
     stands = fixed("Stands") if wide else wrapped("Stands")  # beside its longest words a narrow one has no room

@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from entrez_kit.citations.files.entries import FILES
-from entrez_kit.citations.operation import CitationsResult, FormattedCitation
-from entrez_kit.invisible import visible
+from entrez_kit.base.invisible import visible
+from entrez_kit.citations.format_citations import CitationsResult, FormattedCitation
+from entrez_kit.citations.write_files import FILES
 
 from .._formats.fields import as_data
 from .tables import failed_words, titled

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.extras import install_line
 from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument
@@ -20,7 +21,6 @@ from entrez_kit.corpus.store.reading import (
     CorpusStats,
     Difference,
 )
-from entrez_kit.extras import install_line
 
 from .._formats.fields import as_data
 from .._report import counted

@@ -10,7 +10,6 @@ from .tables import Listing, broader_line, facts, failed_words, number
 from .text import line
 
 if TYPE_CHECKING:
-    from entrez_kit.citations.match import MatchResult
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
     from entrez_kit.databases.link import LinkResult
     from entrez_kit.databases.mesh import MeshResult
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from entrez_kit.databases.summary import SummaryResult
     from entrez_kit.pubmed.convert import ConvertResult
     from entrez_kit.pubmed.facets import FacetsResult
+    from entrez_kit.references.match import MatchResult
 
 
 _STYLES: Final = {"no_links": "dim", "not_found": "yellow", "invalid": "yellow", "error": "red"}

@@ -5,7 +5,7 @@ from typing import Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.europepmc.search import EuropePMCResult
+from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
 
 from .._formats.fields import Record, as_data
 from .tables import WIDE, Listing, article_cells, article_columns, fixed, linked, number, titled

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.invisible import visible
+from entrez_kit.fulltext.fetch_fulltext import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.models import (
     CutArticle,
     ListedReference,
@@ -16,9 +18,7 @@ from entrez_kit.fulltext.models import (
     Unavailable,
     UnpaywallArticle,
 )
-from entrez_kit.fulltext.operation import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.selection import characters
-from entrez_kit.invisible import visible
 
 from .._formats.fields import Record, as_data
 from .._formats.writer import PAGE_BREAK, Texts, Writer

@@ -6,8 +6,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.gene.lookup import GeneBatch
-from entrez_kit.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
+from entrez_kit.databases.gene.get_genes import GeneBatch
+from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown
 from .tables import Listing, article_link, broader_line, facts, failed_words, fixed, linked, number

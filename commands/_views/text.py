@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
-from entrez_kit.invisible import visible
+from entrez_kit.base.invisible import visible
 from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 

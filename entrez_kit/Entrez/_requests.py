@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qs, urlsplit
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
 
 if TYPE_CHECKING:
     from urllib.request import Request
 
-    from entrez_kit.errors import EntrezKitError
-    from entrez_kit.kit import EntrezKit
+    from entrez_kit.base.errors import EntrezKitError
+    from entrez_kit.base.settings import Settings
+    from entrez_kit.python.kit import EntrezKit
     from entrez_kit.services import Services
-    from entrez_kit.settings import Settings
 
 BIO_TRIES: Final = 3
 """Bio's default of ``max_tries``. Another number replaces that of the settings."""
@@ -91,10 +91,10 @@ class Requests:
         Raises:
             URLError: the address is not NCBI's, or NCBI did not send the file.
         """
-        from entrez_kit.errors import EntrezKitError, UpstreamError
-        from entrez_kit.settings import EUTILS_URL
-        from entrez_kit.transport.call import Call, Expect
-        from entrez_kit.transport.policy import TTL, base_of, is_within
+        from entrez_kit.base.errors import EntrezKitError, UpstreamError
+        from entrez_kit.base.settings import EUTILS_URL
+        from entrez_kit.services.transport import Call, Expect
+        from entrez_kit.services.transport.policy import TTL, base_of, is_within
 
         def read(content: bytes) -> bytes:
             if not any(sign in content for sign in (b"<!ELEMENT", b"<!ENTITY", b"schema")):
@@ -118,7 +118,7 @@ class Requests:
 
     def warn(self, message: str, category: type[Warning] = UserWarning) -> None:
         """Pass on Bio's warning that no e-mail is set, if NCBI would really get none."""
-        from entrez_kit.transport.policy import NCBI_DOMAIN, base_of, is_within
+        from entrez_kit.services.transport.policy import NCBI_DOMAIN, base_of, is_within
 
         goes_to_ncbi = is_within(urlsplit(base_of(self.settings, "eutils")).hostname, NCBI_DOMAIN)
         if goes_to_ncbi and self.settings.ncbi_admin_email is None:
@@ -138,7 +138,7 @@ class Requests:
     def _kit_now(self) -> "EntrezKit":
         with self._lock:
             if self._kit is None:
-                from entrez_kit.kit import EntrezKit
+                from entrez_kit.python.kit import EntrezKit
 
                 self._kit = EntrezKit()
                 for notice in (self._kit.settings.demo_warning, *self._kit.settings.notices):
@@ -162,8 +162,8 @@ class Requests:
         from pydantic import SecretStr
 
         from entrez_kit.services import Services
-        from entrez_kit.transport.client import Transport
-        from entrez_kit.transport.retry import Backoff
+        from entrez_kit.services.transport.client import Transport
+        from entrez_kit.services.transport.retry import Backoff
 
         with self._lock:
             found = self._services.get(sender)
@@ -199,7 +199,7 @@ class Requests:
     # One request
 
     def _answer(self, request: "Request") -> HTTPResponse:
-        from entrez_kit.errors import EntrezKitError
+        from entrez_kit.base.errors import EntrezKitError
         from entrez_kit.services.script_requests import answer_request
 
         body = request.data.decode("utf-8") if isinstance(request.data, bytes) else urlsplit(request.full_url).query
@@ -226,8 +226,8 @@ def _raise_as_urllib(error: "EntrezKitError", request: "Request", settings: "Set
         HTTPError: the service answered with an error status.
         URLError: it did not answer, or its reply is not an answer.
     """
-    from entrez_kit.errors import EntityNotFound, InvalidInput
-    from entrez_kit.transport.redaction import Redactor
+    from entrez_kit.base.errors import EntityNotFound, InvalidInput
+    from entrez_kit.base.redaction import Redactor
 
     refused = error.reply
     url = request.full_url.partition("?")[0]

@@ -16,8 +16,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from entrez_kit.errors import EntrezKitError, NotConfigured
-from entrez_kit.extras import install_line, missing_extra
+from entrez_kit.base.errors import EntrezKitError, NotConfigured
+from entrez_kit.base.extras import install_line, missing_extra
 
 TIMEOUT_S: Final = 120
 MARKS: Final = {"Emph": "italic", "Strong": "bold", "Superscript": "sup", "Subscript": "sub"}

@@ -12,9 +12,9 @@ from math import ceil
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
 
+from entrez_kit.base.sentences import ends_sentence, sentence_breaks
 from entrez_kit.corpus.sections import OPEN, TextSection, sections_of
 from entrez_kit.pubmed.models import Article
-from entrez_kit.sentences import ends_sentence, sentence_breaks
 
 TARGET: Final = 325
 MOST: Final = 450

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.errors import StoreError
+from entrez_kit.base.errors import StoreError
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:

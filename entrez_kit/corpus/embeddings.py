@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from entrez_kit.errors import EmbeddingsError, InvalidInput, LocalEmbeddingsError, NotConfigured
-from entrez_kit.extras import require
-from entrez_kit.input_files import read_input
-from entrez_kit.settings import MAX_CONFIG_BYTES, Settings
-from entrez_kit.wording import OFFLINE_SWITCH, Wording
+from entrez_kit.base.errors import EmbeddingsError, InvalidInput, LocalEmbeddingsError, NotConfigured
+from entrez_kit.base.extras import require
+from entrez_kit.base.input_files import read_input
+from entrez_kit.base.settings import MAX_CONFIG_BYTES, Settings
+from entrez_kit.base.wording import OFFLINE_SWITCH, Wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -260,7 +260,7 @@ def _own_address(url: str) -> str:
     Raises:
         NotConfigured: it is another one.
     """
-    from entrez_kit.transport.policy import is_loopback, is_within
+    from entrez_kit.services.transport.policy import is_loopback, is_within
 
     parts = urlsplit(url)
     if is_loopback(parts.hostname) or (parts.scheme == "https" and is_within(parts.hostname, "openai.com")):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from entrez_kit import tracing
-from entrez_kit.errors import EntityNotFound, InvalidInput, StoreError
-from entrez_kit.model import Request, Result
-from entrez_kit.operation import Accounted, Operation, walked
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
+from entrez_kit.core.model import Request, Result
+from entrez_kit.core.operation import Accounted, Operation, walked
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:

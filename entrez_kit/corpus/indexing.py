@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from entrez_kit import tracing
-from entrez_kit.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
-from entrez_kit.model import Result
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
+from entrez_kit.base.wording import REINDEX, Wording
+from entrez_kit.core.model import Result
 from entrez_kit.services import Services
-from entrez_kit.wording import REINDEX, Wording
 
 EMBEDDING: Final = "Embedding"
 INDEXING: Final = "Indexing"

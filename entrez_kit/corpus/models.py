@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import Collected, Request, Result, types_in
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.core.model import Collected, Request, Result, types_in
 
 
 def _not_blank(value: str) -> str:

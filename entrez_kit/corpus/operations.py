@@ -4,7 +4,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import (
+    EmbeddingsError,
+    EntityNotFound,
+    InvariantFailure,
+    NotConfigured,
+    RateLimited,
+    StoreError,
+    UpstreamError,
+    VectorIndexError,
+    corpus_envelope,
+)
+from entrez_kit.core.operation import Operation, walked
 from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
@@ -18,18 +30,6 @@ from entrez_kit.corpus.models import (
 )
 from entrez_kit.corpus.rag_get import rag_get
 from entrez_kit.corpus.search.rag_search import rag_search
-from entrez_kit.errors import (
-    EmbeddingsError,
-    EntityNotFound,
-    InvariantFailure,
-    NotConfigured,
-    RateLimited,
-    StoreError,
-    UpstreamError,
-    VectorIndexError,
-    corpus_envelope,
-)
-from entrez_kit.operation import Operation, walked
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:

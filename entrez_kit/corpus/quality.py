@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Final, NamedTuple
 
-from entrez_kit.model import Result
+from entrez_kit.core.model import Result
 
 MOST: Final = 9
 

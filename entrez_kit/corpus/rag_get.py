@@ -5,15 +5,15 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
+from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.wording import NextCall, Wording
+from entrez_kit.core.model import sparse
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, Reported
 from entrez_kit.corpus.quality import Quality, quality
-from entrez_kit.errors import EntityNotFound
-from entrez_kit.identifiers import read_identifier
-from entrez_kit.model import sparse
 from entrez_kit.pubmed.standing import RETRACTED, Standing
 from entrez_kit.services import Services
-from entrez_kit.wording import NextCall, Wording
 
 
 def _with_pmid(value: object) -> object:

@@ -14,22 +14,22 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Final
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.wording import AGAIN, Argument, ByDoor, Wording
+from entrez_kit.core.operation import Accounted
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading
 from entrez_kit.corpus.store.checkpoints import Ending, Job
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp, to_second
-from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, date_clause, read_query
-from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Accounted
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day, esearch_delta
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
+from entrez_kit.query import MAX_PUBMED_RESULTS, broadening, date_clause, read_query
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
-from entrez_kit.transport.in_flight import in_order
-from entrez_kit.wording import AGAIN, Argument, ByDoor, Wording
+from entrez_kit.services.transport.in_flight import in_order
 
 MOST_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime
 from typing import Final
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.models import HistoryDate
 from entrez_kit.pubmed.xml.dates import iso_date
 

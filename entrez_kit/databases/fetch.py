@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
-from entrez_kit.batches import Pulse, in_batches
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.wording import listed
+from entrez_kit.core.batches import Pulse, in_batches
+from entrez_kit.core.model import Collected, Request, Warn, sparse
+from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.model import Collected, Request, Warn, sparse
-from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import listed
 
 BATCH: Final = 200
 """Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""

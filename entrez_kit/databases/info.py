@@ -6,18 +6,18 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from entrez_kit.batches import in_batches
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.wording import listed
+from entrez_kit.core.batches import in_batches
+from entrez_kit.core.model import Request, Result, Warn, Warned, lacking, sparse
+from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
-from entrez_kit.entrez_query import NO_BROADER_RESULTS, BroaderResults, broadening
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, Warned, lacking, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.query import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.transport import Reply
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
-from entrez_kit.transport.call import Reply
-from entrez_kit.wording import listed
 
 FIELD_FLAGS: Final = {
     "IsDate": "is_date",

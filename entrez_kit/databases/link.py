@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.batches import Pulse, in_batches
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.core.batches import Pulse, in_batches
+from entrez_kit.core.model import Collected, Request, Result, Warn, sparse
+from entrez_kit.core.operation import InParts, Operation
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
-from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Collected, Request, Result, Warn, sparse
-from entrez_kit.operation import InParts, Operation
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.core.model import Request, Result, Stripped, Warned, lacking, sparse
+from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.databases.summary import look_up
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Stripped, Warned, lacking, sparse
-from entrez_kit.operation import Operation, Paging
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 

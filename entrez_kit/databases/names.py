@@ -8,12 +8,12 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator
 
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.identifiers import read_identifier
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.wording import ByDoor, NextCall, Wording
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply
-from entrez_kit.wording import ByDoor, NextCall, Wording
 
 LIST_HINT: Final = Wording("Call ", NextCall("entrez_info"), " without ", ByDoor("a name", "db"), " for the list.")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,30}")

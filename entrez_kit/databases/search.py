@@ -5,10 +5,13 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
-from entrez_kit import tracing
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__, tracing
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.wording import ANEW, Argument, ByDoor, Wording
+from entrez_kit.core.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
+from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.entrez_query import (
+from entrez_kit.query import (
     MAX_PUBMED_RESULTS,
     NO_BROADER_RESULTS,
     BroaderResults,
@@ -17,12 +20,8 @@ from entrez_kit.entrez_query import (
     broadening,
     read_query,
 )
-from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
-from entrez_kit.operation import Operation, Paging
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
-from entrez_kit.wording import ANEW, Argument, ByDoor, Wording
 
 PAGE: Final = 10_000
 """ESearch returns at most so many UIDs per request."""

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
+from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.core.model import Request, Stripped, Warned
+from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.errors import RateLimited, UpstreamError
-from entrez_kit.model import Request, Stripped, Warned
-from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 
 

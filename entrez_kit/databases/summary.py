@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from entrez_kit.batches import Pulse, in_batches
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.wording import NextCall, Wording, listed
+from entrez_kit.core.batches import Pulse, in_batches
+from entrez_kit.core.model import Request, Result, Warned, sparse
+from entrez_kit.core.operation import InParts, Item, Operation, shortfall_of
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
-from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import InParts, Item, Operation, shortfall_of
 from entrez_kit.services import Services
-from entrez_kit.wording import NextCall, Wording, listed
 
 BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""

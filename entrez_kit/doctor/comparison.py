@@ -10,18 +10,25 @@ from itertools import groupby
 from typing import Final
 from urllib.parse import urlsplit
 
+from entrez_kit.base.errors import (
+    EntityNotFound,
+    EntrezKitError,
+    InvalidInput,
+    NotConfigured,
+    RateLimited,
+    UpstreamError,
+)
+from entrez_kit.base.settings import Settings
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe, other_content
 from entrez_kit.doctor.report import ERRORS, NAMES, Comparison, why_not
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.known_shapes import ShapeDifference
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call
-from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import is_loopback
-from entrez_kit.transport.refusals import TRANSIENT
-from entrez_kit.transport.replies import Incoming
+from entrez_kit.services.transport import Call
+from entrez_kit.services.transport.client import Transport
+from entrez_kit.services.transport.policy import is_loopback
+from entrez_kit.services.transport.refusals import TRANSIENT
+from entrez_kit.services.transport.replies import Incoming
 
 RETRIES: Final = 2
 """Further attempts: of real requests two in ten are reset, and words about ids are only believed when heard again."""

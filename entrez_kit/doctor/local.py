@@ -15,13 +15,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import NotConfigured, StoreError
+from entrez_kit.base.extras import EXTRAS, install_line, is_installed
+from entrez_kit.base.private_files import make_private_folder, restrict_schema
+from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 from entrez_kit.doctor.hops import reason
 from entrez_kit.doctor.report import Finding, Notes
-from entrez_kit.errors import NotConfigured, StoreError
-from entrez_kit.extras import EXTRAS, install_line, is_installed
-from entrez_kit.private_files import make_private_folder, restrict_schema
-from entrez_kit.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 
 LIBRARIES: Final = (
     "requests",
@@ -138,7 +138,7 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
 
 def check_cache(notes: Notes, settings: Settings) -> None:
     """Look whether replies can be kept, and whether those that are kept can be read."""
-    from entrez_kit.transport.cache import cache_info
+    from entrez_kit.services.transport.cache import cache_info
 
     with notes.check("cache") as said:
         if settings.no_cache:
@@ -187,8 +187,8 @@ class SharedLimit:
 
 def shared_limit(settings: Settings) -> SharedLimit:
     """Return how NCBI's limit is shared, and how long a request would wait now; takes no place in the queue."""
-    from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
-    from entrez_kit.transport.policy import POLICIES, is_keyed, limiter_file
+    from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
+    from entrez_kit.services.transport.policy import POLICIES, is_keyed, limiter_file
 
     file = limiter_file(settings, "eutils")
     per_second = POLICIES["eutils"].per_second(is_keyed(settings, "eutils"))

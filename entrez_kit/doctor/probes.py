@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
+from entrez_kit.databases.gene.gene_records import GENES, parse_genes
+from entrez_kit.databases.gene.gene_records import SUMMARIES as GENE_SUMMARIES
+from entrez_kit.databases.gene.gene_records import parse_summaries as parse_gene_summaries
 from entrez_kit.databases.info import EGQUERY, parse_counts, parse_database
 from entrez_kit.databases.names import EINFO, parse_database_list
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
-from entrez_kit.europepmc.records import FOUND, Page, parse_page
 from entrez_kit.fulltext.jats.article import iter_jats
 from entrez_kit.fulltext.jats.tree import JATS
-from entrez_kit.gene.records import GENES, parse_genes
-from entrez_kit.gene.records import SUMMARIES as GENE_SUMMARIES
-from entrez_kit.gene.records import parse_summaries as parse_gene_summaries
 from entrez_kit.pubmed import summaries
 from entrez_kit.pubmed.citation_matcher import ECITMATCH, parse_matches
+from entrez_kit.pubmed.europepmc.europepmc_records import FOUND, Page, parse_page
 from entrez_kit.pubmed.resolution import CONVERTED, parse_converted
 from entrez_kit.pubmed.xml.records import ARTICLES, Record, iter_records
 from entrez_kit.relationships.fallback import LINKED, read_page

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.private_files import refuse_foreign_links
+from entrez_kit.base.redaction import HIDDEN, Redactor
+from entrez_kit.base.settings import Settings
 from entrez_kit.doctor.comparison import Compared, Exchange
-from entrez_kit.errors import InvalidInput, StoreError
-from entrez_kit.private_files import refuse_foreign_links
-from entrez_kit.settings import Settings
-from entrez_kit.transport.policy import base_of
-from entrez_kit.transport.redaction import HIDDEN, Redactor
+from entrez_kit.services.transport.policy import base_of
 
 LIST: Final = "SOURCES.md"
 ERRORS: Final = "errors"

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.errors import (
+from entrez_kit.base.errors import (
     EntrezKitError,
     Exit,
     NotConfigured,
@@ -15,9 +15,9 @@ from entrez_kit.errors import (
     StoreError,
     UpstreamError,
 )
-from entrez_kit.model import Result, sparse
+from entrez_kit.base.settings import Settings
+from entrez_kit.core.model import Result, sparse
 from entrez_kit.services.known_shapes import ShapeDifference
-from entrez_kit.settings import Settings
 
 NAMES: Final = {
     "eutils": "E-utilities",
@@ -142,7 +142,7 @@ class DoctorReport(Result):
 
 def why_not(settings: Settings, service: str) -> str | None:
     """Return why nothing is asked of a service with these settings, or None where something is."""
-    from entrez_kit.citations.check.sources import named_sources
+    from entrez_kit.references.check.sources import named_sources
 
     if service == "europepmc" and not settings.europepmc_enabled:
         return "EUROPEPMC_ENABLED=false"

@@ -8,11 +8,11 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.trail import Trail
-from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
-from entrez_kit.transport.in_flight import all_at_once, begun, in_order
+from entrez_kit.services.transport.in_flight import all_at_once, begun, in_order
 
 if TYPE_CHECKING:
     from entrez_kit.fulltext.tiers import EuropePMCHits, Read
@@ -38,7 +38,7 @@ def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
 
 def _follow(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[Trail]:
     """Follow the articles of a batch. What depends on no answer is asked before it is there."""
-    from entrez_kit.fulltext.lookup import find_dois, find_pmcids
+    from entrez_kit.fulltext.find_ids import find_dois, find_pmcids
 
     by_key = {identifier.key: Trail(identifier) for identifier in reversed(batch)}
     trails = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]

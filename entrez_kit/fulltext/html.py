@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from entrez_kit.errors import UpstreamError
-from entrez_kit.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
+from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 
 MAX_HTML_BYTES: Final = 20_000_000
 MAX_ELEMENTS: Final = 30_000

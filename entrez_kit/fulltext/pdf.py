@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext.html import count_words, silence, unreadable
 
 MAX_PAGES: Final = 1500

@@ -6,13 +6,13 @@ from functools import partial
 from threading import Lock
 from typing import Any, Final
 
-from entrez_kit import extras
-from entrez_kit.batches import Pulse, in_batches
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base import extras
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base.identifiers import Identifier
+from entrez_kit.core.batches import Pulse, in_batches
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import PmcArticle, pubmed_url
 from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trail, failure_of
-from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI

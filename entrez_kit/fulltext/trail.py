@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from entrez_kit.errors import EntrezKitError
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.models import (
     ENDPOINT,
     Outcome,
@@ -14,7 +15,6 @@ from entrez_kit.fulltext.models import (
     Unavailable,
     UnpaywallArticle,
 )
-from entrez_kit.identifiers import Identifier
 from entrez_kit.pubmed.standing import Standing
 
 if TYPE_CHECKING:

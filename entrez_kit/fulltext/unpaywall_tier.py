@@ -8,18 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError
+from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.html import WebPage, html_to_markdown, unreadable
 from entrez_kit.fulltext.models import Outcome, UnpaywallArticle
 from entrez_kit.fulltext.pdf import pdf_to_text
 from entrez_kit.fulltext.trail import Answer
 from entrez_kit.services import Services
+from entrez_kit.services.transport.download.addresses import AddressGuard
 from entrez_kit.services.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, OpenAccess
-from entrez_kit.settings import Settings
-from entrez_kit.transport.download.addresses import AddressGuard
 
 if TYPE_CHECKING:
-    from entrez_kit.transport.download.guard import Downloaded
+    from entrez_kit.services.transport.download.guard import Downloaded
 
 MAX_ATTEMPTS: Final = 4
 """Downloads for one article."""
@@ -61,7 +61,7 @@ class _Candidate:
 
 def _first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
     """Try the copies of an article, one after the other, and return the first that can be read."""
-    from entrez_kit.transport.download.guard import download
+    from entrez_kit.services.transport.download.guard import download
 
     limit = settings.unpaywall_timeout_ms / 1000
     until = time.monotonic() + TIER_SHARE * limit

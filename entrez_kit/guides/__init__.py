@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 
 TOPICS: Final = (
     "getting-started",

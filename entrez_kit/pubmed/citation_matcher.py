@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.batches import in_batches
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.core.batches import in_batches
+from entrez_kit.core.model import Request
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import TextShape, notice

@@ -6,16 +6,16 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.model import Collected, Request, Result, Warn, sparse
-from entrez_kit.operation import InParts, Operation, shortfall_of
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
+from entrez_kit.base.wording import CHECK_IDS, GIVE_IDS, listed
+from entrez_kit.core.model import Collected, Request, Result, Warn, sparse
+from entrez_kit.core.operation import InParts, Operation, shortfall_of
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_shortfall
 from entrez_kit.services import Services
-from entrez_kit.wording import CHECK_IDS, GIVE_IDS, listed
 
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from entrez_kit.model import Result, sparse
+from entrez_kit.core.model import Result, sparse
 from entrez_kit.services import Services
 from entrez_kit.services.esummary_reply import parse_documents
+from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.transport.in_flight import in_order
 
 BATCH: Final = 200
 """Summaries per request; NCBI asks for POST beyond."""
@@ -57,7 +57,7 @@ def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
 
 
 def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
-    from entrez_kit.identifiers import bare_pmcid
+    from entrez_kit.base.identifiers import bare_pmcid
     from entrez_kit.pubmed.encoded_markup import plain_text
     from entrez_kit.pubmed.xml.dates import iso_from_text
 

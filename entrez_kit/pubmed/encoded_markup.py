@@ -10,8 +10,8 @@ from html.entities import html5
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.markup import END, write_scripts
-from entrez_kit.pubmed.xml.mixed_content import BETWEEN, INLINE, SCRIPTS, text_of, tidy
+from entrez_kit.base.markup import END, write_scripts
+from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, text_of, tidy
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
 """Names that also stand in formulas: "a<b" is no markup."""

@@ -8,16 +8,16 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
-from entrez_kit.entrez_query import EARLIEST, MAX_PUBMED_RESULTS, NO_BROADER_RESULTS, BroaderResults
-from entrez_kit.errors import RateLimited, UpstreamError
-from entrez_kit.model import Collected, Request, Result, Warn, sparse, split_at_commas
-from entrez_kit.operation import Operation
+from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.base.wording import Argument, Wording
+from entrez_kit.core.model import Collected, Request, Result, Warn, sparse, split_at_commas
+from entrez_kit.core.operation import Operation
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
+from entrez_kit.query import EARLIEST, MAX_PUBMED_RESULTS, NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.services import Services
-from entrez_kit.transport.in_flight import all_at_once
-from entrez_kit.wording import Argument, Wording
+from entrez_kit.services.transport.in_flight import all_at_once
 
 FacetName = Literal["year", "journal", "type", "mesh"]
 FACETS: Final[tuple[FacetName, ...]] = get_args(FacetName)

@@ -6,14 +6,14 @@ from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import Collected, Request, Result, Warn, sparse, wrong
-from entrez_kit.operation import Operation, Outcomes, Paging
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.wording import Argument, Wording
+from entrez_kit.core.model import Collected, Request, Result, Warn, sparse, wrong
+from entrez_kit.core.operation import Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.services import Services
-from entrez_kit.wording import Argument, Wording
 
 MAX_MCP_PMIDS: Final = 200
 

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, PrivateAttr
 
-from entrez_kit.model import Result, sparse
+from entrez_kit.core.model import Result, sparse
 from entrez_kit.pubmed.standing import RetractionStatus as RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 

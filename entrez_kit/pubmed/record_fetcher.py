@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from entrez_kit import tracing
-from entrez_kit.batches import Pulse, in_batches, in_parts
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.identifiers import Identifier, read_identifier
-from entrez_kit.model import Result, Warn, past_the_last, sparse
-from entrez_kit.operation import Outcomes, shortfall_of
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.identifiers import Identifier, read_identifier
+from entrez_kit.base.wording import CHECK_IDS, GIVE_IDS, KEPT, Argument, Wording, listed
+from entrez_kit.core.batches import Pulse, in_batches, in_parts
+from entrez_kit.core.model import Result, Warn, past_the_last, sparse
+from entrez_kit.core.operation import Outcomes, shortfall_of
 from entrez_kit.services import Services
+from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.transport.in_flight import in_order
-from entrez_kit.wording import CHECK_IDS, GIVE_IDS, KEPT, Argument, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record

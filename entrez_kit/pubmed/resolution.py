@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.batches import in_batches
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.identifiers import Identifier, IdKind, bare_doi
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.identifiers import Identifier, IdKind, bare_doi
+from entrez_kit.core.batches import in_batches
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.services.xml_reply import malformed

@@ -8,9 +8,13 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit import tracing
-from entrez_kit._version import __version__
-from entrez_kit.entrez_query import (
+from entrez_kit.base import __version__, tracing
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.wording import ANEW, Argument, ByDoor, Wording, listed
+from entrez_kit.core.model import Collected, Request, Result, Warn, lacking, past_the_last, sparse, wrong
+from entrez_kit.core.operation import Operation, Outcomes, Paging
+from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.query import (
     MAX_PUBMED_RESULTS,
     NO_BROADER_RESULTS,
     SPECIES,
@@ -26,14 +30,9 @@ from entrez_kit.entrez_query import (
     quoted,
     read_query,
 )
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Collected, Request, Result, Warn, lacking, past_the_last, sparse, wrong
-from entrez_kit.operation import Operation, Outcomes, Paging
-from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
-from entrez_kit.transport.in_flight import all_at_once, in_background
-from entrez_kit.wording import ANEW, Argument, ByDoor, Wording, listed
+from entrez_kit.services.transport.in_flight import all_at_once, in_background
 
 MAX_MCP_SUMMARIES: Final = 100
 SUMMARIES_PER_REQUEST: Final = 500
@@ -338,7 +337,7 @@ class SearchHits(Outcomes[ArticleHit]):
         """
         if not pmids:
             return
-        from entrez_kit.batches import in_parts
+        from entrez_kit.core.batches import in_parts
 
         services, snippet = self._services, self.request.snippet_characters
         ask = partial(brief_summaries, services, snippet=snippet)

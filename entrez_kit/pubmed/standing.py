@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from entrez_kit.model import Result, sparse
+from entrez_kit.core.model import Result, sparse
 
 StandingStatus = Literal[
     "retracted",

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.batches import in_batches
-from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
-from entrez_kit.model import Warn, lacking
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.base.wording import listed
+from entrez_kit.core.batches import in_batches
+from entrez_kit.core.model import Warn, lacking
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
-from entrez_kit.wording import listed
 
 BATCH: Final = 200
 """Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""

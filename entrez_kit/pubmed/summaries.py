@@ -3,13 +3,13 @@
 import re
 from typing import Any, Final
 
-from entrez_kit.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.pages import article_number
 from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
-from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, notice, texts
 from entrez_kit.services.xml_reply import malformed

@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.model import Warn
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.base.wording import NextCall, Wording, listed
+from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc, link_of
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow
 from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation, Snowball
 from entrez_kit.services import Services
-from entrez_kit.wording import NextCall, Wording, listed
 
 LINKS_DEADLINE_MS: Final = 20_000
 """How long to wait for links that somebody else has as well."""

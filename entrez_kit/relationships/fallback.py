@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from entrez_kit.errors import EntityNotFound
-from entrez_kit.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.identifiers import bare_doi, bare_pmcid
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.summaries import source_line
 from entrez_kit.pubmed.xml.references import read_pmid, read_references

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
-from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.relationships.models import Relation
 from entrez_kit.services import Services
 from entrez_kit.services.elink_reply import links_by_source, not_followed

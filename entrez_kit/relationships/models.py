@@ -4,13 +4,13 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from entrez_kit.citations.style.names import HABITS, StyleName, read_styles
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.identifiers import read_identifier
-from entrez_kit.model import Request, Result, Warn, lacking, sparse, wrong
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.wording import ByDoor, Wording
+from entrez_kit.citations.style.style_names import HABITS, StyleName, read_styles
+from entrez_kit.core.model import Request, Result, Warn, lacking, sparse, wrong
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
-from entrez_kit.wording import ByDoor, Wording
 
 MAX_RESULTS: Final = 9_999
 MAX_MCP_RESULTS: Final = 50

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit import tracing
-from entrez_kit.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.model import Warn
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.base.wording import Argument, Wording
+from entrez_kit.core.model import Warn
 from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, describe, has_others, look_around
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import follow
@@ -21,7 +22,6 @@ from entrez_kit.relationships.models import (
     Snowball,
 )
 from entrez_kit.services import Services
-from entrez_kit.wording import Argument, Wording
 
 BATCH: Final = 50
 """Articles per ELink request; the links of so many well-known ones already are megabytes."""

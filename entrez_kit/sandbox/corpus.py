@@ -15,8 +15,8 @@ from typing import IO, Final, cast
 
 from lxml import etree
 
-from entrez_kit.errors import InvalidInput
-from entrez_kit.input_files import open_input, too_large
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.input_files import open_input, too_large
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.document import Document, record_parser
 from entrez_kit.sandbox.index import ParsedIndex, SearchIndex, SortKeys

@@ -8,7 +8,7 @@ from enum import Enum
 from threading import Lock
 from typing import Final
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.replies import HTML, JSON, XML, SandboxReply, document, failure, plain
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import RLock
 from typing import Final
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox import vocabulary
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.generated_index import GeneratedIndex

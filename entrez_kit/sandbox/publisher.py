@@ -7,7 +7,7 @@ Addresses: ``/publisher/{pmid}`` leads to the page ``/publisher/{pmid}.html``; `
 import re
 from typing import Final
 
-from entrez_kit.markup import on_the_line
+from entrez_kit.base.markup import on_the_line
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, sections
 from entrez_kit.sandbox.pubmed import PubMedDatabase

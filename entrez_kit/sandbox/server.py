@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.corpus import Corpus, ParsedCorpus
 from entrez_kit.sandbox.crossref import crossref, openalex
@@ -40,7 +40,7 @@ from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 from entrez_kit.sandbox.unpaywall import unpaywall
 
 if TYPE_CHECKING:
-    from entrez_kit.settings import Settings
+    from entrez_kit.base.settings import Settings
 
 __all__ = ["LogEntry", "Sandbox", "parse_faults"]
 
@@ -259,7 +259,7 @@ class Sandbox:
         """
         from pydantic import SecretStr
 
-        from entrez_kit.settings import BY_NAME, Settings
+        from entrez_kit.base.settings import BY_NAME, Settings
 
         if folder is None:
             if self._folder is None:

@@ -5,7 +5,7 @@ import unicodedata
 from typing import Final
 from xml.sax.saxutils import escape
 
-from entrez_kit.markup import on_the_line
+from entrez_kit.base.markup import on_the_line
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -31,11 +31,10 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from entrez_kit import tracing
-from entrez_kit._version import __version__
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.model import problem_of
-from entrez_kit.operation import unforeseen
+from entrez_kit.base import __version__, tracing
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.core.model import problem_of
+from entrez_kit.core.operation import unforeseen
 from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices

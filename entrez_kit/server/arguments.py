@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from entrez_kit.model import Request
+from entrez_kit.core.model import Request
 
 ANY: Final = "any"
 """A choice that chooses nothing, for hosts that make a model fill in every argument."""

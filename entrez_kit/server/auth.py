@@ -11,10 +11,10 @@ from typing import Final
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 
-from entrez_kit.errors import InvalidInput, NotConfigured
+from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.settings import Settings
 from entrez_kit.server.tool_facts import SCOPE_PREFIX
 from entrez_kit.server.tools import SCOPES
-from entrez_kit.settings import Settings
 
 ALGORITHM: Final = "HS256"
 ISSUER: Final = "entrez-kit"

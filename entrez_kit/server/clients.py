@@ -4,12 +4,12 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit import tracing
-from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.settings import Settings
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Reply, T
-from entrez_kit.transport.client import Transport
+from entrez_kit.services.transport import Call, Reply, T
+from entrez_kit.services.transport.client import Transport
 
 MAX_WAITING: Final = 100
 """So many requests may wait for their turn; an agent whose request would be the next is told to come back."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptReference
 
-from entrez_kit.errors import EntrezKitError
+from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.guides import TOPICS
 from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
 from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE, scope_of_resource
@@ -23,7 +23,7 @@ USUAL_DATABASES: Final = (
 
 
 def _organisms(services: Services) -> list[str]:
-    from entrez_kit.gene.organisms import COMMON
+    from entrez_kit.databases.gene.organisms import COMMON
 
     return list(COMMON)
 

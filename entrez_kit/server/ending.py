@@ -10,7 +10,7 @@ from typing import Final
 
 import anyio
 
-from entrez_kit.errors import Exit
+from entrez_kit.base.errors import Exit
 
 PATIENCE: Final = 1.3
 """Seconds from the request to end until the process is ended from outside, if it has not ended by itself."""

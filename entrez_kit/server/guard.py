@@ -19,12 +19,12 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from entrez_kit.errors import NotConfigured
+from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import SignedTokens, TokenRefused
 from entrez_kit.server.malformed import refusal, refusal_of
 from entrez_kit.server.tools import SCOPES
-from entrez_kit.settings import Settings
-from entrez_kit.transport.policy import is_loopback
+from entrez_kit.services.transport.policy import is_loopback
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 EXPOSED: Final = ("Mcp-Session-Id", "Mcp-Protocol-Version", "WWW-Authenticate")

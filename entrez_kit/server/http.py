@@ -22,8 +22,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from entrez_kit._version import __version__
-from entrez_kit.errors import NotConfigured
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import secret_of
 from entrez_kit.server.ending import Ending
 from entrez_kit.server.events import Events, SessionEvents
@@ -36,8 +37,7 @@ from entrez_kit.server.guard import (
     TokenGuard,
     resource_metadata,
 )
-from entrez_kit.settings import Settings
-from entrez_kit.transport.policy import is_loopback
+from entrez_kit.services.transport.policy import is_loopback
 
 PATH: Final = "/mcp"
 HEALTH_PATH: Final = "/healthz"

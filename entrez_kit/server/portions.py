@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from pydantic import Field, ValidationError
 
-from entrez_kit.errors import InvalidInput
-from entrez_kit.model import Request
-from entrez_kit.operation import Operation, Paging, invalid_arguments
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.core.model import Request
+from entrez_kit.core.operation import Operation, Paging, invalid_arguments
 from entrez_kit.server.record_text import RecordText, split_record_text
 
 DEFAULT_LIMIT: Final = 20_000

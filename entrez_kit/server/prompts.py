@@ -11,8 +11,8 @@ from typing import Final
 
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
-from entrez_kit.errors import InvalidInput
-from entrez_kit.invisible import visible
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.invisible import visible
 from entrez_kit.server.portions import wrong_argument
 from entrez_kit.server.tools import Toolbox
 

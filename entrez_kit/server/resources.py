@@ -15,13 +15,13 @@ from mcp_types import (
 )
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
-from entrez_kit._version import __version__
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
+from entrez_kit.base.wording import NextCall, Wording
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import Portion
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, no_scope
-from entrez_kit.wording import NextCall, Wording
 
 INFO_URI: Final = "pubmed-connect://info"
 STATS_PREFIX: Final = "pubmed-connect://stats/"

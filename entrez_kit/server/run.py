@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import anyio
 
-from entrez_kit._version import __version__
-from entrez_kit.logs import logging_to
+from entrez_kit.base import __version__
+from entrez_kit.base.logs import logging_to
+from entrez_kit.base.settings import Settings
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.ending import Ending
 from entrez_kit.server.telemetry import flush, line_ids
-from entrez_kit.settings import Settings
 
 FLUSH_SECONDS: Final = 0.3
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
-from entrez_kit.model import NO_SUCH_ARGUMENT, Request, is_absent, wrong
-from entrez_kit.operation import Operation, invalid_arguments
+from entrez_kit.core.model import NO_SUCH_ARGUMENT, Request, is_absent, wrong
+from entrez_kit.core.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
 
 Schema = dict[str, Any]

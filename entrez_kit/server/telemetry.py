@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from opentelemetry import context, trace
 from opentelemetry.trace import NonRecordingSpan, ProxyTracerProvider, SpanContext, TraceFlags
 
-from entrez_kit._version import __version__
-from entrez_kit.extras import install_line
-from entrez_kit.logs import call_ids
-from entrez_kit.settings import Settings
-from entrez_kit.transport.redaction import MAX_FIELD
+from entrez_kit.base import __version__
+from entrez_kit.base.extras import install_line
+from entrez_kit.base.logs import call_ids
+from entrez_kit.base.redaction import MAX_FIELD
+from entrez_kit.base.settings import Settings
 
 SERVICE: Final = "entrez-kit"
 TRACES_PATH: Final = "/v1/traces"

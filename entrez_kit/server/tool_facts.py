@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
 
-from entrez_kit.errors import NotConfigured
-from entrez_kit.operation import Operation
+from entrez_kit.base.errors import NotConfigured
+from entrez_kit.core.operation import Operation
 from entrez_kit.server.portions import with_portions
 
 FILE_NAME: Final = "tools.json"

@@ -15,20 +15,20 @@ from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from opentelemetry import trace
 from pydantic import ValidationError
 
-from entrez_kit import tracing
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.kit_methods import operation_of
-from entrez_kit.model import NO_SUCH_ARGUMENT
-from entrez_kit.operation import Execution, Operation, execute, invalid_arguments
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.redaction import Redactor
+from entrez_kit.base.settings import named_in
+from entrez_kit.base.wording import Door, NextCall
+from entrez_kit.core.model import NO_SUCH_ARGUMENT
+from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
+from entrez_kit.python.kit_methods import operation_of
 from entrez_kit.server.arguments import ArgumentNames, accepted, check_names, read_arguments
 from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
 from entrez_kit.services import Services
-from entrez_kit.settings import named_in
-from entrez_kit.transport.redaction import Redactor
-from entrez_kit.transport.spans import record_outcome
-from entrez_kit.wording import Door, NextCall
+from entrez_kit.services.transport.spans import record_outcome
 
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]

@@ -9,8 +9,8 @@ import anyio.from_thread
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 
-from entrez_kit import tracing
-from entrez_kit.errors import RateLimited
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import RateLimited
 
 MAX_CALLS: Final = 250
 """Calls at the same time, over all sessions: more than may wait for NCBI, so that the queue decides and not this."""

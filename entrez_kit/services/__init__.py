@@ -4,7 +4,7 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Self
 
-from entrez_kit.settings import Settings
+from entrez_kit.base.settings import Settings
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from entrez_kit.services.id_converter import IdConverter
     from entrez_kit.services.openalex import OpenAlex
     from entrez_kit.services.pmc_cloud import PmcOpenData
+    from entrez_kit.services.transport.client import Transport
     from entrez_kit.services.unpaywall import Unpaywall
-    from entrez_kit.transport.client import Transport
 
 
 class Services:
@@ -47,7 +47,7 @@ class Services:
         """The one sender of requests: cache above, limiter below, retries outside both."""
         with self._lock:
             if self._transport is None:
-                from entrez_kit.transport.client import Transport
+                from entrez_kit.services.transport.client import Transport
 
                 self._transport = Transport(self.settings)
             return self._transport

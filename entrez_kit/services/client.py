@@ -2,11 +2,11 @@
 
 from typing import ClassVar, Final
 
-from entrez_kit.errors import InvalidInput
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Method, Reply, T
-from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import base_of, most_in_flight
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport import Call, Expect, Method, Reply, T
+from entrez_kit.services.transport.client import Transport
+from entrez_kit.services.transport.policy import base_of, most_in_flight
 
 
 def senseless(field: str, problem: str, value: object = "", hint: str | None = None, **details: object) -> InvalidInput:

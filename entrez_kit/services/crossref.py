@@ -9,9 +9,9 @@ from urllib.parse import quote
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, JsonShape, anything, notice, texts
+from entrez_kit.services.transport import Expect, Reply
+from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.transport.call import Expect, Reply
-from entrez_kit.transport.policy import TTL
 
 Message = Mapping[str, Any]
 """A record of Crossref's."""

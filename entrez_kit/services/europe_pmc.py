@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base.wording import BASE_ADDRESS, Argument, Wording
 from entrez_kit.services.client import ServiceClient, no_pmcid, senseless
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, texts
+from entrez_kit.services.transport import Expect, Reply, T, always
+from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed, whole_number
-from entrez_kit.transport.call import Expect, Reply, T, always
-from entrez_kit.transport.policy import TTL
-from entrez_kit.wording import BASE_ADDRESS, Argument, Wording
 
 MAX_PAGE_SIZE: Final = 1000
 """Europe PMC gives out no more records at a time."""

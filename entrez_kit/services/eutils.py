@@ -16,16 +16,16 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from entrez_kit.bio_entrez import Acknowledgement, load_entrez
-from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.wording import ANEW, Wording
+from entrez_kit.services.bio_entrez import Acknowledgement, load_entrez
 from entrez_kit.services.client import ServiceClient, senseless
 from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
+from entrez_kit.services.transport import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
+from entrez_kit.services.transport.client import Transport
+from entrez_kit.services.transport.policy import credentials_length, ttl_of
 from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
-from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import credentials_length, ttl_of
-from entrez_kit.wording import ANEW, Wording
 
 if TYPE_CHECKING:
     from urllib.request import Request

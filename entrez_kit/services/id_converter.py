@@ -6,8 +6,8 @@ from typing import Final
 from urllib.parse import urlencode
 
 from entrez_kit.services.client import ServiceClient, senseless
-from entrez_kit.transport.call import Expect, Reply, T
-from entrez_kit.transport.policy import TTL
+from entrez_kit.services.transport import Expect, Reply, T
+from entrez_kit.services.transport.policy import TTL
 
 MAX_IDS: Final = 200
 """The converter takes no more at a time."""

@@ -8,9 +8,9 @@ from urllib.parse import quote
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.transport import Expect, Reply
+from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.transport.call import Expect, Reply
-from entrez_kit.transport.policy import TTL
 
 WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted": bool}, due="id doi is_retracted")
 

@@ -11,13 +11,13 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
-from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.settings import PMC_OA_URL
+from entrez_kit.base.wording import BASE_ADDRESS
 from entrez_kit.services.client import ServiceClient, no_pmcid
 from entrez_kit.services.known_shapes import JsonShape, XmlShape, notice, texts
-from entrez_kit.settings import PMC_OA_URL
-from entrez_kit.transport.call import Expect, Reply, T, always
-from entrez_kit.transport.policy import DAY, TTL
-from entrez_kit.wording import BASE_ADDRESS
+from entrez_kit.services.transport import Expect, Reply, T, always
+from entrez_kit.services.transport.policy import DAY, TTL
 
 BUCKET: Final = "pmc-oa-opendata"
 ROOTS: Final = frozenset({"article", "pmc-articleset"})

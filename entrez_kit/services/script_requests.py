@@ -20,8 +20,8 @@ from entrez_kit.services.eutils import (
     is_uid,
     list_ids,
 )
+from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.transport.call import Expect, Reply
 
 if TYPE_CHECKING:
     from urllib.request import Request

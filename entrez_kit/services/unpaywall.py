@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from entrez_kit.errors import EntityNotFound, InvalidInput, NotConfigured
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.transport import Expect, Reply
+from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.transport.call import Expect, Reply
-from entrez_kit.transport.policy import TTL
 
 HostType = Literal["publisher", "repository"]
 Version = Literal["submittedVersion", "acceptedVersion", "publishedVersion"]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.known_shapes import XmlShape, notice
 
 WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from claim_articles import ClaimArticles
 
-from entrez_kit.claims.matching import ClaimMatcher
+from entrez_kit.references.claims.match_claims import ClaimMatcher
 
 
 def main() -> None:

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from entrez_kit.base.settings import load_settings
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.auth import issue_token
 from entrez_kit.server.tools import SCOPES
-from entrez_kit.settings import load_settings
 
 SECRET = "a-secret-of-the-benchmark-well-over-32-bytes"
 QUESTIONS = [{"query_term": f"cancer OR question{number}"} for number in range(20)]

@@ -8,7 +8,7 @@ import pytest
 from terminal import Cli
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 

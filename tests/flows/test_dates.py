@@ -7,7 +7,7 @@ import pytest
 from terminal import Cli, envelope
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
 

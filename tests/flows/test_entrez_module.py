@@ -18,9 +18,9 @@ from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
 from workbench import free_port
 
 from entrez_kit import Entrez, load_settings
+from entrez_kit.base.errors import NotConfigured
 from entrez_kit.Entrez._requests import TOOL
-from entrez_kit.errors import NotConfigured
-from entrez_kit.transport.cache import cache_file
+from entrez_kit.services.transport.cache import cache_file
 
 KEY = "canary0123456789abcdef0123456789abcd"
 EMAIL = "canary.person@example.org"

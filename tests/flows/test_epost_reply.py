@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.xml_reply import EPostReply, parse_epost
 

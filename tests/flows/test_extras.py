@@ -10,8 +10,8 @@ import pytest
 from places import ROOT
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import NotConfigured
-from entrez_kit.extras import EXTRAS, is_installed
+from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.extras import EXTRAS, is_installed
 from entrez_kit.sandbox.server import Sandbox
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -23,7 +23,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no extra be installed, nor pandoc by other ways."""
     import_module("entrez_kit.citations.pandoc").program.cache_clear()
     import_module("entrez_kit.citations.style.adaptation").adapted.cache_clear()
-    monkeypatch.setattr("entrez_kit.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("entrez_kit.base.extras.find_spec", lambda name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
 

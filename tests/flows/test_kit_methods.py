@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit, InvalidInput
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.kit_streams import Streams
-from entrez_kit.operation import Operation
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
+from entrez_kit.python.kit_streams import Streams
 from entrez_kit.sandbox.server import Sandbox
 
 operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.method)
@@ -58,11 +58,11 @@ def test_what_the_signature_does_not_name_is_judged_by_the_request(kit: EntrezKi
 
 @pytest.mark.process
 def test_the_kit_loads_no_operation_before_it_is_called() -> None:
-    code = "import sys, entrez_kit.kit; print(*sys.modules)"
+    code = "import sys, entrez_kit.python.kit; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert "entrez_kit.kit_methods" in done.stdout
-    assert "entrez_kit.operation" not in done.stdout
+    assert "entrez_kit.python.kit_methods" in done.stdout
+    assert "entrez_kit.core.operation" not in done.stdout
 
 
 def test_what_streams_is_the_same_one_by_one(kit: EntrezKit) -> None:

@@ -10,7 +10,7 @@ from lxml import etree
 from recordings import enough
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.sandbox.replies import JSON, XML, SandboxReply
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox

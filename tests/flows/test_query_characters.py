@@ -7,9 +7,9 @@ import pytest
 from terminal import Cli
 
 from entrez_kit import EntrezKit
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.model import QUERY_FIELDS
-from entrez_kit.operation import Operation
+from entrez_kit.core.model import QUERY_FIELDS
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
 

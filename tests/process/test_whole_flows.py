@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.settings import DEMO_WARNING
 
 KEY = "c4narykey0123456789abcdefc4narykey01"
 EMAIL = "canary.person@example.org"

@@ -246,12 +246,12 @@ def run_client(
 
     ``drains`` tells whether requests that wait for their slot at the end are still sent.
     """
-    import entrez_kit.transport.wire  # noqa: F401  # loaded before the clock runs
-    from entrez_kit.errors import RateLimited, UpstreamError
-    from entrez_kit.settings import Settings
-    from entrez_kit.transport.call import Call, Expect
-    from entrez_kit.transport.client import Transport
-    from entrez_kit.transport.limiter import RateLimiter
+    import entrez_kit.services.transport.wire  # noqa: F401  # loaded before the clock runs
+    from entrez_kit.base.errors import RateLimited, UpstreamError
+    from entrez_kit.base.settings import Settings
+    from entrez_kit.services.transport import Call, Expect
+    from entrez_kit.services.transport.client import Transport
+    from entrez_kit.services.transport.limiter import RateLimiter
 
     waits: list[float] = []
 

@@ -6,8 +6,8 @@ from functools import cache
 
 from abstracts import Abstracts
 
-from entrez_kit.claims.index import Part
-from entrez_kit.claims.matching import Paper
+from entrez_kit.references.claims.match_claims import Paper
+from entrez_kit.references.claims.sentence_index import Part
 
 SECTIONS = 8
 ROWS = 3

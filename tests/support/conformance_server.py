@@ -16,12 +16,12 @@ from http_serving import bearer
 from serving import SECRET
 from starlette.types import Receive, Scope, Send
 
+from entrez_kit.base.settings import load_settings
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server import http
 from entrez_kit.server.app import EntrezServer
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.ending import Ending
-from entrez_kit.settings import load_settings
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
-from entrez_kit.operation import Operation
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Reply
+from entrez_kit.base.settings import Settings
+from entrez_kit.core.operation import Operation
+from entrez_kit.services.transport import Reply
 
 KitFor = Callable[..., EntrezKit]
 Body = bytes | Exception | Callable[..., bytes]

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from places import DATA
 
+from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.doctor import Check, DoctorReport, diagnose
 from entrez_kit.doctor.hops import Route
-from entrez_kit.settings import Settings, load_settings
 
 CERTIFICATES = DATA / "certificates"
 CANARY = "canary0123456789abcdef"

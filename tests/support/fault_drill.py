@@ -376,9 +376,9 @@ def running_drill(folder: Path) -> Iterator[Drill]:
 
     with (
         Sandbox(enforce_limits=False) as sandbox,
-        patch("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None),
-        patch("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001),
-        patch("entrez_kit.batches.PROBE_WAITS", (0.0, 0.0, 0.0)),
+        patch("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None),
+        patch("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001),
+        patch("entrez_kit.core.batches.PROBE_WAITS", (0.0, 0.0, 0.0)),
         patch.object(program, "build", cache(program.build)),
         patch.object(program, "load_command", cache(program.load_command)),
     ):

@@ -9,14 +9,14 @@ import pytest
 from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
-from entrez_kit.gene.lookup import GET_GENE, GET_PUBMED_LINKS
-from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
-from entrez_kit.gene.search import SEARCH_GENES
+from entrez_kit.base.settings import Settings
+from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
+from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
+from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.gene_records import GeneRecord, read_gene
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Reply
+from entrez_kit.services.transport import Reply
 
 KitFor = Callable[..., EntrezKit]
 

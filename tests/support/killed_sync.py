@@ -31,9 +31,9 @@ from entrez_kit.corpus.search import index, vector_index, vectors
 from entrez_kit.corpus.store import database
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed import date_slices as slices
-from entrez_kit.transport import limiter, retry
+from entrez_kit.services.transport import limiter, retry
 
-PRELOADED = ("entrez_kit.pubmed.xml.records", "entrez_kit.transport.wire")
+PRELOADED = ("entrez_kit.pubmed.xml.records", "entrez_kit.services.transport.wire")
 """What each child would otherwise import anew."""
 ATTEMPTS = 14
 SEED = 5

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.style.entries import Markup, format_citations
+from entrez_kit.citations.style.format_entries import Markup, format_citations
 
 
 def format_citation(items: Item | Sequence[Item], style: str, markup: Markup = "plain") -> str:

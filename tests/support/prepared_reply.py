@@ -5,8 +5,8 @@ from typing import Any
 
 from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.esummary_reply import parse_esummary
+from entrez_kit.services.transport import Reply
 from entrez_kit.services.xml_reply import parse_espell
-from entrez_kit.transport.call import Reply
 
 READERS: dict[str, Callable[[bytes], Any]] = {
     "esearch": parse_esearch,

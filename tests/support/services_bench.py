@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from entrez_kit import load_settings
-from entrez_kit.errors import EntityNotFound, UpstreamError
-from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextResult
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT, FulltextResult
 from entrez_kit.services import Services
-from entrez_kit.transport.call import Call, Reply, T
-from entrez_kit.transport.client import Transport
+from entrez_kit.services.transport import Call, Reply, T
+from entrez_kit.services.transport.client import Transport
 
 Answerer = Callable[[Call], bytes]
 """Answers a call with a body, or raises."""

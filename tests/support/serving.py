@@ -22,7 +22,7 @@ import pytest
 
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.transport.call import Reply
+from entrez_kit.services.transport import Reply
 
 if TYPE_CHECKING:
     from mcp import Client

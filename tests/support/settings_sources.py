@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.settings import PROJECT_FILE, Settings, load_settings
+from entrez_kit.base.settings import PROJECT_FILE, Settings, load_settings
 
 CANARY = "canary0123456789abcdef"
 EMAIL = "canary.person@example.org"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
+from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 
 # Long enough for a busy machine, far shorter than for ever.
 STALLED_SECONDS = 20.0

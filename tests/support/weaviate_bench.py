@@ -7,11 +7,11 @@ from uuid import uuid4
 
 from corpus_bench import Clock
 
+from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.vectors import embed_missing
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings, load_settings
 
 WORDS = ("zebrafish", "swim", "mice", "run", "birds", "fly")
 

@@ -10,11 +10,11 @@ from typing import Any
 from loopback import Answer, Loopback
 from pydantic import SecretStr
 
+from entrez_kit.base.settings import Settings
 from entrez_kit.services.eutils import EUtils
-from entrez_kit.settings import Settings
-from entrez_kit.transport.client import Transport
-from entrez_kit.transport.limiter import SlotUnavailable
-from entrez_kit.transport.retry import Backoff
+from entrez_kit.services.transport.client import Transport
+from entrez_kit.services.transport.limiter import SlotUnavailable
+from entrez_kit.services.transport.retry import Backoff
 
 QUICK = Backoff(first=0.01, cap=0.02)
 KEY = "canary0123456789abcdef0123456789abcd"

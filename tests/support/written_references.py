@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 
 from word_files import heading, paragraph, word
 
-from entrez_kit.citations.check.pasted_lists import split_references
-from entrez_kit.citations.files.references import Reference
-from entrez_kit.citations.operation import citations_of
-from entrez_kit.manuscripts.reading import read_manuscript
+from entrez_kit.citations.format_citations import citations_of
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.files.references import Reference
+from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 
 _IDS = re.compile(r"https?://\S+|doi:\s?\S+|PM(?:C)?ID:? ?(?:PMC)?\d+\.?", re.IGNORECASE)
 

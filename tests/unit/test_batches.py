@@ -2,10 +2,10 @@
 
 import pytest
 
-from entrez_kit.batches import PROBE_WAITS, in_batches
-from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
-from entrez_kit.tracing import Watch, watched
-from entrez_kit.transport import in_flight
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.base.tracing import Watch, watched
+from entrez_kit.core.batches import PROBE_WAITS, in_batches
+from entrez_kit.services.transport import in_flight
 
 IDS = [str(number) for number in range(100)]
 
@@ -48,7 +48,7 @@ def test_what_is_no_refusal_is_raised() -> None:
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Note the waits instead of waiting."""
     waits: list[float] = []
-    monkeypatch.setattr("entrez_kit.batches.time.sleep", waits.append)
+    monkeypatch.setattr("entrez_kit.core.batches.time.sleep", waits.append)
     return waits
 
 

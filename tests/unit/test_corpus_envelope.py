@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from entrez_kit import errors
-from entrez_kit.errors import CORPUS_CODES, EntrezKitError, UpstreamError, corpus_envelope
+from entrez_kit.base import errors
+from entrez_kit.base.errors import CORPUS_CODES, EntrezKitError, UpstreamError, corpus_envelope
 
 CODES = {
     "RATE_LIMIT",

@@ -2,13 +2,13 @@
 
 import threading
 
-from entrez_kit.each import EachRequest, each
-from entrez_kit.errors import EntityNotFound
-from entrez_kit.model import Request, Result
-from entrez_kit.operation import Operation
+from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.settings import load_settings
+from entrez_kit.core.each import EachRequest, each
+from entrez_kit.core.model import Request, Result
+from entrez_kit.core.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.settings import load_settings
-from entrez_kit.transport.in_flight import departed
+from entrez_kit.services.transport.in_flight import departed
 
 
 class Asked(Request):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.entrez_query import (
+from entrez_kit.query import (
     MeshGap,
     Operand,
     Part,

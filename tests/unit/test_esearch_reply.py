@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from recordings import enough
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
 
 XML = b"""<?xml version="1.0" encoding="UTF-8" ?>

@@ -14,12 +14,12 @@ import responses
 from Bio import Entrez
 from pydantic import SecretStr
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.settings import Settings
 from entrez_kit.services.eutils import EUtils
 from entrez_kit.services.id_converter import IdConverter
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Reply
-from entrez_kit.transport.client import Transport
+from entrez_kit.services.transport import Reply
+from entrez_kit.services.transport.client import Transport
 
 BASE = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 KEY = "canary0123456789abcdef0123456789abcd"
@@ -365,9 +365,9 @@ def test_a_cached_reply_needs_no_limiter(net: responses.RequestsMock, settings: 
     program = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from entrez_kit.settings import Settings\n"
+        "from entrez_kit.base.settings import Settings\n"
         "from entrez_kit.services.eutils import EUtils\n"
-        "from entrez_kit.transport.client import Transport\n"
+        "from entrez_kit.services.transport.client import Transport\n"
         "settings = Settings(cache_dir=Path(sys.argv[1]), state_dir=Path(sys.argv[1]) / 'state')\n"
         "transport = Transport(settings)\n"
         "assert EUtils(transport, settings).esearch(db='pubmed', term='x').from_cache\n"
@@ -388,7 +388,7 @@ def test_a_cached_reply_needs_no_limiter(net: responses.RequestsMock, settings: 
 @pytest.mark.process
 def test_importing_the_package_loads_no_http_library() -> None:
     program = (
-        "import sys, entrez_kit, entrez_kit.settings, entrez_kit.services, entrez_kit.transport.cache\n"
+        "import sys, entrez_kit, entrez_kit.base.settings, entrez_kit.services, entrez_kit.services.transport.cache\n"
         "print({'requests', 'Bio'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8", check=True)

@@ -550,4 +550,4 @@ def test_fixtures_import_nothing_of_the_kit() -> None:
     code = "import sys, entrez_kit.fixtures; print([m for m in sys.modules if m.startswith('entrez_kit.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
 
-    assert set(re.findall(r"entrez_kit\.\w+", done.stdout)) == {"entrez_kit._version", "entrez_kit.fixtures"}
+    assert set(re.findall(r"entrez_kit\.\w+", done.stdout)) == {"entrez_kit.base", "entrez_kit.fixtures"}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.flat_files import read_fasta, read_genbank, read_medline
 
 MEDLINE = b"\nPMID- 99000001\nTI  - One\nSO  - J. 2024.\n\nPMID- 99000002\nTI  - Two \xce\xb1\nSO  - K. 2024.\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from settings_sources import CANARY, Sources, needs_modes
 
-from entrez_kit.settings import load_settings
+from entrez_kit.base.settings import load_settings
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="XDG folders are for other systems")
@@ -86,7 +86,7 @@ def test_a_home_that_may_not_be_entered_costs_one_notice(sources: Sources, monke
     def forbidden(path: Path) -> bool:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("entrez_kit.private_files.Path.is_dir", forbidden)
+    monkeypatch.setattr("entrez_kit.base.private_files.Path.is_dir", forbidden)
     loaded = sources.load()
 
     assert loaded.cache_dir == loaded.state_dir / "cache"

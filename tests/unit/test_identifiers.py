@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.identifiers import read_identifier
+from entrez_kit.base.identifiers import read_identifier
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from entrez_kit import tracing
-from entrez_kit.errors import UpstreamError
-from entrez_kit.transport import in_flight
-from entrez_kit.transport.in_flight import all_at_once, begun, in_background, in_order
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import UpstreamError
+from entrez_kit.services.transport import in_flight
+from entrez_kit.services.transport.in_flight import all_at_once, begun, in_background, in_order
 
 
 def test_calls_run_at_the_same_time_and_their_results_come_in_order() -> None:

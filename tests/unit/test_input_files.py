@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from entrez_kit import input_files
-from entrez_kit.errors import InvalidInput
-from entrez_kit.input_files import read_input, read_lines
+from entrez_kit.base import input_files
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.input_files import read_input, read_lines
 
 OTHERS = (
-    *("entrez_kit/input_files.py", "entrez_kit/private_files.py", "commands/_output.py"),
+    *("entrez_kit/base/input_files.py", "entrez_kit/base/private_files.py", "commands/_output.py"),
     *("commands/_report.py", "commands/search.py", "entrez_kit/corpus/", "entrez_kit/sandbox/", "entrez_kit/guides/"),
     *(
         "entrez_kit/citations/style/",
         "entrez_kit/server/",
-        "entrez_kit/manuscripts/docx.py",
+        "entrez_kit/references/manuscripts/read_docx.py",
         "commands/config.py",
-        "entrez_kit/settings.py",
+        "entrez_kit/base/settings.py",
     ),
 )
 """Modules that read files of this project, files that they wrote, members of a package, or a bounded stream."""
@@ -73,4 +73,4 @@ def test_nothing_else_opens_or_reads_an_input() -> None:
     names = ((path, path.relative_to(ROOT).as_posix()) for path in modules)
     found = [f"{name}:{line}" for path, name in names if not name.startswith(OTHERS) for line in unbounded_reads(path)]
 
-    assert found == [], "read it with entrez_kit.input_files"
+    assert found == [], "read it with entrez_kit.base.input_files"

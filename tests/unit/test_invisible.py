@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.invisible import drawn, escape_json, visible
+from entrez_kit.base.invisible import drawn, escape_json, visible
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from recordings import enough
 
+from entrez_kit.databases.gene.gene_records import GENES
 from entrez_kit.databases.info import EGQUERY
 from entrez_kit.databases.names import EINFO
-from entrez_kit.europepmc.records import FOUND
 from entrez_kit.fulltext.jats.tree import JATS
-from entrez_kit.gene.records import GENES
 from entrez_kit.pubmed import summaries
+from entrez_kit.pubmed.europepmc.europepmc_records import FOUND
 from entrez_kit.pubmed.resolution import CONVERTED
 from entrez_kit.pubmed.xml.records import ARTICLES, read_records
 from entrez_kit.services import esearch_reply, known_shapes

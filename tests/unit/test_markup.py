@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, on_the_line, subscript, superscript, write_scripts
+from entrez_kit.base.markup import (
+    CALLOUT,
+    END,
+    SUBSCRIPT,
+    SUPERSCRIPT,
+    on_the_line,
+    subscript,
+    superscript,
+    write_scripts,
+)
 
 MARKS = {"<sup>": SUPERSCRIPT, "<sub>": SUBSCRIPT, "<callout>": CALLOUT}
 

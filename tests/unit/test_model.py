@@ -7,7 +7,7 @@ from threading import Barrier, Thread
 import pytest
 from pydantic import create_model
 
-from entrez_kit.model import Request, Result
+from entrez_kit.core.model import Request, Result
 
 
 @pytest.fixture

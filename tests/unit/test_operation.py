@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.citations.files.read_csl import CslFile
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.operation import Operation
-from entrez_kit.settings import load_settings
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.settings import load_settings
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
+from entrez_kit.references.files.read_csl import CslFile
 
 REQUIRED: dict[str, Any] = {
     "query_term": "sleep",

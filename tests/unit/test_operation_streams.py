@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
-from entrez_kit.model import Request, Result
-from entrez_kit.operation import Operation, Outcomes, caught, execute
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.core.model import Request, Result
+from entrez_kit.core.operation import Operation, Outcomes, caught, execute
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings
 
 
 class Numbers(Request):

@@ -7,8 +7,8 @@ from typing import Any
 
 from packaging_files import FOLDER, SETTINGS, packaging_files
 
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.settings import Settings
+from entrez_kit.base.settings import Settings
+from entrez_kit.python.catalogue import OPERATIONS
 
 
 def document(name: str) -> Any:

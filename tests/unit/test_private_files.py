@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from settings_sources import Sources, needs_modes
 
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.private_files import database_files, make_private_database, make_private_folder, open_private
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.errors import StoreError
-from entrez_kit.private_files import database_files, make_private_database, make_private_folder, open_private
-from entrez_kit.transport.cache import CacheUnusable, open_file
+from entrez_kit.services.transport.cache import CacheUnusable, open_file
 
 pytestmark = needs_modes
 

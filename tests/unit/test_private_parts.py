@@ -18,15 +18,15 @@ from typing import Any, Final
 import pytest
 from places import ROOT
 
-from entrez_kit.bio_entrez import REPLACED, Acknowledgement, Clock, execute_module, find_module, load_entrez
+from entrez_kit.services.bio_entrez import REPLACED, Acknowledgement, Clock, execute_module, find_module, load_entrez
 
 BOUNDED: Final = {
-    "biopython": "entrez_kit/bio_entrez.py replaces names at the top of Bio.Entrez and its parser",
+    "biopython": "entrez_kit/services/bio_entrez.py replaces names at the top of Bio.Entrez and its parser",
     "mcp": "entrez_kit/server/http.py gives each session of the session manager a store of its own",
-    "requests": "entrez_kit/transport/wire.py makes the pools of the adapter watched ones",
-    "requests-cache": "entrez_kit/transport/cached_session.py gives its SQLite table another connection",
+    "requests": "entrez_kit/services/transport/wire.py makes the pools of the adapter watched ones",
+    "requests-cache": "entrez_kit/services/transport/cached_session.py gives its SQLite table another connection",
     "typer": "commands/_app.py uses what typer's completion options call",
-    "urllib3": "entrez_kit/transport/wire.py extends the connections of its pools",
+    "urllib3": "entrez_kit/services/transport/wire.py extends the connections of its pools",
     "uvicorn": "entrez_kit/server/http.py adds a time limit to H11Protocol, and takes the signals from Server",
 }
 """Packages of which undocumented parts are used, and where."""
@@ -145,11 +145,11 @@ def test_a_public_function_passes_one_request_to_urlopen_and_asks_its_response_f
 
 
 def test_biopython_that_has_moved_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from entrez_kit.errors import NotConfigured
+    from entrez_kit.base.errors import NotConfigured
 
     with pytest.raises(NotConfigured, match="no_such_name"):
         execute_module("Bio.Entrez", {"__name__": "instance"}, no_such_name=None)
-    monkeypatch.setattr("entrez_kit.bio_entrez.find_spec", lambda name: None)
+    monkeypatch.setattr("entrez_kit.services.bio_entrez.find_spec", lambda name: None)
     with pytest.raises(NotConfigured, match=r"Bio\.Entrez"):
         find_module("Bio.Entrez")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.entrez_query import check_syntax, read_query
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.query import check_syntax, read_query
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recordings import enough
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import _TITLE
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.pubmed.xml.records import iter_records

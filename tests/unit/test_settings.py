@@ -9,8 +9,8 @@ import pytest
 from pydantic import SecretStr
 from settings_sources import CANARY, EMAIL, Sources, needs_modes
 
-from entrez_kit.errors import NotConfigured
-from entrez_kit.settings import (
+from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.settings import (
     BY_NAME,
     CORPUS_FILE,
     MAX_CONFIG_BYTES,
@@ -545,7 +545,7 @@ def test_the_sandbox_gets_addresses_and_folders_of_its_own(sources: Sources) -> 
 def test_a_corpus_that_can_only_be_read_is_still_the_one_that_is_read(
     sources: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.settings.can_write", lambda folder: False)
+    monkeypatch.setattr("entrez_kit.base.settings.can_write", lambda folder: False)
     home = tmp_path / "archive"
     (home / "data").mkdir(parents=True)
     without = sources.load(ENTREZ_KIT_HOME=str(home))

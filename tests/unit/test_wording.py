@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.operation import Operation
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.wording import AGAIN, OFFLINE_SWITCH, Argument, ByDoor, NextCall, Wording
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.tools import Tools
-from entrez_kit.wording import AGAIN, OFFLINE_SWITCH, Argument, ByDoor, NextCall, Wording
 
 ROOT = Path(__file__).parents[2] / "entrez_kit"
 ELSEWHERE = (
     "sandbox/",
     "doctor/",
-    "configuration.py",
+    "base/configuration.py",
     "__main__.py",
     "server/auth.py",
     "server/guard.py",
@@ -159,7 +159,7 @@ def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
 def test_every_call_that_is_advised_can_be_made_through_every_door() -> None:
     found = 0
     for name, tree in _modules().items():
-        if "entrez_kit.wording import" not in (ROOT / name).read_text(encoding="utf-8"):
+        if "entrez_kit.base.wording import" not in (ROOT / name).read_text(encoding="utf-8"):
             continue
         for node in ast.walk(tree):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "NextCall"):

@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from entrez_kit.errors import NotConfigured
-from entrez_kit.extras import install, require
+from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.extras import install, require
 
 NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"

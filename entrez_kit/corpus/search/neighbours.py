@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.private_files import is_foreign, open_private
 from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.search.quantized import Floats
 from entrez_kit.corpus.store import reading
-from entrez_kit.errors import StoreError
-from entrez_kit.private_files import is_foreign, open_private
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
+from entrez_kit.base.markup import on_the_line
 from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stems_of, words_of
-from entrez_kit.markup import on_the_line
 
 Phrase = tuple[str, ...]
 

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import LocalEmbeddingsError, NotConfigured, StoreError, VectorIndexError
+from entrez_kit.base.wording import REINDEX, Wording
+from entrez_kit.core.model import Result, is_absent, sparse
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
 from entrez_kit.corpus.search.ranking import Candidate, rank
 from entrez_kit.corpus.store.reading import StoredDoc
-from entrez_kit.errors import LocalEmbeddingsError, NotConfigured, StoreError, VectorIndexError
-from entrez_kit.model import Result, is_absent, sparse
 from entrez_kit.pubmed.standing import RetractionStatus, Standing
 from entrez_kit.services import Services
-from entrez_kit.wording import REINDEX, Wording
 
 OVERSAMPLING: Final = 3
 """So many times the wanted number of hits is looked at, since quality may lift one from further down."""

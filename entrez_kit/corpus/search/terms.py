@@ -14,8 +14,8 @@ from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from entrez_kit.errors import NotConfigured
-from entrez_kit.markup import on_the_line
+from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.markup import on_the_line
 
 
 class IndexRow(NamedTuple):

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import LocalEmbeddingsError, StoreError
+from entrez_kit.base.wording import Wording, run
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
 from entrez_kit.corpus.search.ranking import Candidate, together
 from entrez_kit.corpus.store import reading
-from entrez_kit.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.services import Services
-from entrez_kit.wording import Wording, run
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store

@@ -14,10 +14,10 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.private_files import database_files, make_private_database, make_private_folder
+from entrez_kit.base.wording import AGAIN, REINDEX, Wording
 from entrez_kit.corpus.store.schema import prepare, transaction
-from entrez_kit.errors import StoreError
-from entrez_kit.private_files import database_files, make_private_database, make_private_folder
-from entrez_kit.wording import AGAIN, REINDEX, Wording
 
 BUSY_SECONDS: Final = 30.0
 """How long a writer waits for another one; a batch of a sync takes a fraction of a second."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from entrez_kit.core.model import Result, sparse
 from entrez_kit.corpus.documents import DocFields, content_hash
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack
 from entrez_kit.corpus.times import is_stamp
-from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import RetractionStatus, retraction_status, standing_of, standing_of_article
 

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
-from entrez_kit.corpus.store.packing import BESIDE, pack
-from entrez_kit.errors import StoreError
-from entrez_kit.private_files import (
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.private_files import (
     Schema,
     SchemaObject,
     find_schema_change,
@@ -20,6 +19,7 @@ from entrez_kit.private_files import (
     read_schema,
     restrict_schema,
 )
+from entrez_kit.corpus.store.packing import BESIDE, pack
 
 APPLICATION_ID: Final = 0x456B6974
 """Marks the file as ours ("Ekit"), so that no other SQLite file is ever taken for a corpus."""

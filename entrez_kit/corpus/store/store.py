@@ -14,6 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, TypeVarTuple
 
+from entrez_kit.base.errors import EntityNotFound, InvalidInput
+from entrez_kit.base.settings import CORPUS_FILE, Settings
+from entrez_kit.base.wording import Argument, NextCall, Wording
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store import checkpoints, reading, writing
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
@@ -22,10 +25,7 @@ from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusLis
 from entrez_kit.corpus.store.schema import index_vectors_anew, index_words_anew
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
-from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
-from entrez_kit.settings import CORPUS_FILE, Settings
-from entrez_kit.wording import Argument, NextCall, Wording
 
 Answer = TypeVar("Answer")
 Asked = TypeVarTuple("Asked")

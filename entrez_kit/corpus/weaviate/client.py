@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from entrez_kit.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
-from entrez_kit.extras import require
-from entrez_kit.settings import Settings
-from entrez_kit.wording import OFFLINE_SWITCH, Argument, Wording, run
+from entrez_kit.base.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
+from entrez_kit.base.extras import require
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.wording import OFFLINE_SWITCH, Argument, Wording, run
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -53,7 +53,7 @@ def server_of(settings: Settings) -> Server:
         NotConfigured: none is set up, its address cannot be used, or the key must not be sent there.
         LocalIndexError: it is out of reach under ``--offline``.
     """
-    from entrez_kit.transport.policy import is_loopback
+    from entrez_kit.services.transport.policy import is_loopback
 
     if settings.weaviate_url is None:
         raise NotConfigured(
@@ -130,7 +130,7 @@ def _connected(settings: Settings, server: Server) -> "WeaviateClient":
 
     from weaviate import config, connect_to_custom
 
-    from entrez_kit.transport.policy import is_loopback
+    from entrez_kit.services.transport.policy import is_loopback
 
     # A batch with rejected objects would be logged with all their text; the caller is told of each anyway.
     logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)

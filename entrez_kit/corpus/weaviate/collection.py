@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
+from entrez_kit.base.errors import LocalIndexError
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.wording import Wording
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.search.ranking import Candidate, relevance_of
 from entrez_kit.corpus.weaviate.client import REBUILD, ask, class_of, connect, server_of, without_key
-from entrez_kit.errors import LocalIndexError
-from entrez_kit.settings import Settings
-from entrez_kit.wording import Wording
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient

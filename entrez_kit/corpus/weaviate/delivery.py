@@ -19,7 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
+from entrez_kit.base.wording import REINDEX, ByDoor, Wording
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
@@ -29,10 +31,8 @@ from entrez_kit.corpus.store.database import alone
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
 from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, SearchHit, WeaviateIndex
-from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
-from entrez_kit.wording import REINDEX, ByDoor, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store

@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from entrez_kit.base.identifiers import IdKind, read_identifier
+from entrez_kit.base.markup import END, write_scripts
+from entrez_kit.base.mixed_content import SCRIPTS
 from entrez_kit.fulltext.jats.text import (
     HEADINGS,
     blocks_of,
@@ -14,11 +17,8 @@ from entrez_kit.fulltext.jats.text import (
 )
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
 from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, PmcArticle, TranslatedAbstract
-from entrez_kit.identifiers import IdKind, read_identifier
-from entrez_kit.markup import END, write_scripts
 from entrez_kit.pubmed.standing import standing_of_jats
 from entrez_kit.pubmed.xml.dates import month_number
-from entrez_kit.pubmed.xml.mixed_content import SCRIPTS
 
 _DATES: Final = (
     *("epub", "epreprint", "ppub", "epub-ppub", "pub", "published", "final", "preprint", "collection"),

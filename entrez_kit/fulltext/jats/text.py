@@ -1,6 +1,6 @@
 """The words of JATS: blocks of text in document order, nothing glued, nothing split, nothing lost.
 
-Markup inside a sentence is joined as it stands, superscripts and subscripts as ``entrez_kit.markup`` has it ("1.73
+Markup inside a sentence is joined as it stands, superscripts and subscripts as ``entrez_kit.base.markup`` has it ("1.73
 m<sup>2</sup>" is "1.73 m²"). Paragraphs, list items, rows and the like are blocks: each begins a line of its own. Cells
 of a table row stand apart by tabs. Mixed citations stand verbatim, element citations are joined field by field.
 """
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final
 
+from entrez_kit.base.formulas import math_text
+from entrez_kit.base.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
+from entrez_kit.base.mixed_content import SCRIPTS
 from entrez_kit.fulltext.jats.tables import rows_of
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
 from entrez_kit.fulltext.models import ListedReference
-from entrez_kit.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
-from entrez_kit.pubmed.xml.formulas import math_text
-from entrez_kit.pubmed.xml.mixed_content import SCRIPTS
 
 BREAK: Final = "\x1f"
 """Stands for a forced line break until the text is tidied; XML cannot hold this character."""

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from entrez_kit.base.formulas import local as local
 from entrez_kit.fulltext.models import ENDPOINT
-from entrez_kit.pubmed.xml.formulas import local as local
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
-from entrez_kit.identifiers import bare_doi, bare_orcid, bare_pmcid
+from entrez_kit.base.identifiers import bare_doi, bare_orcid, bare_pmcid
+from entrez_kit.base.mixed_content import INLINE, text_of, tidy
 from entrez_kit.pubmed.pages import article_number
 from entrez_kit.pubmed.standing import retraction_status, standing_of
 from entrez_kit.pubmed.xml import mesh_headings as mesh
@@ -18,7 +19,6 @@ from entrez_kit.pubmed.xml.dates import (
     moment,
     publication_date,
 )
-from entrez_kit.pubmed.xml.mixed_content import INLINE, text_of, tidy
 
 Fields = dict[str, Any]
 Handlers = Mapping[str, "str | Callable[[Any, Fields], None] | Mapping[str, Any]"]

@@ -2,9 +2,9 @@
 
 from typing import Any, Final, Literal
 
+from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.xml import article
 from entrez_kit.pubmed.xml.article import Fields, Handlers
-from entrez_kit.pubmed.xml.mixed_content import text_of
 
 
 def book_fields(record: Any) -> Fields:

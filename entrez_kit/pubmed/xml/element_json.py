@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from entrez_kit.pubmed.xml.mixed_content import INLINE
+from entrez_kit.base.mixed_content import INLINE
 from entrez_kit.pubmed.xml.stream import invalid_response
 
 MAX_DEPTH: Final = 100

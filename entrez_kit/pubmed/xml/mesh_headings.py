@@ -6,8 +6,8 @@ from typing import Any, Final
 from lxml import etree
 from pydantic import TypeAdapter
 
+from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.models import MeshTerm
-from entrez_kit.pubmed.xml.mixed_content import text_of
 
 KEPT: Final = 8_192
 """Headings kept for looking up, some 10 MB; a record has about ten, most of them met before."""

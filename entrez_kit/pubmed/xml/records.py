@@ -9,11 +9,11 @@ from typing import Any, Final, Literal
 
 from lxml import etree
 
+from entrez_kit.base.mixed_content import SpaceLost, text_of
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import Fields, article_fields
 from entrez_kit.pubmed.xml.book import book_fields, book_kind
 from entrez_kit.pubmed.xml.element_json import element_to_json
-from entrez_kit.pubmed.xml.mixed_content import SpaceLost, text_of
 from entrez_kit.pubmed.xml.stream import (
     DELETIONS,
     MAX_MESSAGE,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from entrez_kit.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.models import CitedWork
-from entrez_kit.pubmed.xml.mixed_content import text_of
 
 
 def read_references(element: Any, pmid: str) -> Iterator[CitedWork]:

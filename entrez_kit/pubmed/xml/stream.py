@@ -16,10 +16,10 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.mixed_content import BLANKLESS
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml.dates import HISTORY, look_up_history
-from entrez_kit.pubmed.xml.mixed_content import BLANKLESS
 
 Source = BinaryIO | Iterable[bytes] | bytes | bytearray | memoryview
 

@@ -10,15 +10,15 @@ from places import DATA
 from recordings import enough
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.comparing import differences, same_journal, same_work
-from entrez_kit.citations.check.operation import CHECK, CheckedReference, CheckResult
-from entrez_kit.citations.files.entries import FILES, file_text
-from entrez_kit.citations.files.reference_files import reference_file
-from entrez_kit.citations.files.references import RefAuthor, Reference, divided_name
-from entrez_kit.errors import RateLimited, UpstreamError
+from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.citations.write_files import FILES, file_text
 from entrez_kit.pubmed.likeness import same_pages
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.references.check.check_references import CHECK, CheckedReference, CheckResult
+from entrez_kit.references.check.compare_fields import differences, same_journal, same_work
+from entrez_kit.references.files.reference_files import reference_file
+from entrez_kit.references.files.references import RefAuthor, Reference, divided_name
 from entrez_kit.sandbox.server import Sandbox
 
 TRIAL = {

@@ -26,11 +26,11 @@ from word_files import (
 )
 
 from commands._views.text import STATUS_WORDS
-from entrez_kit.citations.check.findings import CODES, STATUSES
-from entrez_kit.citations.check.sources import SOURCES, Said
-from entrez_kit.citations.files.reference_files import KINDS
-from entrez_kit.manuscripts.reading import READ
 from entrez_kit.pubmed.standing import GRAVITY, WORDS
+from entrez_kit.references.check.findings import CODES, STATUSES
+from entrez_kit.references.check.sources import SOURCES, Said
+from entrez_kit.references.files.reference_files import KINDS
+from entrez_kit.references.manuscripts.read_manuscript import READ
 from entrez_kit.sandbox.server import Sandbox
 
 NOWHERE: Final = "http://127.0.0.1:9/crossref"

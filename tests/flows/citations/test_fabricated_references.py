@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.operation import CHECK
-from entrez_kit.citations.check.pasted_lists import split_references
-from entrez_kit.citations.check.text_comparing import compare_text
-from entrez_kit.citations.files.references import RefAuthor, Reference
-from entrez_kit.citations.operation import citations_of
+from entrez_kit.citations.format_citations import citations_of
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.references.check.check_references import CHECK
+from entrez_kit.references.check.compare_text import compare_text
+from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.files.references import RefAuthor, Reference
 from entrez_kit.sandbox.server import Sandbox
 
 INVENTED = (

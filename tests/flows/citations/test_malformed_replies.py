@@ -7,10 +7,10 @@ from typing import Any, Final
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.operation import CHECK
-from entrez_kit.citations.check.sources import Sources, Work
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.check_references import CHECK
+from entrez_kit.references.check.sources import Sources, Work
 from entrez_kit.sandbox.replies import SandboxReply, document
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox

@@ -24,11 +24,11 @@ from word_files import (
     zotero,
 )
 
-from entrez_kit.citations.check.pasted_lists import HEADING, HEADINGS
-from entrez_kit.errors import InvalidInput
-from entrez_kit.manuscripts.calls import call_findings
-from entrez_kit.manuscripts.document import Manuscript
-from entrez_kit.manuscripts.reading import read_manuscript
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.references.check.pasted_lists import HEADING, HEADINGS
+from entrez_kit.references.manuscripts.calls import call_findings
+from entrez_kit.references.manuscripts.document import Manuscript
+from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 
 
 def rows(done: Done) -> list[tuple[str, str, str | None]]:

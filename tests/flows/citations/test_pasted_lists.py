@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from list_layouts import BLANKS, MARKS, NUMBERS, Layout
 
-from entrez_kit.citations.check.pasted_lists import HEADINGS, split_references
-from entrez_kit.citations.check.text_comparing import compare_text
-from entrez_kit.citations.operation import citations_of
+from entrez_kit.citations.format_citations import citations_of
 from entrez_kit.fulltext.jats.text import references_of
 from entrez_kit.fulltext.jats.tree import descendants, local, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
 from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.references.check.compare_text import compare_text
+from entrez_kit.references.check.pasted_lists import HEADINGS, split_references
 
 STYLES = ("apa", "mla", "vancouver", "ama", "chicago", "nature")
 

@@ -10,14 +10,14 @@ import pytest
 from recordings import enough
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.crossref_records import article_of, standing_of_work
-from entrez_kit.citations.check.operation import CHECK, CheckedReference
-from entrez_kit.citations.check.retraction_watch import read_retraction_watch
-from entrez_kit.citations.check.sources import SOURCES, Sources, SourceStanding, Work, named_sources, verdict_of
-from entrez_kit.citations.files.references import Reference
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing
+from entrez_kit.references.check.check_references import CHECK, CheckedReference
+from entrez_kit.references.check.crossref_records import article_of, standing_of_work
+from entrez_kit.references.check.retraction_watch import read_retraction_watch
+from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, named_sources, verdict_of
+from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.replies import SandboxReply, document, plain
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
@@ -473,7 +473,7 @@ def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -
 
 
 def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sandbox: Sandbox, kit_for: KitFor) -> None:
-    from entrez_kit.transport.policy import POLICIES, is_keyed
+    from entrez_kit.services.transport.policy import POLICIES, is_keyed
 
     asked: list[SandboxRequest] = []
 

@@ -15,13 +15,13 @@ import pytest
 from written_references import DIALECTS, as_text, as_word, fabricated, lancet, rendered
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.guessing import guessed
-from entrez_kit.citations.check.operation import CHECK, CheckedReference
-from entrez_kit.citations.check.pasted_lists import split_references
-from entrez_kit.citations.files.references import Reference
-from entrez_kit.citations.style.entries import STYLES
+from entrez_kit.citations.style.format_entries import STYLES
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.references.check.check_references import CHECK, CheckedReference
+from entrez_kit.references.check.guessing import guessed
+from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 
 GOOD = ("verified", "superseded", "retracted", "concern")

@@ -19,7 +19,7 @@ from terminal import (
     Program,
 )
 
-from entrez_kit.settings import DEMO_WARNING
+from entrez_kit.base.settings import DEMO_WARNING
 
 HEAVY = ("requests", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
 
@@ -477,7 +477,7 @@ def test_an_interrupt_at_work_says_how_to_go_on(
     def interrupt(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("entrez_kit.operation.Operation.run", interrupt)
+    monkeypatch.setattr("entrez_kit.core.operation.Operation.run", interrupt)
     done = alone("spell", "asthma", *more)
 
     assert done.status == 130

@@ -18,7 +18,7 @@ from local_program import on_terminal
 from terminal import Cli, Done, Module
 from tiny_model import tiny_model
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.sandbox.server import Sandbox
 
@@ -452,7 +452,7 @@ def test_an_export_to_parquet_has_a_column_for_each_thing(
 def test_without_pyarrow_parquet_says_what_to_install_and_leaves_the_file(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.extras.is_installed", lambda name: False)
+    monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
     target = tmp_path / "all.parquet"
     target.write_bytes(b"before")
     done = cli("corpus", "export", "--all", "-o", str(target))

@@ -8,7 +8,7 @@ import pytest
 from terminal import Cli
 
 from entrez_kit import load_settings
-from entrez_kit.settings import CORPUS_FILE
+from entrez_kit.base.settings import CORPUS_FILE
 
 COMMANDS = (
     ("search", "base editing", "--json"),

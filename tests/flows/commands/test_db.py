@@ -11,12 +11,12 @@ import pytest
 from terminal import Cli, Done, Module, Program, envelope
 
 from entrez_kit import EntrezKit
+from entrez_kit.core.operation import Operation
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.databases.info import INFO
 from entrez_kit.databases.link import LINK
 from entrez_kit.databases.search import SEARCH
 from entrez_kit.databases.summary import SUMMARY
-from entrez_kit.operation import Operation
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]

@@ -8,9 +8,9 @@ import pytest
 from drifting_service import drift, written
 from local_program import Program, on_terminal
 
+from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import known_shapes
-from entrez_kit.settings import DEMO_WARNING
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 

@@ -10,10 +10,10 @@ from places import DATA
 from terminal import Cli, Module, envelope
 
 from entrez_kit import EntrezKit
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import is_absent
-from entrez_kit.operation import Operation
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.core.model import is_absent
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
 
 TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide"}
 """Commands that are no operation."""
@@ -192,7 +192,7 @@ def test_the_terminal_and_python_give_the_same_document(
 def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
     cli: Cli, kit_for: Any, sandbox: Any, module: Module, operation: Operation[Any, Any]
 ) -> None:
-    from entrez_kit.errors import EntrezKitError
+    from entrez_kit.base.errors import EntrezKitError
 
     wrong: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         "pubmed_search_articles": (("crispr", "--sort", "size"), {"query_term": "crispr", "sort_by": "size"}),

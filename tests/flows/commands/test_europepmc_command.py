@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from terminal import Cli, caller
 
-from entrez_kit.citations.files.entries import FILES
+from entrez_kit.citations.write_files import FILES
 from entrez_kit.sandbox.replies import SandboxReply, document
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox

@@ -306,7 +306,7 @@ def test_the_status_says_how_much_there_was(cli: Cli, arguments: tuple[str, ...]
 def test_sources_that_fail_for_every_id_are_no_absence(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
+    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
     monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
     monkeypatch.setenv("EUROPEPMC_MAX_RETRIES", "0")
     sandbox.take_down("efetch", "pmc_oa", "europepmc_search", "idconv")
@@ -335,7 +335,7 @@ def test_an_id_that_nobody_knows_is_not_found(cli: Cli, identifier: str) -> None
 def test_where_a_source_failed_nothing_is_said_to_be_absent(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
+    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
     monkeypatch.setenv("EUROPEPMC_MAX_RETRIES", "0")
     sandbox.take_down("europepmc_search")
     without = cli("fulltext", "99000008", "PMC98765432", "rubbish", "-f", "jsonl")

@@ -9,9 +9,9 @@ import pytest
 from terminal import Cli, Done, Module
 
 from entrez_kit import EntrezKit
-from entrez_kit.gene.lookup import GET_GENE, GET_PUBMED_LINKS
-from entrez_kit.gene.search import SEARCH_GENES
-from entrez_kit.operation import Operation
+from entrez_kit.core.operation import Operation
+from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
+from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]

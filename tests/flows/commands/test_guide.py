@@ -14,12 +14,12 @@ import pytest
 from local_program import Program, on_terminal
 from places import ROOT
 
-from entrez_kit import errors
-from entrez_kit.errors import EntrezKitError, Exit
+from entrez_kit.base import errors
+from entrez_kit.base.errors import EntrezKitError, Exit
+from entrez_kit.base.settings import SETTINGS, Setting, bounds_of, default_of
 from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.settings import SETTINGS, Setting, bounds_of, default_of
-from entrez_kit.transport.policy import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
+from entrez_kit.services.transport.policy import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 

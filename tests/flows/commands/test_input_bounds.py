@@ -75,7 +75,7 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         ("MAX_LINES", 20_000),
         ("FIFO_SECONDS", 0.2),
     ):
-        monkeypatch.setattr(f"entrez_kit.input_files.{name}", value)
+        monkeypatch.setattr(f"entrez_kit.base.input_files.{name}", value)
     monkeypatch.setattr("entrez_kit.sandbox.corpus.MAX_RECORD_BYTES", LIMIT)
     monkeypatch.setattr("entrez_kit.sandbox.corpus.MAX_CORPUS_BYTES", 10 * LIMIT)
 

@@ -11,11 +11,11 @@ import pytest
 from terminal import Cli, Done, envelope
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.match import LOOKUP_CITATION
+from entrez_kit.core.operation import Operation
 from entrez_kit.databases.mesh import MESH
 from entrez_kit.databases.spell import SPELL
-from entrez_kit.operation import Operation
 from entrez_kit.pubmed.convert import CONVERT
+from entrez_kit.references.match import LOOKUP_CITATION
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from terminal import Cli, Module
 
-from entrez_kit.errors import StoreError
+from entrez_kit.base.errors import StoreError
 
 
 class Terminal(io.TextIOWrapper):

@@ -18,11 +18,11 @@ import pytest
 from rich.cells import cell_len
 from terminal import Cli, Module
 
-from entrez_kit.errors import EntityNotFound, RateLimited
+from entrez_kit.base.errors import EntityNotFound, RateLimited
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.tracing import step
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings
-from entrez_kit.tracing import step
-from entrez_kit.transport.client import Transport
+from entrez_kit.services.transport.client import Transport
 
 ESCAPES = re.compile(r"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -9,7 +9,7 @@ import pytest
 from terminal import Cli, Program
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox.server import Sandbox
 
 VANCOUVER = """1. Doe J, Roe R. Sleep and moonlight in invented shift workers. J Invent Results. 2021;12(3):201-12.

@@ -12,7 +12,7 @@ import pytest
 import rispy
 from terminal import Cli, Done, Module, envelope
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult, Slice
 from entrez_kit.sandbox.server import Sandbox

@@ -13,7 +13,7 @@ from shelf import article, article_set
 from terminal import Cli
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 CLAIMS = """claim,id

@@ -11,10 +11,7 @@ from corpus_bench import Paper, series, write
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.corpus.search.ranking import ALPHA, Candidate, relevance_of, score_of
-from entrez_kit.corpus.store.store import Store
-from entrez_kit.errors import (
+from entrez_kit.base.errors import (
     EmbeddingsError,
     EntityNotFound,
     EntrezKitError,
@@ -26,8 +23,11 @@ from entrez_kit.errors import (
     UpstreamError,
     VectorIndexError,
 )
-from entrez_kit.operation import Operation, execute
+from entrez_kit.core.operation import Operation, execute
+from entrez_kit.corpus.search.ranking import ALPHA, Candidate, relevance_of, score_of
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.document_summaries import esummary_batch
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.schemas import AgentOperation
 from entrez_kit.server.tools import Toolbox

@@ -14,6 +14,8 @@ import pytest
 from tiny_model import tiny_model
 
 from entrez_kit import load_settings
+from entrez_kit.base.errors import EmbeddingsError, Exit, LocalEmbeddingsError, NotConfigured
+from entrez_kit.base.settings import Settings
 from entrez_kit.corpus.embeddings import (
     BATCH,
     OPENAI_MODEL,
@@ -26,9 +28,7 @@ from entrez_kit.corpus.embeddings import (
 )
 from entrez_kit.doctor.local import check_configuration
 from entrez_kit.doctor.report import Notes
-from entrez_kit.errors import EmbeddingsError, Exit, LocalEmbeddingsError, NotConfigured
 from entrez_kit.sandbox.listener import LoopbackServer
-from entrez_kit.settings import Settings
 
 KEY = "sk-canary-0123456789abcdef"
 
@@ -310,7 +310,7 @@ def test_offline_asks_nobody(openai: OpenAI) -> None:
 
 
 def test_a_package_that_is_not_there_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.extras.is_installed", lambda name: False)
+    monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
     for embeddings, extra in (("openai", "entrez-kit[openai]"), ("hf", "entrez-kit[embeddings]")):
         with pytest.raises(NotConfigured) as caught:
             embedder_of(settings_for(embeddings=embeddings))

@@ -8,15 +8,15 @@ import pytest
 from corpus_bench import Paper, contents, rows, series
 from corpus_world import TERM, KitFor, World, counts
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
+from entrez_kit.base.tracing import Watch, watched
 from entrez_kit.corpus import sync
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import checkpoints
 from entrez_kit.corpus.sync import sync_plan
-from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.tracing import Watch, watched
 
 
 @pytest.fixture

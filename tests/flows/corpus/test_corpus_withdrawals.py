@@ -6,9 +6,9 @@ import pytest
 from corpus_bench import Paper, contents, rows, series
 from corpus_world import KitFor, World, counts
 
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.corpus import sync
 from entrez_kit.corpus.store.reading import CorpusDiff
-from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.pubmed.date_slices import Slicer
 

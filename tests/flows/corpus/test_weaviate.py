@@ -16,15 +16,15 @@ from corpus_bench import Paper, mark_deleted, rows
 from weaviate_bench import FiveWords, embed, services_for, settings_for, six_words
 from weaviate_double import WeaviateDouble
 
+from entrez_kit.base.errors import LocalIndexError
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.tracing import Watch, watched
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
 from entrez_kit.corpus.weaviate.delivery import candidates, drain, rebuild
-from entrez_kit.errors import LocalIndexError
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings
-from entrez_kit.tracing import Watch, watched
 
 REAL_URL = os.environ.get("WEAVIATE_URL")
 REAL_GRPC_PORT = int(os.environ.get("WEAVIATE_GRPC_PORT") or 50051)

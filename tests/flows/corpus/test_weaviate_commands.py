@@ -141,7 +141,7 @@ def test_a_reindex_that_was_not_taken_in_full_says_so(run: Run, double: Weaviate
 @pytest.mark.long
 def test_python_and_agents_ask_there_too(run: Run, double: WeaviateDouble) -> None:
     from entrez_kit import EntrezKit
-    from entrez_kit.catalogue import OPERATIONS
+    from entrez_kit.python.catalogue import OPERATIONS
     from entrez_kit.server.tools import Toolbox
 
     run("corpus", "sync", "k", "all[sb]")

@@ -15,14 +15,7 @@ from corpus_bench import Paper, mark_deleted, rows
 from weaviate_bench import embed, services_for, settings_for, six_words
 from weaviate_double import WeaviateDouble
 
-from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.models import SyncRequest
-from entrez_kit.corpus.operations import sync
-from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
-from entrez_kit.corpus.weaviate.client import server_of
-from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import _delivering, candidates, deliver, drain, rebuild
-from entrez_kit.errors import (
+from entrez_kit.base.errors import (
     EntrezKitError,
     Exit,
     LocalEmbeddingsError,
@@ -31,8 +24,15 @@ from entrez_kit.errors import (
     StoreError,
     VectorIndexError,
 )
+from entrez_kit.base.settings import Settings, load_settings
+from entrez_kit.corpus.chunking import chunk_uuid
+from entrez_kit.corpus.models import SyncRequest
+from entrez_kit.corpus.operations import sync
+from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
+from entrez_kit.corpus.weaviate.client import server_of
+from entrez_kit.corpus.weaviate.collection import WeaviateIndex
+from entrez_kit.corpus.weaviate.delivery import _delivering, candidates, deliver, drain, rebuild
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings, load_settings
 
 pytestmark = pytest.mark.long
 
@@ -153,7 +153,7 @@ def test_offline_reaches_a_server_here_only(tmp_path: Path) -> None:
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.extras.is_installed", lambda name: False)
+    monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
 
     error = _fails(lambda: drain(services), NotConfigured, "extra_missing")
 

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 from database_bench import Canned, KitFor, call, run, summaries_json
 
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.databases.fetch import FETCH
-from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 
@@ -127,7 +127,7 @@ def test_many_records_are_one_content_in_the_order_of_the_ids(kit_for: KitFor) -
 
 
 def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.batches.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("entrez_kit.core.batches.time.sleep", lambda seconds: None)
     ids = [str(number) for number in range(1, 401)]
 
     def efetch(ids: list[str], **_: object) -> bytes:

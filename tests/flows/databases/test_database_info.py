@@ -6,8 +6,8 @@ import pytest
 import responses
 from database_bench import Canned, KitFor, call, einfo_xml, esearch_xml, run
 
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.info import INFO, parse_counts
-from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 EGQUERY = (

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from database_bench import Canned, KitFor, call, einfo_xml, elink_xml, linkset, run, summaries_json
 
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.link import LINK
-from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from database_bench import Canned, KitFor, call, esearch_xml, run
 
+from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.search import SEARCH
-from entrez_kit.errors import InvalidInput, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 

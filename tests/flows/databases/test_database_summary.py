@@ -5,8 +5,8 @@ import pickle
 import pytest
 from database_bench import Canned, KitFor, call, run, summaries_json
 
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.summary import SUMMARY
-from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
 

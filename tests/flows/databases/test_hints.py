@@ -8,7 +8,8 @@ import pytest
 from database_bench import KitFor
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.match import LOOKUP_CITATION
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.core.operation import Operation, execute
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.databases.info import INFO
 from entrez_kit.databases.link import LINK
@@ -16,10 +17,9 @@ from entrez_kit.databases.mesh import MESH
 from entrez_kit.databases.search import SEARCH
 from entrez_kit.databases.spell import SPELL
 from entrez_kit.databases.summary import SUMMARY
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.operation import Operation, execute
 from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.references.match import LOOKUP_CITATION
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Tools
 

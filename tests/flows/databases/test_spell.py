@@ -3,8 +3,8 @@
 import pytest
 from database_bench import Canned, KitFor, call, run
 
+from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.spell import SPELL
-from entrez_kit.errors import InvalidInput, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 

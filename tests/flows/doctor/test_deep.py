@@ -10,16 +10,16 @@ import pytest
 from doctor_bench import free_port
 from drifting_service import Change, drift, page, repeated, reversed_records, status, words, written
 
+from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.settings import Settings
 from entrez_kit.doctor.comparison import Compared, compare
 from entrez_kit.doctor.diagnosis import diagnose
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe
 from entrez_kit.doctor.recordings import check_folder, save
 from entrez_kit.doctor.report import NAMES
-from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.sandbox.esearch import BEYOND_CEILING
 from entrez_kit.sandbox.replies import failure
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -359,9 +359,9 @@ def test_offline_nothing_is_asked_and_that_is_no_success(sandbox: Sandbox) -> No
 
 
 def test_real_records_are_asked_for_where_the_sandbox_does_not_answer() -> None:
+    from entrez_kit.base.settings import load_settings
     from entrez_kit.doctor.comparison import _examples
     from entrez_kit.services import Services
-    from entrez_kit.settings import load_settings
 
     with Services(load_settings({})) as services:
         assert _examples(services, ()) is REAL  # and nothing is asked to find out: a test reaches no other machine

@@ -23,9 +23,9 @@ from doctor_bench import (
     statuses,
 )
 
+from entrez_kit.base.errors import NotConfigured, RateLimited, UpstreamError
+from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import DoctorReport
-from entrez_kit.errors import NotConfigured, RateLimited, UpstreamError
-from entrez_kit.settings import Settings
 
 # NCBI itself
 

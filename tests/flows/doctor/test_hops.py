@@ -22,9 +22,9 @@ from doctor_bench import (
     statuses,
 )
 
+from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import Check, diagnose
 from entrez_kit.doctor.hops import Route, bounded, connect, resolve
-from entrez_kit.settings import Settings
 
 # The way to NCBI
 

@@ -23,9 +23,9 @@ from doctor_bench import (
     statuses,
 )
 
+from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import DoctorReport
 from entrez_kit.doctor.hops import Route, find_route
-from entrez_kit.settings import Settings
 
 
 @contextmanager

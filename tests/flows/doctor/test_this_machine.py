@@ -16,12 +16,12 @@ from doctor_bench import (
     look,
 )
 
+from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.doctor import DoctorReport, diagnose
 from entrez_kit.doctor.local import damage_of, size
-from entrez_kit.settings import Settings, load_settings
-from entrez_kit.transport.cache import cache_file, open_file
-from entrez_kit.transport.limiter import RateLimiter
-from entrez_kit.transport.policy import limiter_file
+from entrez_kit.services.transport.cache import cache_file, open_file
+from entrez_kit.services.transport.limiter import RateLimiter
+from entrez_kit.services.transport.policy import limiter_file
 
 
 def local(settings: Settings, **injected: Any) -> DoctorReport:

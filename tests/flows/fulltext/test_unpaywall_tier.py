@@ -9,7 +9,7 @@ import pytest
 from papers import encrypted, pdf_of, prose
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntrezKitError
+from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.fulltext import unpaywall_tier as module
 from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.trail import Answer
@@ -17,8 +17,8 @@ from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.replies import HTML, JSON, SandboxReply
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.transport.download.guard import Downloaded, download
 from entrez_kit.services.unpaywall import Location, OpenAccess
-from entrez_kit.transport.download.guard import Downloaded, download
 
 KitFor = Callable[..., EntrezKit]
 DOI = "10.5555/tier.1"
@@ -203,7 +203,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
             return Downloaded(url, named, "text/html", "html")
         return download(url, **options)
 
-    monkeypatch.setattr("entrez_kit.transport.download.guard.download", fetch)
+    monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", fetch)
     found = missed(kit_for(sandbox, unpaywall_email="ada@example.org"))
 
     assert len(asked) == 2

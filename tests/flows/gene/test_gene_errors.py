@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from gene_bench import Canned, Genes, esearch_xml
 
-from entrez_kit.errors import (
+from entrez_kit.base.errors import (
     AmbiguousQuery,
     EntityNotFound,
     EntrezKitError,
@@ -20,10 +20,10 @@ from entrez_kit.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
-from entrez_kit.gene.errors import only_gene_codes, unresolved
-from entrez_kit.gene.lookup import GET_GENE, GET_PUBMED_LINKS
-from entrez_kit.gene.search import SEARCH_GENES
-from entrez_kit.operation import Operation, execute
+from entrez_kit.core.operation import Operation, execute
+from entrez_kit.databases.gene.gene_errors import only_gene_codes, unresolved
+from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
+from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.server.tools import Tools
 
 REGISTRY = {"UNRESOLVED_ENTITY", "ENTITY_NOT_FOUND", "AMBIGUOUS_QUERY", "RATE_LIMITED", "UPSTREAM_ERROR"}

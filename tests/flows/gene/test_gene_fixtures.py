@@ -12,7 +12,7 @@ from lxml import etree
 from places import ROOT
 from recordings import enough
 
-from entrez_kit.gene.records import parse_genes
+from entrez_kit.databases.gene.gene_records import parse_genes
 from entrez_kit.sandbox.gene_records import demo_genes
 
 FOLDER = ROOT / "fixtures" / "gene"

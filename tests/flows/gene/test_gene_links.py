@@ -3,9 +3,9 @@
 import pytest
 from gene_bench import Canned, Genes, docsum, esummary_xml
 
-from entrez_kit.errors import AmbiguousQuery, EntityNotFound, UnresolvedEntity, UpstreamError
-from entrez_kit.gene.lookup import GET_PUBMED_LINKS, parse_links
-from entrez_kit.gene.models import PubMedLinks
+from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UnresolvedEntity, UpstreamError
+from entrez_kit.databases.gene.get_genes import GET_PUBMED_LINKS, parse_links
+from entrez_kit.databases.gene.models import PubMedLinks
 
 
 def _linkset(*pmids: object, source: object = 7157, name: str = "gene_pubmed") -> bytes:

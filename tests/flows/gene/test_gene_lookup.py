@@ -5,10 +5,10 @@ import re
 import pytest
 from gene_bench import Canned, Genes, entrezgene, gene_set
 
-from entrez_kit.errors import EntityNotFound, UnresolvedEntity, UpstreamError
-from entrez_kit.gene.lookup import GET_GENE, GET_GENES, GeneBatch
-from entrez_kit.gene.models import CURIE_PATTERN
-from entrez_kit.operation import execute
+from entrez_kit.base.errors import EntityNotFound, UnresolvedEntity, UpstreamError
+from entrez_kit.core.operation import execute
+from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GeneBatch
+from entrez_kit.databases.gene.models import CURIE_PATTERN
 
 NO_CURIES = [
     "TP53",

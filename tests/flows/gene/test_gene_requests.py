@@ -65,7 +65,7 @@ def test_and_sc_002_at_most_ten_a_second_with_a_key_and_no_429(strict: Callable[
 
 
 def test_a_429_is_answered_with_growing_waits(genes: Genes, monkeypatch: pytest.MonkeyPatch) -> None:
-    from entrez_kit.transport.retry import Backoff
+    from entrez_kit.services.transport.retry import Backoff
 
     asked: list[int] = []
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from gene_bench import Canned, Genes, docsum, esearch_xml, esummary_xml, record
 
-from entrez_kit.errors import AmbiguousQuery, EntityNotFound, UpstreamError
-from entrez_kit.gene.models import GenePage
-from entrez_kit.gene.organisms import COMMON
-from entrez_kit.gene.records import parse_summaries
-from entrez_kit.gene.search import (
+from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UpstreamError
+from entrez_kit.databases.gene.gene_records import parse_summaries
+from entrez_kit.databases.gene.models import GenePage
+from entrez_kit.databases.gene.organisms import COMMON
+from entrez_kit.databases.gene.search_genes import (
     SEARCH_GENES,
     SearchGenesRequest,
     decode_cursor,

@@ -8,8 +8,8 @@ import pytest
 from examples import CLAIMS, CORPUS, REFERENCES
 from serving import Json, ServicesFor, connected, structured
 
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.operation import Operation
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices

@@ -7,8 +7,8 @@ import pytest
 from serving import ServicesFor, connected, structured
 from terminal import Cli
 
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.operation import Operation
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.tools import TOOLSETS

@@ -10,12 +10,12 @@ from serving import ServicesFor
 from terminal import Cli
 
 from entrez_kit import EntrezKit, Settings
-from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.base.settings import DEMO_WARNING, load_settings
+from entrez_kit.core.operation import Operation
 from entrez_kit.corpus.operations import SYNC
-from entrez_kit.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
-from entrez_kit.settings import DEMO_WARNING, load_settings
 
 CLOSED = {"rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_set"}
 

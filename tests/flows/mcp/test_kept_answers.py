@@ -10,7 +10,7 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import EntrezServer
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.tools import SCOPES
-from entrez_kit.transport.cached_session import clear
+from entrez_kit.services.transport.cached_session import clear
 
 pytestmark = pytest.mark.anyio
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from serving import Json, ServicesFor, connected
 
-from entrez_kit import logs
+from entrez_kit.base import logs
+from entrez_kit.base.settings import LOG_LEVELS, Settings, load_settings
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.telemetry import line_ids
-from entrez_kit.settings import LOG_LEVELS, Settings, load_settings
 
 KEY = "canary0123456789abcdef0123456789abcd"
 
@@ -129,8 +129,8 @@ def test_no_text_forges_a_line_of_the_terminals_log(tmp_path: Path, capsys: pyte
     assert KEY not in "".join(lines)
     assert "".join(lines).isprintable()
     assert [line for line in lines if not line.startswith("| ")] == [
-        "WARNING entrez_kit.transport: said: a\\nERROR entrez_kit: forged\\r\\x1b[2J\\x00\\u2028b [hidden]",
-        "ERROR entrez_kit.transport: failed",
+        "WARNING entrez_kit.services.transport: said: a\\nERROR entrez_kit: forged\\r\\x1b[2J\\x00\\u2028b [hidden]",
+        "ERROR entrez_kit.services.transport: failed",
         "",
     ]
 

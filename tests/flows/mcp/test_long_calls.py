@@ -13,10 +13,10 @@ from serving import (
     structured,
 )
 
-from entrez_kit import tracing
-from entrez_kit.errors import RateLimited
-from entrez_kit.model import Request, Result
-from entrez_kit.operation import Operation
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import RateLimited
+from entrez_kit.core.model import Request, Result
+from entrez_kit.core.operation import Operation
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import MAX_WAITING
@@ -208,7 +208,8 @@ async def test_a_hundred_requests_wait_and_the_next_is_refused_at_once(
     with Sandbox(enforce_limits=False) as sandbox:
         services = services_for(sandbox, no_cache=True)
         monkeypatch.setattr(
-            "entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: open_now.wait(20) and None
+            "entrez_kit.services.transport.limiter.RateLimiter.acquire",
+            lambda self, deadline=None: open_now.wait(20) and None,
         )
         answered: list[Any] = []
 

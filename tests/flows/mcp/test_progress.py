@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from serving import Json, ServicesFor, connected, structured
 
-from entrez_kit import tracing
+from entrez_kit.base import tracing
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.tools import TOOLSETS

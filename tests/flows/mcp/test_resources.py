@@ -13,14 +13,14 @@ from serving import (
     connected,
 )
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
 from entrez_kit.databases.info import DatabaseInfo, LinkName
 from entrez_kit.guides import TOPICS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.resources import INFO_URI, STATS_URI
-from entrez_kit.transport.call import Reply
+from entrez_kit.services.transport import Reply
 
 EMAIL = "someone@example.org"
 KEY = "canary-key-0123456789abcdef"

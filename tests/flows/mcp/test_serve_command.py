@@ -6,7 +6,7 @@ import pytest
 from serving import SECRET
 from terminal import Cli, Program
 
-from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.auth import verify_token
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS
 

@@ -13,12 +13,13 @@ import pytest
 from serving import ServicesFor, connected, error_of
 from terminal import Cli
 
-from entrez_kit import EntrezKit, logs
-from entrez_kit.errors import EntrezKitError, UpstreamError
+from entrez_kit import EntrezKit
+from entrez_kit.base import logs
+from entrez_kit.base.errors import EntrezKitError, UpstreamError
+from entrez_kit.base.settings import load_settings
 from entrez_kit.sandbox.listener import LoopbackServer
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.telemetry import line_ids, set_up_exporter
-from entrez_kit.settings import load_settings
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra `otel` is not installed")
 
@@ -275,7 +276,7 @@ def test_a_collector_out_of_reach_holds_nothing_up(sandbox: Sandbox) -> None:
 def test_without_an_endpoint_nothing_is_set_up() -> None:
     code = (
         "from entrez_kit.server.telemetry import set_up_exporter\n"
-        "from entrez_kit.settings import load_settings\n"
+        "from entrez_kit.base.settings import load_settings\n"
         "from opentelemetry import trace\n"
         "import sys\n"
         "assert set_up_exporter(load_settings(environ={'HOME': '/nonexistent'})) is None\n"
@@ -294,7 +295,7 @@ def test_without_the_extra_there_is_a_remark() -> None:
         "import sys\n"
         "sys.modules['opentelemetry.exporter'] = None\n"
         "from entrez_kit.server.telemetry import set_up_exporter\n"
-        "from entrez_kit.settings import load_settings\n"
+        "from entrez_kit.base.settings import load_settings\n"
         "print(set_up_exporter(load_settings({'otel_exporter_otlp_endpoint': 'http://127.0.0.1:9'})))\n"
         "print(set_up_exporter(load_settings({'otel_exporter_otlp_endpoint': 'collector'})))\n"
     )

@@ -18,13 +18,13 @@ from serving import (
     structured,
 )
 
-from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.core.model import Warned
+from entrez_kit.core.operation import Operation, execute
 from entrez_kit.corpus.operations import SYNC
-from entrez_kit.errors import InvalidInput
-from entrez_kit.gene.lookup import GET_GENE
-from entrez_kit.model import Warned
-from entrez_kit.operation import Operation, execute
+from entrez_kit.databases.gene.get_genes import GET_GENE
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices

@@ -8,8 +8,8 @@ import pytest
 from examples import EXAMPLES
 from serving import Json, connected, structured
 
-from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.operation import Operation
+from entrez_kit.core.operation import Operation
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
@@ -135,6 +135,6 @@ async def test_what_is_no_id_is_not_said_to_have_no_record(services: ServerServi
 
 
 def _never(operation: Operation[Any, Any], services: object, request: object) -> Any:
-    from entrez_kit.errors import InvalidInput
+    from entrez_kit.base.errors import InvalidInput
 
     raise InvalidInput("not asked")

@@ -9,13 +9,13 @@ import pytest
 from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.pubmed.convert import CONVERT, ConvertResult
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import Services
-from entrez_kit.transport.call import Reply
+from entrez_kit.services.transport import Reply
 
 KitFor = Callable[..., EntrezKit]
 

@@ -11,13 +11,19 @@ import pytest
 from services_bench import Bench
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
-from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk, build_query
-from entrez_kit.operation import execute
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.core.operation import execute
+from entrez_kit.pubmed.europepmc.search_europepmc import (
+    EUROPEPMC_SEARCH,
+    EuropePMCRequest,
+    EuropePMCResult,
+    Walk,
+    build_query,
+)
 from entrez_kit.sandbox.replies import SandboxReply, document
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.transport.call import Call
+from entrez_kit.services.transport import Call
 
 KitFor = Callable[..., EntrezKit]
 

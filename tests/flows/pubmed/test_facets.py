@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from database_bench import KitFor
 
-from entrez_kit.errors import InvalidInput, UpstreamError
-from entrez_kit.operation import Operation
+from entrez_kit.base.errors import InvalidInput, UpstreamError
+from entrez_kit.core.operation import Operation
 from entrez_kit.pubmed.facets import COUNT_FACETS, Facet, FacetsResult
 from entrez_kit.sandbox.server import Sandbox
 

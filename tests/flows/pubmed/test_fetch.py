@@ -7,7 +7,7 @@ import pytest
 from drifting_service import drift, repeated
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.pubmed.models import Article
 from entrez_kit.sandbox.server import Sandbox

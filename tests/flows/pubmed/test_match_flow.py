@@ -8,11 +8,11 @@ import pytest
 from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.match import LOOKUP_CITATION, MatchResult
-from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.match import LOOKUP_CITATION, MatchResult
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.transport.call import Reply
+from entrez_kit.services.transport import Reply
 
 KitFor = Callable[..., EntrezKit]
 JOURNAL = "Ann Imaginary Genome Ed (Demo)"
@@ -327,7 +327,7 @@ def test_several_candidates_are_all_read_and_compared() -> None:
 def test_a_reference_that_breaks_its_batch_is_an_error_and_the_others_are_matched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("entrez_kit.batches.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("entrez_kit.core.batches.time.sleep", lambda seconds: None)
 
     def answer(line: str) -> str:
         if line.endswith("|ek7|"):

@@ -8,7 +8,7 @@ import pytest
 from loopback import Answer
 from workbench import workbench
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml import records, stream
 from entrez_kit.services import Services

@@ -9,7 +9,7 @@ import responses
 from drifting_service import drift, written
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.pubmed.search import SearchResult
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.esearch_reply import DROPPED

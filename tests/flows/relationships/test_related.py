@@ -11,12 +11,12 @@ import pytest
 from relations_bench import med, serve_europepmc
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.relationships.fallback import read_page
+from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, full_name
-from entrez_kit.relationships.operation import RELATIONSHIPS
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]

@@ -9,15 +9,15 @@ from prepared_reply import prepared
 from relations_bench import elink, group, linkset, med, serve_europepmc
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.tracing import Cancelled, Watch, watched
+from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import MAX_VIA, RelationshipsResult
-from entrez_kit.relationships.operation import RELATIONSHIPS
 from entrez_kit.relationships.snowball import BATCH
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.europe_pmc import EuropePMC
-from entrez_kit.settings import Settings
-from entrez_kit.tracing import Cancelled, Watch, watched
-from entrez_kit.transport.call import Reply
+from entrez_kit.services.transport import Reply
 
 KitFor = Callable[..., EntrezKit]
 Graph = Mapping[str, Sequence[str]]

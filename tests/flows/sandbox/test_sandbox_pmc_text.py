@@ -13,7 +13,7 @@ FILES = sorted(resources.files("entrez_kit.fixtures").joinpath("pmc").iterdir(),
 
 def fetched(sandbox: Sandbox, *numbers: str) -> ElementTree.Element:
     from entrez_kit.services.eutils import EUtils
-    from entrez_kit.transport.client import Transport
+    from entrez_kit.services.transport.client import Transport
 
     settings = sandbox.settings()
     transport = Transport(settings)

@@ -15,7 +15,7 @@ import pytest
 import requests
 from shelf import Client, serving, write_shelf
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox.database import Database, FetchCall, FieldInfo, Items, SearchCall, SearchOutcome
 from entrez_kit.sandbox.faults import FaultPlan
 from entrez_kit.sandbox.limits import RateRule

@@ -11,9 +11,9 @@ from loopback import Answer
 from workbench import Bench, workbench
 
 from entrez_kit import EntrezKit
-from entrez_kit.errors import UpstreamError
-from entrez_kit.europepmc.records import parse_page
-from entrez_kit.gene.lookup import parse_links
+from entrez_kit.base.errors import UpstreamError
+from entrez_kit.databases.gene.get_genes import parse_links
+from entrez_kit.pubmed.europepmc.europepmc_records import parse_page
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import ask_converter
 from entrez_kit.services import Services

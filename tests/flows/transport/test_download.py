@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from internet import HTML, Answer, Internet, Site, gzipped, internet, redirect, spoken
 
-from entrez_kit import tracing
-from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.settings import Settings
-from entrez_kit.transport.download.addresses import AddressGuard
-from entrez_kit.transport.download.guard import Downloaded, download
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport.download.addresses import AddressGuard
+from entrez_kit.services.transport.download.guard import Downloaded, download
 
 __all__ = ["internet"]
 

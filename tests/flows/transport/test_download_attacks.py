@@ -11,9 +11,9 @@ from contextlib import suppress
 import pytest
 from internet import HTML, Answer, Internet, Site, internet, redirect, spoken
 
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.settings import Settings
-from entrez_kit.transport.download.guard import download
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport.download.guard import download
 
 __all__ = ["internet"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from internet import Answer, Internet, Site, internet, redirect
 
-from entrez_kit.errors import EntrezKitError, UpstreamError
-from entrez_kit.settings import Settings
-from entrez_kit.transport.download.guard import Downloaded, download
+from entrez_kit.base.errors import EntrezKitError, UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport.download.guard import Downloaded, download
 
 __all__ = ["internet"]
 

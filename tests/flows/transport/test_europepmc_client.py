@@ -10,9 +10,9 @@ import pytest
 from loopback import Answer, Loopback
 from workbench import EMAIL, KEY, CountingLimiter, opened, settings_for, with_secrets
 
-from entrez_kit.errors import EntityNotFound, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.services.europe_pmc import EuropePMC, read_cursor
-from entrez_kit.transport.call import Reply
+from entrez_kit.services.transport import Reply
 
 EMPTY = json.dumps({"version": "6.9"}).encode()
 FOUND = json.dumps({"version": "6.9", "hitCount": 0, "request": {}, "resultList": {"result": []}}).encode()

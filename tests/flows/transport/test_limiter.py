@@ -19,8 +19,8 @@ import pytest
 from arrivals import arrival_server, clients, most_in_a_second
 from waiting import STALLED_SECONDS, acquire_before, run_in_threads, saved_state, whole_number
 
-from entrez_kit.transport import limiter as module
-from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
+from entrez_kit.services.transport import limiter as module
+from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 
 pytestmark = pytest.mark.long
 
@@ -203,7 +203,7 @@ def test_a_forked_child_gets_slots_although_its_parent_was_waiting(state_file: P
     script = """
 import os, sys, threading, time, warnings
 from pathlib import Path
-from entrez_kit.transport.limiter import RateLimiter
+from entrez_kit.services.transport.limiter import RateLimiter
 warnings.simplefilter("ignore")  # newer Pythons warn of forking with threads, which is the point here
 limiter = RateLimiter(Path(sys.argv[1]), per_second=3)
 limiter.acquire()

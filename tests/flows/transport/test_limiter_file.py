@@ -10,8 +10,8 @@ import pytest
 from arrivals import most_in_a_second
 from waiting import acquire_before, run_in_threads, saved_state, whole_number
 
-from entrez_kit.transport import limiter as module
-from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
+from entrez_kit.services.transport import limiter as module
+from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 
 pytestmark = pytest.mark.usefixtures("leaping_clock")
 

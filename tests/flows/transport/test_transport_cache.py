@@ -25,22 +25,21 @@ from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
 from pydantic import SecretStr
 from workbench import EMAIL, KEY, Bench, CountingLimiter, opened, settings_for, with_secrets, workbench
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, StoreError, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, StoreError, UpstreamError
+from entrez_kit.base.identifiers import Identifier
+from entrez_kit.base.settings import EUTILS_URL, Settings
 from entrez_kit.fulltext.tiers import _is_article, _read_article
 from entrez_kit.fulltext.trail import Trail
-from entrez_kit.identifiers import Identifier
 from entrez_kit.pubmed.citation_matcher import CONTROL, Citation, ask_matcher
 from entrez_kit.relationships.links import follow
 from entrez_kit.services import Services
 from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.services.pmc_cloud import PmcOpenData
-from entrez_kit.settings import EUTILS_URL, Settings
-from entrez_kit.transport import cache as store
-from entrez_kit.transport import cached_session
-from entrez_kit.transport.cache import cache_file, cache_info
-from entrez_kit.transport.cached_session import clear, prune
-from entrez_kit.transport.call import Call, Expect, Reply
-from entrez_kit.transport.policy import DAY, HOUR, WEEK, cache_identity
+from entrez_kit.services.transport import Call, Expect, Reply, cached_session
+from entrez_kit.services.transport import cache as store
+from entrez_kit.services.transport.cache import cache_file, cache_info
+from entrez_kit.services.transport.cached_session import clear, prune
+from entrez_kit.services.transport.policy import DAY, HOUR, WEEK, cache_identity
 
 ARTICLE = b'<PubmedArticleSet><PubmedArticle><PMID Version="1">1</PMID></PubmedArticle></PubmedArticleSet>'
 NO_ARTICLE = b"<PubmedArticleSet></PubmedArticleSet>"
@@ -723,7 +722,7 @@ def test_a_file_on_a_read_only_disk_is_read(tmp_path: Path, monkeypatch: pytest.
                 raise OSError(errno.EROFS, "Read-only file system")
             return original(path, flags, *args, **options)  # type: ignore[arg-type]
 
-        monkeypatch.setattr("entrez_kit.transport.cache.os.open", read_only)
+        monkeypatch.setattr("entrez_kit.services.transport.cache.os.open", read_only)
         assert search(bench).from_cache
         assert not search(bench, "new").from_cache
         assert not search(bench, "new").from_cache
@@ -741,7 +740,7 @@ def test_a_database_that_others_made_read_only_still_answers(tmp_path: Path, mon
                 return original(":memory:", isolation_level=None, check_same_thread=False)
             return original(f"file:{path}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
 
-        monkeypatch.setattr("entrez_kit.transport.cache.sqlite3.connect", read_only)
+        monkeypatch.setattr("entrez_kit.services.transport.cache.sqlite3.connect", read_only)
         with bench.another() as other:
             assert search(other).from_cache
             assert not search(other, "new").from_cache
@@ -895,7 +894,7 @@ def _search_in_child(url: str, folder: Path, number: int) -> None:
     from workbench import CountingLimiter
 
     from entrez_kit.services.eutils import EUtils
-    from entrez_kit.transport.client import Transport
+    from entrez_kit.services.transport.client import Transport
 
     transport = Transport(settings, limiters=lambda _settings, _service: CountingLimiter())
     for turn in range(20):
@@ -1010,7 +1009,7 @@ def test_a_damaged_cache_is_reported_and_can_be_cleared(tmp_path: Path) -> None:
 
 
 def test_a_cache_in_use_cannot_be_cleared_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.transport.cache.PATIENT_BUSY_MS", 100)
+    monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 100)
     with workbench(tmp_path, ncbi_api_key=SecretStr(KEY)) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)

@@ -9,10 +9,10 @@ import pytest
 from loopback import ESEARCH, HTML, Answer
 from workbench import Bench, workbench
 
-from entrez_kit import tracing
-from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.transport.in_flight import FollowerTimeout, SingleFlight
-from entrez_kit.transport.retry import Backoff
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.services.transport.in_flight import FollowerTimeout, SingleFlight
+from entrez_kit.services.transport.retry import Backoff
 
 pytestmark = pytest.mark.long
 

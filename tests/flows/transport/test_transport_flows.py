@@ -17,17 +17,16 @@ from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
 from urllib3.connectionpool import HTTPConnectionPool
 from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, opened, settings_for, with_secrets, workbench
 
-from entrez_kit import tracing
-from entrez_kit.errors import (
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import (
     EntrezKitError,
     InvalidInput,
     NotConfigured,
     RateLimited,
     UpstreamError,
 )
-from entrez_kit.transport import faults, redirects
-from entrez_kit.transport.call import Call, Expect
-from entrez_kit.transport.retry import Backoff
+from entrez_kit.services.transport import Call, Expect, faults, redirects
+from entrez_kit.services.transport.retry import Backoff
 
 BACKEND_ERROR = b"<eSearchResult><ERROR>Search Backend failed: try again</ERROR></eSearchResult>"
 
@@ -160,7 +159,7 @@ def test_the_number_of_retries_is_a_setting(tmp_path: Path) -> None:
 
 
 def test_a_body_larger_than_the_cap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.transport.wire.MAX_BODY_BYTES", 100_000)
+    monkeypatch.setattr("entrez_kit.services.transport.wire.MAX_BODY_BYTES", 100_000)
     huge = b"<eSearchResult><Count>1</Count>" + b" " * 200_000 + b"</eSearchResult>"
     with workbench(tmp_path, always=Answer(body=huge, compressed=True)) as bench:
         with pytest.raises(UpstreamError) as caught:
@@ -251,7 +250,7 @@ def test_a_slot_that_comes_too_late_is_a_rate_limit_and_nothing_is_sent(tmp_path
 
 def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) -> None:
     with Loopback() as server:
-        from entrez_kit.transport.gate import shared_limiter
+        from entrez_kit.services.transport.gate import shared_limiter
 
         with opened(server, settings_for(server, tmp_path), limiters=shared_limiter) as bench:
             for number in range(5):

@@ -17,12 +17,12 @@ from loopback import ESEARCH, HTML, RATE_LIMIT, Answer
 from pydantic import SecretStr
 from workbench import EMAIL, KEY, Bench, free_port, with_secrets, workbench
 
-from entrez_kit.errors import EntrezKitError
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.redaction import RedactingFilter, Redactor
+from entrez_kit.base.settings import Settings
 from entrez_kit.services.id_converter import IdConverter
-from entrez_kit.settings import Settings
-from entrez_kit.transport.gate import shared_limiter
-from entrez_kit.transport.policy import POLICIES, credentials_for, limiter_file
-from entrez_kit.transport.redaction import RedactingFilter, Redactor
+from entrez_kit.services.transport.gate import shared_limiter
+from entrez_kit.services.transport.policy import POLICIES, credentials_for, limiter_file
 
 CANARIES = sorted({form for secret in (KEY, EMAIL) for form in (secret, quote(secret), quote_plus(secret))})
 ECHO = (
@@ -118,7 +118,7 @@ FAILURES: dict[str, Answer] = {
 def test_no_failure_reveals_who_asks(
     failure: str, ask: Callable[[Bench], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.transport.wire.MAX_BODY_BYTES", 200_000)
+    monkeypatch.setattr("entrez_kit.services.transport.wire.MAX_BODY_BYTES", 200_000)
     changes = {**with_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 2000}
     with every_log_record() as log, workbench(tmp_path, always=FAILURES[failure], **changes) as bench:
         said = ""
@@ -275,7 +275,7 @@ def test_a_secret_is_found_in_a_member_that_was_cut_or_holds_escaped_quotes() ->
 @pytest.mark.process
 def test_no_text_of_a_service_keeps_the_redactor_busy() -> None:
     code = (
-        "import time\nfrom entrez_kit.transport.redaction import Redactor\n"
+        "import time\nfrom entrez_kit.base.redaction import Redactor\n"
         r"""for start in ('"email": "', "'api_key':'", "\"email\":'", "email=", "x"):"""
         "\n"
         r"""    for run in ("\\", '\\"', "\\'", " ", '"email":', "\\x", "%3Demail", "\\\n"):"""

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from entrez_kit.citations.csl import csl_item
-from entrez_kit.citations.files.entries import FILES, file_text
-from entrez_kit.citations.style.entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_citations
+from entrez_kit.citations.write_files import FILES, file_text
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.pubmed.xml.records import iter_records

@@ -7,7 +7,7 @@ from places import DATA
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.style.entries import STYLES
+from entrez_kit.citations.style.format_entries import STYLES
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 

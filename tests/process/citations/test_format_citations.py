@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.files.entries import FILES
-from entrez_kit.citations.operation import CitationsRequest, CitationsResult, citations_of
-from entrez_kit.citations.style.names import STYLE_NAMES
-from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.base.errors import InvalidInput, UpstreamError
+from entrez_kit.citations.format_citations import CitationsRequest, CitationsResult, citations_of
+from entrez_kit.citations.style.style_names import STYLE_NAMES
+from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.models import Article
 from entrez_kit.sandbox.server import Sandbox
 

@@ -8,7 +8,7 @@ from one_citation import format_citation
 from places import DATA
 
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.style.entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.pubmed.xml.records import iter_records
 
 

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from entrez_kit.citations.csl import Item, style_item
-from entrez_kit.citations.style.entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.pubmed.xml.records import iter_records
 
 AUTHORS = {"apa": 20, "mla": 2, "vancouver": 6, "ama": 6, "chicago": 6, "nature": 5}

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from one_citation import format_citation
 
+from entrez_kit.base.errors import EntrezKitError, NotConfigured
 from entrez_kit.citations import pandoc
 from entrez_kit.citations.csl import Item, csl_item, style_item
 from entrez_kit.citations.style.adaptation import adapted
-from entrez_kit.citations.style.entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.citations.style.preparation import quoted, standing_note
-from entrez_kit.errors import EntrezKitError, NotConfigured
 from entrez_kit.pubmed.models import Article
 
 ITEM: Item = {

@@ -12,7 +12,7 @@ import pytest
 from places import ROOT
 
 from entrez_kit import EntrezKit
-from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
 

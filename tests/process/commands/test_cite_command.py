@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from terminal import Cli, Program, envelope
 
-from entrez_kit.citations.style.names import STYLE_NAMES
-from entrez_kit.settings import DEMO_WARNING
+from entrez_kit.base.settings import DEMO_WARNING
+from entrez_kit.citations.style.style_names import STYLE_NAMES
 
 FIRST = (
     "Marrowby, T. J., Fenwick-Achebe, I., Luo, Q., & Thistlewood, W. A. (2019). Base editing of a cryptic splice site "

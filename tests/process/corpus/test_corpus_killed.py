@@ -135,8 +135,8 @@ from dataclasses import replace
 from pathlib import Path
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.corpus import models, sync
-from entrez_kit.errors import StoreError
-from entrez_kit.transport import limiter
+from entrez_kit.base.errors import StoreError
+from entrez_kit.services.transport import limiter
 limiter.RateLimiter.acquire = lambda self, deadline=None: None
 sync.BATCH = 10
 folder, url, key = Path(sys.argv[1]), sys.argv[2], sys.argv[3]

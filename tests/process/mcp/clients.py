@@ -27,11 +27,11 @@ from examples import CORPUS, EXAMPLES  # noqa: E402
 from http_serving import ALL_SCOPES, HttpHost, bearer  # noqa: E402
 from serving import SECRET, environment_for, program  # noqa: E402
 
-from entrez_kit.catalogue import OPERATIONS  # noqa: E402
+from entrez_kit.base.settings import load_settings  # noqa: E402
+from entrez_kit.python.catalogue import OPERATIONS  # noqa: E402
 from entrez_kit.sandbox.server import Sandbox  # noqa: E402
 from entrez_kit.server.clients import ServerServices  # noqa: E402
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, Toolbox  # noqa: E402
-from entrez_kit.settings import load_settings  # noqa: E402
 
 Json = dict[str, Any]
 CLIENTS: Final = {

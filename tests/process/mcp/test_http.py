@@ -36,7 +36,7 @@ from serving import (
     structured,
 )
 
-from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 
 MODERN: dict[str, str] = {"Mcp_Protocol_Version": "2026-07-28"}

@@ -24,7 +24,7 @@ from serving import (
     structured,
 )
 
-from entrez_kit._version import __version__
+from entrez_kit.base import __version__
 from entrez_kit.sandbox.server import Sandbox
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a pipe", "version": "1"}}

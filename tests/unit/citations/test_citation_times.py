@@ -6,17 +6,17 @@ import pytest
 from one_citation import format_citation
 
 from entrez_kit.citations import csl, names, titles
-from entrez_kit.citations.check.comparing import differences
-from entrez_kit.citations.files.references import Reference
-from entrez_kit.citations.files.write_bibtex import bibtex_entry
-from entrez_kit.citations.files.write_nbib import nbib_record
-from entrez_kit.citations.files.write_ris import ris_record
 from entrez_kit.citations.pandoc import Run
 from entrez_kit.citations.style import casing, preparation
-from entrez_kit.citations.style import entries as styles
-from entrez_kit.citations.style.entries import STYLES
+from entrez_kit.citations.style import format_entries as styles
+from entrez_kit.citations.style.format_entries import STYLES
+from entrez_kit.citations.write_bibtex import bibtex_entry
+from entrez_kit.citations.write_nbib import nbib_record
+from entrez_kit.citations.write_ris import ris_record
 from entrez_kit.pubmed import pages
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.compare_fields import differences
+from entrez_kit.references.files.references import Reference
 
 LENGTH = 40_000
 SECONDS = 20.0  # quadratic steps take minutes; the machine may be busy

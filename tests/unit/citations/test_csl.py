@@ -10,8 +10,8 @@ import pytest
 from csl_rules import breaches
 from places import DATA
 
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.citations.csl import Item, csl_item, edition
-from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox

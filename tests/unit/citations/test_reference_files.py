@@ -21,19 +21,19 @@ from pybtex.database import Person, parse_string
 from pylatexenc.latex2text import LatexNodes2Text
 from recordings import enough
 
+from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.citations.csl import csl_item, notes
-from entrez_kit.citations.files.entries import FILES, file_text
-from entrez_kit.citations.files.read_bibtex import BibtexFile
-from entrez_kit.citations.files.read_ris import RisFile
-from entrez_kit.citations.files.reference_files import kind_of, reference_file
-from entrez_kit.citations.files.write_bibtex import bibtex_entry, default_key, verbatim_doi
-from entrez_kit.citations.files.write_nbib import nbib_record
-from entrez_kit.citations.files.write_ris import ris_record
 from entrez_kit.citations.names import Name, csl_names
-from entrez_kit.errors import InvalidInput, UpstreamError
-from entrez_kit.europepmc.models import EuropePMCArticle
+from entrez_kit.citations.write_bibtex import bibtex_entry, default_key, verbatim_doi
+from entrez_kit.citations.write_files import FILES, file_text
+from entrez_kit.citations.write_nbib import nbib_record
+from entrez_kit.citations.write_ris import ris_record
+from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.references.files.read_bibtex import BibtexFile
+from entrez_kit.references.files.read_ris import RisFile
+from entrez_kit.references.files.reference_files import kind_of, reference_file
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 

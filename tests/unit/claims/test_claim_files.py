@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.citations.files.references import Reference
-from entrez_kit.claims.claim_files import claims_of
-from entrez_kit.claims.models import Claim
-from entrez_kit.errors import InvalidInput
-from entrez_kit.identifiers import read_identifier
-from entrez_kit.sentences import sentence_breaks
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.sentences import sentence_breaks
+from entrez_kit.references.claims.claim_files import claims_of
+from entrez_kit.references.claims.models import Claim
+from entrez_kit.references.files.references import Reference
 
 BIBLIOGRAPHY = [Reference(key="doe2019", pmid="99000001"), Reference(key="roe", doi="10.5555/ekit.2019.0002")]
 

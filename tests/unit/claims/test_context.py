@@ -18,8 +18,8 @@ from denials import (
     sentence,
 )
 
-from entrez_kit.claims.context import find_denial
-from entrez_kit.claims.passages import FoldedClaim, FoldedText
+from entrez_kit.references.claims.context import find_denial
+from entrez_kit.references.claims.passages import FoldedClaim, FoldedText
 
 
 def denial(text: str, *quotations: str) -> str | None:

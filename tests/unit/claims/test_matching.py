@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from claim_articles import ClaimArticles
 
-from entrez_kit.claims.matching import ClaimMatcher
-from entrez_kit.claims.passages import FoldedText
+from entrez_kit.references.claims.match_claims import ClaimMatcher
+from entrez_kit.references.claims.passages import FoldedText
 
 
 def count_work(monkeypatch: pytest.MonkeyPatch, articles: ClaimArticles, claims: int) -> Counter[str]:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.claims.index import Nearest, Part, SentenceIndex
-from entrez_kit.claims.passages import FoldedClaim, FoldedText, NearMatch
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
+from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch
+from entrez_kit.references.claims.sentence_index import Nearest, Part, SentenceIndex
 
 TEXT = (
     "Background. The inter-\nvention reduced LDL by 5·2 mg/dL (p < 0.05) in 1,200 carriers of “TP53” [12,13] at "

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from local_program import Program, on_terminal
 
-from entrez_kit.settings import load_settings
-from entrez_kit.transport.cache import cache_file, open_file
+from entrez_kit.base.settings import load_settings
+from entrez_kit.services.transport.cache import cache_file, open_file
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 
@@ -114,7 +114,7 @@ def test_a_damaged_cache_is_reported_and_can_be_cleared(program: Program, path: 
 def test_a_cache_in_use_by_somebody_else_is_not_cleared(
     program: Program, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.transport.cache.PATIENT_BUSY_MS", 50)
+    monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 50)
     fill(path, fresh=1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -134,7 +134,7 @@ def test_a_cache_folder_that_cannot_be_used_ends_with_the_status_for_this_machin
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setenv("ENTREZ_KIT_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("entrez_kit.transport.cache.Path.exists", forbidden)
+    monkeypatch.setattr("entrez_kit.services.transport.cache.Path.exists", forbidden)
     ended = program("cache", action)
 
     assert ended.status == 9

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from local_program import Ended, Program, on_terminal
 
-from entrez_kit.settings import SETTINGS, load_settings
+from entrez_kit.base.settings import SETTINGS, load_settings
 
 CANARY = "canary0123456789abcdef"
 EMAIL = "canary.person@example.org"

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 from terminal import Module
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.fetch import EFetchDetails, FetchResult
 from entrez_kit.pubmed.models import Article
 

@@ -7,10 +7,10 @@ from corpus_bench import Clock, Paper, mark_deleted
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
+from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.corpus.models import CheckpointGetRequest, CheckpointSetRequest, SyncRequest, SyncResult
 from entrez_kit.corpus.operations import checkpoint_get, checkpoint_set
 from entrez_kit.corpus.rag_get import RagGetRequest, rag_get
-from entrez_kit.errors import EntityNotFound, InvalidInput
 
 EXAMPLE = Paper(
     384001,

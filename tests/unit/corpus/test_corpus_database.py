@@ -21,11 +21,11 @@ import pytest
 from corpus_bench import Paper, contents, mark_deleted, rows, series
 from places import DATA
 
-from entrez_kit import private_files
+from entrez_kit.base import private_files
+from entrez_kit.base.errors import Exit, StoreError
 from entrez_kit.corpus.search import vector_index, vectors, words
 from entrez_kit.corpus.store import database, packing, schema
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.errors import Exit, StoreError
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from corpus_bench import Clock, Paper, contents, mark_deleted, rows, series
 
+from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, content_hash
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
 
 PAPER = Paper(1001)

@@ -11,6 +11,9 @@ from corpus_bench import Clock, Paper, mark_deleted, rows
 from tiny_model import tiny_model
 
 from entrez_kit import EntrezKit
+from entrez_kit.base.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured, StoreError
+from entrez_kit.base.tracing import Watch, watched
+from entrez_kit.core.operation import execute
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.indexing import index_new, reindex
 from entrez_kit.corpus.operations import RAG_SEARCH
@@ -18,9 +21,6 @@ from entrez_kit.corpus.search import vector_index, vectors
 from entrez_kit.corpus.search.rag_search import RagSearchResult
 from entrez_kit.corpus.search.ranking import ALPHA
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured, StoreError
-from entrez_kit.operation import execute
-from entrez_kit.tracing import Watch, watched
 
 KitFor = Callable[..., EntrezKit]
 

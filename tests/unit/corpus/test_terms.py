@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from entrez_kit.base.errors import NotConfigured
 from entrez_kit.corpus.search import terms
 from entrez_kit.corpus.search.terms import plain, stems_of, words_of
-from entrez_kit.errors import NotConfigured
 
 ENDINGS = """
     ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti

@@ -3,9 +3,9 @@
 import pytest
 from database_bench import Canned, einfo_xml, run
 
+from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.names import check_database, entrez_uid, read_uid
 from entrez_kit.databases.search import SEARCH
-from entrez_kit.errors import InvalidInput, UpstreamError
 
 
 @pytest.mark.parametrize(

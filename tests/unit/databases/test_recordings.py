@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.databases.info import parse_counts, parse_database
 from entrez_kit.databases.names import parse_database_list
-from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.services.elink_reply import parse_linksets
 from entrez_kit.services.esearch_reply import parse_esearch

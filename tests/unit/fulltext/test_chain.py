@@ -21,11 +21,11 @@ from services_bench import (
     pubmed_set,
 )
 
-from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT
 from entrez_kit.fulltext.models import PmcArticle
-from entrez_kit.fulltext.operation import FETCH_FULLTEXT
-from entrez_kit.transport.call import Call
-from entrez_kit.transport.in_flight import departed
+from entrez_kit.services.transport import Call
+from entrez_kit.services.transport.in_flight import departed
 
 
 def pmc(*bad: str, body: bool = True) -> Any:

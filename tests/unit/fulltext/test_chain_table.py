@@ -24,11 +24,11 @@ from services_bench import (
     pubmed_set,
 )
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext.html import unreadable
 from entrez_kit.fulltext.pdf import Pdf
-from entrez_kit.transport.call import Call
-from entrez_kit.transport.download.guard import Downloaded
+from entrez_kit.services.transport import Call
+from entrez_kit.services.transport.download.guard import Downloaded
 
 PMID, PMCID, DOI = "123", "PMC77", "10.1000/ab.C"
 IDS = {"pmid": PMID, "pmcid": PMCID, "doi": DOI}
@@ -251,7 +251,7 @@ def pretend_pdf(content: bytes, **_: Any) -> Pdf:
 def test_every_combination_of_answers_comes_to_what_the_contract_says(
     kind: str, lookup: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.transport.download.guard.download", pretend_download)
+    monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", pretend_download)
     monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.pdf_to_text", pretend_pdf)
     settings = {
         (europepmc, unpaywall): Bench()

@@ -4,7 +4,7 @@ import pytest
 from jats_words import lines_of
 from one_jats_article import parse_jats
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import FulltextDate, Section
 from entrez_kit.pubmed.standing import retraction_status

@@ -5,7 +5,7 @@ import time
 import pytest
 from one_jats_article import parse_jats
 
-from entrez_kit.errors import EntrezKitError
+from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'

@@ -23,9 +23,9 @@ from jats_words import (
 from lxml import etree
 from math_tokens import MATHML, lost_characters, lost_numbers
 
+from entrez_kit.base.formulas import math_text
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
-from entrez_kit.pubmed.xml.formulas import math_text
 
 DATA = Path(os.environ.get("ENTREZ_KIT_REAL_DATA") or "nowhere")
 FILES: list[Path | None] = [

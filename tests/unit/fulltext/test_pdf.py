@@ -8,7 +8,7 @@ import pytest
 from papers import CATALOG, assembled, drawn, encrypted, pdf_of, prose
 from recordings import enough
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import pdf as module
 from entrez_kit.fulltext.pdf import join_hyphenated, pdf_to_text
 

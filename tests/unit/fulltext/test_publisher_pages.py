@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 from recordings import enough
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import html as module
 from entrez_kit.fulltext.html import WebPage, html_to_markdown
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from gene_bench import entrezgene, gene_set
 
-from entrez_kit.errors import UpstreamError
-from entrez_kit.gene.models import XREF_PATTERNS, CrossReferences, Gene
-from entrez_kit.gene.records import parse_genes
+from entrez_kit.base.errors import UpstreamError
+from entrez_kit.databases.gene.gene_records import parse_genes
+from entrez_kit.databases.gene.models import XREF_PATTERNS, CrossReferences, Gene
 
 NEFL = ("eutils__efetch.fcgi_db_gene_id_4747_retmode_xml", "eutils__test_entrezgeneset.e6b4be.xml")
 

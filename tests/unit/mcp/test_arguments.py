@@ -6,7 +6,7 @@ import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stub
 import pytest
 from host_rules import filled, parts_of, strict
 
-from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.arguments import read_arguments
 from entrez_kit.server.schemas import AgentOperation
 

@@ -10,8 +10,9 @@ from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
 from serving import SECRET
 from starlette.requests import HTTPConnection
 
-from entrez_kit.errors import InvalidInput, NotConfigured
-from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.settings import Settings, load_settings
+from entrez_kit.databases.gene.get_genes import GET_GENE
 from entrez_kit.server.auth import (
     DEFAULT_SCOPES,
     MAX_TTL,
@@ -25,7 +26,6 @@ from entrez_kit.server.auth import (
 )
 from entrez_kit.server.tool_facts import ToolFacts
 from entrez_kit.server.tools import SCOPES
-from entrez_kit.settings import Settings, load_settings
 
 
 def settings_with(secret: str | None = SECRET) -> Settings:

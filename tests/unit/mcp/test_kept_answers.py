@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 from mcp_types import CallToolResult, TextContent
 
+from entrez_kit.base.tracing import Trace, TracedRequest
 from entrez_kit.server.kept_answers import KeptAnswers
-from entrez_kit.tracing import Trace, TracedRequest
 
 HOUR = 3600.0
 

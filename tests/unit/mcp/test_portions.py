@@ -7,7 +7,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.server.portions import DEFAULT_LIMIT, Portion, size_of, take_portion
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.europepmc.records import parse_record
+from entrez_kit.pubmed.europepmc.europepmc_records import parse_record
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.entrez_query import MAX_PUBMED_RESULTS
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer, esearch_delta
+from entrez_kit.query import MAX_PUBMED_RESULTS
 from entrez_kit.services.esearch_reply import ESearchReply
 
 TODAY = date(2026, 11, 1)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from script_policy import badly_written, judged_html, scripts_of
 
-from entrez_kit.errors import UpstreamError
-from entrez_kit.europepmc.models import EuropePMCArticle
-from entrez_kit.europepmc.records import authors_of, kind_of, parse_page, parse_record
+from entrez_kit.base.errors import UpstreamError
+from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
+from entrez_kit.pubmed.europepmc.europepmc_records import authors_of, kind_of, parse_page, parse_record
 from entrez_kit.pubmed.models import Article
 
 LEFT_OUT = {

@@ -5,13 +5,13 @@ from contextlib import suppress
 
 import pytest
 
-from entrez_kit.citations.files.citation_lists import first_author, read_citations
-from entrez_kit.citations.match import CODES, compare_citation
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.pubmed.citation_matcher import Citation, MatcherAnswer, citation_line, parse_matches
 from entrez_kit.pubmed.likeness import folded, titles_alike
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
+from entrez_kit.references.files.citation_lists import first_author, read_citations
+from entrez_kit.references.match import CODES, compare_citation
 
 
 def codes_of(citation: Citation, article: Article) -> list[str]:

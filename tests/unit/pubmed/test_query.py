@@ -2,9 +2,9 @@
 
 import pytest
 
-from entrez_kit.entrez_query import check_balance, normal_date
-from entrez_kit.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
+from entrez_kit.query import check_balance, normal_date
 
 
 def test_a_query_without_filters_is_sent_as_it_is() -> None:

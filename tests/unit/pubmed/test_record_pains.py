@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.summaries import parse_summaries

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.xml import stream as record_stream
 from entrez_kit.pubmed.xml.stream import iter_elements
 

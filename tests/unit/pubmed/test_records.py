@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml import stream as record_stream

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 import pytest
 from script_policy import badly_written, canonical, judged
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import Record, iter_records
 

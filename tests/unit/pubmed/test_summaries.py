@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from recordings import enough
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.services.esummary_reply import parse_esummary

@@ -8,7 +8,7 @@ import pytest
 from recordings import enough
 from relations_bench import elink, group, linkset
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.base.errors import UpstreamError
 from entrez_kit.relationships.around import scored
 from entrez_kit.relationships.links import LINK_NAMES, Linked, read_links
 from entrez_kit.relationships.models import Relation

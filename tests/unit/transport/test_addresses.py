@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from entrez_kit.settings import Settings
-from entrez_kit.transport.download.addresses import AddressGuard, Refused, RequestTarget, is_public, read_place
+from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, is_public, read_place
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808", "1.1.1.1"]
 INSIDE = [

@@ -8,11 +8,18 @@ from pathlib import Path
 import pytest
 from recordings import enough
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.transport.call import Call, Expect
-from entrez_kit.transport.redaction import Redactor
-from entrez_kit.transport.replies import FULL_PARSE_BYTES, Incoming, check, root_name
-from entrez_kit.transport.retry import Retryable
+from entrez_kit.base.errors import (
+    EntityNotFound,
+    EntrezKitError,
+    InvalidInput,
+    NotConfigured,
+    RateLimited,
+    UpstreamError,
+)
+from entrez_kit.base.redaction import Redactor
+from entrez_kit.services.transport import Call, Expect
+from entrez_kit.services.transport.replies import FULL_PARSE_BYTES, Incoming, check, root_name
+from entrez_kit.services.transport.retry import Retryable
 
 PUBMED_ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
 ROOTS = {

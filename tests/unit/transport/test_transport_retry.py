@@ -5,8 +5,8 @@ from email.utils import formatdate
 
 import pytest
 
-from entrez_kit.errors import InvalidInput, UpstreamError
-from entrez_kit.transport.retry import (
+from entrez_kit.base.errors import InvalidInput, UpstreamError
+from entrez_kit.services.transport.retry import (
     RETRY_AFTER_CAP_SECONDS,
     RETRY_AFTER_JITTER_SECONDS,
     Backoff,

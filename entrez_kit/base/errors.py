@@ -1,0 +1,295 @@
+"""Every error entrez-kit raises, its code, its exit status and its envelope.
+
+EntrezKitError             INTERNAL_ERROR       exit 1
+├─ InvalidInput            INVALID_INPUT        exit 2
+│  ├─ UnresolvedEntity     UNRESOLVED_ENTITY    exit 2
+│  └─ AmbiguousQuery       AMBIGUOUS_QUERY      exit 2
+├─ EntityNotFound          ENTITY_NOT_FOUND     exit 3
+├─ UpstreamError           UPSTREAM_ERROR       exit 5   retryable
+├─ RateLimited             RATE_LIMITED         exit 7   retryable
+├─ NotConfigured           NOT_CONFIGURED       exit 8
+├─ StoreError              STORE_ERROR          exit 9
+│  └─ InvariantFailure     INVARIANT_FAILURE    exit 9
+├─ EmbeddingsError         EMBEDDINGS_ERROR     exit 5   retryable
+│  └─ LocalEmbeddingsError EMBEDDINGS_ERROR     exit 9
+└─ VectorIndexError        INDEX_ERROR          exit 5   retryable
+   └─ LocalIndexError      INDEX_ERROR          exit 9
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, ClassVar, Final, Self
+
+from entrez_kit.base.wording import AGAIN, REINDEX, ByDoor, Door, Wording, run
+
+
+class Exit(IntEnum):
+    """Exit statuses of the program, as `entrez-kit guide exit-codes` lists them."""
+
+    DONE = 0
+    DEFECT = 1
+    BAD_INPUT = 2
+    NOT_FOUND = 3
+    PARTIAL = 4
+    UPSTREAM = 5
+    RATE_LIMITED = 7
+    NOT_CONFIGURED = 8
+    LOCAL_STORE = 9
+    INTERRUPTED = 130
+
+
+LASTING: Final = frozenset(
+    (
+        *("offline", "refused", "no_such_address", "retired", "new_parameter", "redirected", "too_large"),
+        *("bad_address", "bad_scheme", "forbidden_address", "too_many_redirects", "not_a_page", "parse_failed"),
+    )
+)
+"""Reasons for which an upstream error stays what it is until something is changed."""
+
+
+MOST_SAID: Final = 2_000
+"""Characters of a text of an error; what is longer repeats what it was given."""
+MOST_REPEATED: Final = 300
+"""Characters of the offending input, and of the name of its argument."""
+
+
+def brief(text: str, most: int = MOST_SAID) -> str:
+    """Return a text, of one that is too long its beginning and its end."""
+    return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
+
+
+def _said_within(value: Any, door: Door) -> Any:
+    """Return plain data with every text in it in the words of a door, and brief."""
+    if isinstance(value, Mapping):
+        return {key: _said_within(item, door) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_said_within(item, door) for item in value]
+    return brief(door.say(value)) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedReply:
+    """A response of a service that is not an answer: its status, its media type and its body."""
+
+    status: int
+    content_type: str
+    body: bytes = field(repr=False)
+
+
+class EntrezKitError(Exception):
+    """Base of every error of this library; raised itself only for a defect of ours.
+
+    Args:
+        message: what went wrong, naming the thing and the value.
+        recovery_hint: what to do next; like the message a ``Wording`` where it names a call, an argument or a flag.
+        invalid_input: the offending input, where there is one ("field=value" for a named argument).
+        details: machine-readable extras; ``reason`` holds the finer word.
+
+    ``reply`` is the response that is not an answer, if one came; a long body is left out. No envelope shows it.
+    """
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    exit_code: ClassVar[Exit] = Exit.DEFECT
+    may_pass: ClassVar[bool] = False
+    default_hint: ClassVar[str] = "This is a defect of entrez-kit. Please report it with the request id."
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        recovery_hint: str | None = None,
+        invalid_input: str | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.recovery_hint = recovery_hint or self.default_hint
+        self.invalid_input = None if invalid_input is None else brief(invalid_input, MOST_REPEATED)
+        self.details: dict[str, Any] = dict(details or {})
+        self.reply: RefusedReply | None = None
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, nothing else changed."""
+        return self.may_pass and self.reason not in LASTING
+
+    @property
+    def reason(self) -> str | None:
+        """The finer word for what happened, e.g. ``deadline_exceeded``."""
+        reason = self.details.get("reason")
+        return reason if isinstance(reason, str) else None
+
+    def changed(self, message: str | None = None, hint: str | None = None, **details: object) -> Self:
+        """Return an equal error with a traceback of its own, but for what is given."""
+        copy = type(self)(
+            message or self.message,
+            recovery_hint=hint or self.recovery_hint,
+            invalid_input=self.invalid_input,
+            details={**self.details, **details},
+        )
+        copy.reply = self.reply
+        return copy
+
+    def say_in(self, door: Door) -> "EntrezKitError":
+        """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""
+        said = (self.message, self.recovery_hint, self.details)
+        self.message, self.recovery_hint, self.details = (_said_within(one, door) for one in said)
+        return self
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the canonical error envelope, as terminal and MCP callers see it."""
+        error: dict[str, Any] = {
+            "code": self.code,
+            "message": self.message,
+            "recovery_hint": self.recovery_hint,
+            "invalid_input": self.invalid_input,
+        }
+        if self.details:
+            error["details"] = self.details
+        return {"success": False, "error": error}
+
+
+class InvalidInput(EntrezKitError):
+    """What the caller asked for is not well formed."""
+
+    code = "INVALID_INPUT"
+    exit_code = Exit.BAD_INPUT
+    default_hint = "Correct the named argument and call again."
+
+
+class UnresolvedEntity(InvalidInput):
+    """A strict tool was given something that is not an identifier."""
+
+    code = "UNRESOLVED_ENTITY"
+    default_hint = "Search for the entity first and pass the identifier that the search returns."
+
+
+class AmbiguousQuery(InvalidInput):
+    """A query could mean several things or nothing in particular."""
+
+    code = "AMBIGUOUS_QUERY"
+    default_hint = "Make the query more specific."
+
+
+class EntityNotFound(EntrezKitError):
+    """The identifiers are well formed, but nothing answers to them."""
+
+    code = "ENTITY_NOT_FOUND"
+    exit_code = Exit.NOT_FOUND
+    default_hint = "Check the identifier, or search for the record."
+
+
+class UpstreamError(EntrezKitError):
+    """A service did not answer, or answered something that is not an answer."""
+
+    code = "UPSTREAM_ERROR"
+    exit_code = Exit.UPSTREAM
+    may_pass = True
+    default_hint = Wording("The service may be temporarily unavailable. ", AGAIN, " in a little while.")
+
+
+class RateLimited(EntrezKitError):
+    """A service refused because requests came too fast, or our own queue is full."""
+
+    code = "RATE_LIMITED"
+    exit_code = Exit.RATE_LIMITED
+    may_pass = True
+    default_hint = (
+        "Wait a little and try again. With a free NCBI_API_KEY the limit is 10 requests per second instead of 3."
+    )
+
+
+class NotConfigured(EntrezKitError):
+    """A setting is missing or has a value that cannot be used."""
+
+    code = "NOT_CONFIGURED"
+    exit_code = Exit.NOT_CONFIGURED
+    default_hint = Wording(
+        run("config show", "Ask whoever runs the server to look at its settings"),
+        ByDoor(" to see every setting and where its value comes from.", "."),
+    )
+
+
+class StoreError(EntrezKitError):
+    """Something on this machine could not be read or written."""
+
+    code = "STORE_ERROR"
+    exit_code = Exit.LOCAL_STORE
+    default_hint = Wording(
+        "Check that the folder exists, is writable and has space", ByDoor("; `entrez-kit doctor` tells more", ""), "."
+    )
+
+
+class InvariantFailure(StoreError):
+    """The store contradicts itself; nothing was changed."""
+
+    code = "INVARIANT_FAILURE"
+    default_hint = Wording(REINDEX, " to mend it.")
+
+
+class EmbeddingsError(EntrezKitError):
+    """A provider of embeddings did not answer, or answered something that cannot be used."""
+
+    code = "EMBEDDINGS_ERROR"
+    exit_code = Exit.UPSTREAM
+    may_pass = True
+    default_hint = "Try again later, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
+
+
+class LocalEmbeddingsError(EmbeddingsError):
+    """Embeddings cannot be made on this machine, or those kept do not fit the model in use."""
+
+    exit_code = Exit.LOCAL_STORE
+    may_pass = False
+    default_hint = Wording(REINDEX, ", or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).")
+
+
+class VectorIndexError(EntrezKitError):
+    """The vector index (Weaviate) did not answer, or refused."""
+
+    code = "INDEX_ERROR"
+    exit_code = Exit.UPSTREAM
+    may_pass = True
+    default_hint = "Check WEAVIATE_URL and that the server runs; the local index answers without it."
+
+
+class LocalIndexError(VectorIndexError):
+    """The vector index cannot be used from this machine as it is set up."""
+
+    exit_code = Exit.LOCAL_STORE
+    may_pass = False
+    default_hint = "Check WEAVIATE_URL and that the package weaviate-client is installed."
+
+
+CORPUS_CODES: Final[Mapping[str, str]] = {
+    "INVALID_INPUT": "VALIDATION",
+    "UNRESOLVED_ENTITY": "VALIDATION",
+    "AMBIGUOUS_QUERY": "VALIDATION",
+    "NOT_CONFIGURED": "VALIDATION",
+    "ENTITY_NOT_FOUND": "NOT_FOUND",
+    "RATE_LIMITED": "RATE_LIMIT",
+    "UPSTREAM_ERROR": "UPSTREAM",
+    "STORE_ERROR": "STORE",
+    "INVARIANT_FAILURE": "INVARIANT_FAILURE",
+    "EMBEDDINGS_ERROR": "EMBEDDINGS",
+    "INDEX_ERROR": "WEAVIATE",
+    "INTERNAL_ERROR": "UNKNOWN",
+}
+"""What the corpus contract calls each code."""
+
+
+def corpus_envelope(error: EntrezKitError) -> dict[str, Any]:
+    """Return an error as the corpus contract has it: closed, with hint and input among the details.
+
+    Its code ENTREZ stands for an E-utility that answered with an error of its own.
+    """
+    code = CORPUS_CODES.get(error.code, "UNKNOWN")
+    if (
+        code == "UPSTREAM"
+        and error.details.get("service") == "eutils"
+        and error.reason in ("invalid_response", "refused")
+    ):
+        code = "ENTREZ"
+    details = {**error.details, "recovery_hint": error.recovery_hint, "invalid_input": error.invalid_input}
+    return {"error": {"code": code, "message": error.message, "details": details}}

@@ -1,0 +1,187 @@
+"""MathML as one line of text: every token is there, and no two of them make another number."""
+
+import html
+import re
+from typing import Any, Final
+
+from entrez_kit.base.markup import subscript, superscript
+
+_TOKENS: Final = frozenset(("mi", "mn", "mo", "mtext", "ms"))
+_SCRIPTS: Final = {
+    "msub": ("sub",),
+    "msup": ("sup",),
+    "msubsup": ("sub", "sup"),
+    "munder": ("sub",),
+    "mover": ("sup",),
+    "munderover": ("sub", "sup"),
+}
+"""What the elements after the first one are to it."""
+_HIDDEN: Final = frozenset(("annotation", "annotation-xml", "mphantom", "maligngroup", "malignmark", "none"))
+_INVISIBLE: Final = {0x2061: None, 0x2062: None, 0x2063: None, 0x2064: None}
+"""Function application, times, separator and plus that are not shown."""
+_COMPOUND: Final = re.compile(r"(?<=.)[-+=<>±−·×∗*/∑∏∫≤≥]|\s")
+"""What makes a numerator or denominator need brackets on one line."""
+_RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+MAX_DEPTH: Final = 50
+
+
+def local(element: Any) -> str:
+    """Return an element's name without its namespace; "" for comments, instructions and references to entities."""
+    tag = element.tag
+    if not isinstance(tag, str):
+        return ""
+    return tag.rpartition("}")[2] if tag[:1] == "{" else tag
+
+
+def entity_text(node: Any) -> str:
+    """Return what a reference to an entity stands for that nothing may expand, or the reference; "" for a comment."""
+    text = node.text or ""
+    return html.unescape(text) if text[:1] == "&" and text[-1:] == ";" else ""
+
+
+def math_text(element: Any, *, fraction: str = " / ") -> str:
+    """Return a MathML formula on one line: fractions as "a / b", with brackets where needed, scripts joined.
+
+    Args:
+        element: the element ``math``.
+        fraction: what stands between a numerator and its denominator.
+    """
+    line = _MathLine(fraction)
+    line.content(element)
+    return line.text()
+
+
+class _MathLine:
+    """Collects the tokens of a formula."""
+
+    def __init__(self, fraction: str, depth: int = 0) -> None:
+        self._fraction = fraction
+        self._pieces: list[str] = []
+        self._before = ""  # the last piece, blanks included
+        self._depth = depth
+
+    def _add(self, piece: str | None) -> None:
+        if piece:
+            self._pieces.append(piece)
+            self._before = piece
+
+    def text(self) -> str:
+        return " ".join("".join(self._pieces).split())
+
+    def content(self, element: Any) -> None:
+        """Add what is in an element, blanks between its parts included."""
+        self._add(element.text)
+        for node in element:
+            if local(node):
+                self.node(node)
+            else:
+                self._add(entity_text(node))
+            self._add(node.tail)
+
+    def node(self, element: Any) -> None:
+        """Add an element."""
+        if self._depth >= MAX_DEPTH:
+            self._add("".join(element.itertext()))
+            return
+        self._depth += 1
+        name = local(element)
+        if name in _TOKENS:
+            self._token("".join(element.itertext()))
+        elif name == "mspace":
+            self._add(" ")
+        elif name == "mfrac":
+            self._token(self._fraction.join(_bracketed(part) for part in self._parts(element)))
+            self._add(" ")
+        elif name in ("msqrt", "mroot"):
+            parts = self._parts(element)
+            degree = parts.pop() if name == "mroot" and len(parts) == 2 else ""
+            self._add(f"{degree}√{_bracketed(' '.join(parts))}")
+        elif name == "mfenced":
+            separator = element.get("separators", ",").strip()[:1]
+            inner = separator.join(self._parts(element)) if separator else self._inner(element, content=True)
+            self._add(_wrapped(inner, element.get("open", "("), element.get("close", ")")))
+        elif name == "mtable":
+            rows = [" ".join(filter(None, map(self._inner, _nodes(row)))) for row in _nodes(element)]
+            self._add(f" {'; '.join(row for row in rows if row)} ")
+        elif name in _SCRIPTS:
+            kinds = _SCRIPTS[name]
+            for place, node in enumerate(_nodes(element), start=-1):
+                if place < 0:
+                    self._base(node)
+                else:
+                    self._script(node, kinds[place] if place < len(kinds) else "sup")
+        elif name == "mmultiscripts":
+            self._many_scripts(_nodes(element))
+        elif name == "mglyph":
+            self._token(element.get("alt", ""))
+        elif name not in _HIDDEN or (name.startswith("annotation") and element.getprevious() is None):
+            self.content(element)  # another notation is read where there is no first one
+        self._depth -= 1
+
+    def _token(self, text: str) -> None:
+        """Add a token, apart from the one before where both would run into one word ("5" and "mg")."""
+        text = text.translate(_INVISIBLE).strip("\t\r\n")
+        if not text:
+            return
+        before = self._before
+        glued = before[-1:].isalnum() and text[0].isalnum() and (len(before) > 1 or len(text) > 1 or text.isdigit())
+        after_script = before[-1:].isnumeric() and not before[-1:].isdecimal() and text[0].isalpha()
+        self._add(f" {text}" if glued and not after_script else text)
+
+    def _base(self, element: Any) -> None:
+        """Add what scripts belong to, a fraction in brackets: (a / b)²."""
+        inner = element
+        while local(inner) in ("mrow", "mstyle", "mpadded") and len(inner) == 1:
+            inner = inner[0]
+        if local(inner) == "mfrac":
+            self._token(_wrapped(self._inner(inner), "(", ")"))
+        else:
+            self.node(element)
+
+    def _script(self, element: Any, kind: str) -> None:
+        """Add a superscript or subscript; two in a row stay two."""
+        is_token = local(element) in _TOKENS and not len(element)
+        text = " ".join((element.text or "").translate(_INVISIBLE).split()) if is_token else self._inner(element)
+        written = (superscript if kind == "sup" else subscript)(text)
+        before = self._before
+        both = before[-1:].isnumeric() and not before[-1:].isdecimal() and text[:1].isdigit()
+        same = both and written[:1].isnumeric() and (before[-1:] in _RAISED) is (kind == "sup")
+        self._add(f" {written}" if same else written)
+
+    def _many_scripts(self, nodes: list[Any]) -> None:
+        """Add what has scripts on both sides, those before it first."""
+        names = [local(node) for node in nodes]
+        split = names.index("mprescripts") if "mprescripts" in names else len(nodes)
+        for place, node in enumerate(nodes[split + 1 :]):
+            self._script(node, "sup" if place % 2 else "sub")
+        for node in nodes[:1]:
+            self._base(node)
+        for place, node in enumerate(nodes[1:split]):
+            self._script(node, "sup" if place % 2 else "sub")
+
+    def _parts(self, element: Any) -> list[str]:
+        return [self._inner(node) for node in _nodes(element)]
+
+    def _inner(self, element: Any, *, content: bool = False) -> str:
+        """Return an element, or only what is in it, as a line of its own."""
+        line = _MathLine(self._fraction, self._depth)
+        (line.content if content else line.node)(element)
+        return line.text()
+
+
+def _nodes(element: Any) -> list[Any]:
+    return [node for node in element if local(node)]
+
+
+def _bracketed(text: str) -> str:
+    if not _COMPOUND.search(text):
+        return text
+    inside = text[1:-1]
+    first_closing = min((place for mark in ")]" if (place := inside.find(mark)) >= 0), default=len(inside))
+    apart = max(inside.rfind("("), inside.rfind("[")) > first_closing  # "(a) + (b)" is not one pair
+    whole = text[:1] in ("(", "[") and text[-1:] in (")", "]") and not apart
+    return text if whole else _wrapped(text, "(", ")")
+
+
+def _wrapped(text: str, opening: str, closing: str) -> str:
+    return f"{opening} {text} {closing}" if " " in text else f"{opening}{text}{closing}"

@@ -1,0 +1,107 @@
+"""Read the files and streams that a user names, never more than a bound.
+
+A device, a pipe without an end or a sparse file can hold more than any memory. Each input is therefore read through
+here: a whole document up to ``MAX_INPUT_BYTES``, or line by line with a bound for each line.
+"""
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final
+
+from entrez_kit.base.errors import InvalidInput
+
+MAX_INPUT_BYTES: Final = 256 * 1024 * 1024
+"""Of a document that is read whole: a reference list, a manuscript, a table of claims."""
+MAX_LINE_BYTES: Final = 128 * 1024 * 1024
+MAX_LINES: Final = 5_000_000
+FIFO_SECONDS: Final = 10.0
+"""How long a named pipe may be without a program that writes to it."""
+_CHUNK: Final = 1024 * 1024
+
+
+def open_input(path: Path) -> IO[bytes]:
+    """Open a user's file for reading.
+
+    Raises:
+        OSError: it cannot be opened, or is a named pipe to which no program writes.
+    """
+    if not stat.S_ISFIFO(path.stat().st_mode):
+        return path.open("rb")
+    # To open a pipe for reading waits for a writer, without an end.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        # A pipe of the shell (/dev/fd/63) has its writer already; its real path does not exist.
+        if path.resolve().exists() and not _has_writer(descriptor):
+            raise TimeoutError(errno.ETIMEDOUT, f"no program wrote to this pipe in {FIFO_SECONDS:g} seconds", str(path))
+        os.set_blocking(descriptor, True)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def _has_writer(descriptor: int) -> bool:
+    import select
+
+    deadline = time.monotonic() + FIFO_SECONDS
+    while time.monotonic() < deadline:
+        if select.select([descriptor], [], [], 0.1)[0]:
+            return True
+    return False
+
+
+def read_input(source: Path | IO[bytes], name: str, *, limit: int | None = None) -> bytes:
+    """Return the content of a file, or of an open stream.
+
+    Args:
+        source: the file or stream.
+        name: its name in messages.
+        limit: the most bytes; ``MAX_INPUT_BYTES`` by default.
+
+    Raises:
+        InvalidInput: it is larger than the limit.
+        OSError: it cannot be read.
+    """
+    most = MAX_INPUT_BYTES if limit is None else limit
+    if isinstance(source, Path):
+        with open_input(source) as file:
+            if os.fstat(file.fileno()).st_size > most:
+                raise too_large(name, most)
+            return read_input(file, name, limit=most)
+    chunks, size = list[bytes](), 0
+    while chunk := source.read(min(_CHUNK, most + 1 - size)):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > most:
+            raise too_large(name, most)
+    return b"".join(chunks)
+
+
+def read_lines(source: IO[bytes], name: str) -> Iterator[bytes]:
+    """Yield the lines of a stream with their ends, in constant memory.
+
+    Raises:
+        InvalidInput: a line is longer than ``MAX_LINE_BYTES``, or there are more than ``MAX_LINES``.
+    """
+    number = 0
+    while line := source.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            raise too_large(f"Line {number} of {name}", MAX_LINE_BYTES)
+        if number > MAX_LINES:
+            raise too_large(name, MAX_LINES, "lines")
+        yield line
+
+
+def too_large(name: str, limit: int, unit: str = "bytes") -> InvalidInput:
+    """Return the error for an input beyond a bound."""
+    return InvalidInput(
+        f"{name} has more than {limit:,} {unit}, the most that is read.",
+        invalid_input=name,
+        recovery_hint="Check that it is the file you meant, or divide it.",
+        details={"reason": "input_too_large", f"limit_{unit}": limit},
+    )

@@ -1,0 +1,146 @@
+"""Keep api keys and e-mail addresses out of every text: messages, addresses, log records, tracebacks."""
+
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+from entrez_kit.base.invisible import escape_json
+from entrez_kit.base.settings import Settings
+
+HIDDEN: Final = "[hidden]"
+SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; the parameter's name gives it away anyway
+MAX_QUOTED: Final = 300
+
+MAX_FIELD: Final = 2_000
+"""Characters of a field of a log line or span."""
+MAX_MEMBERS: Final = 50
+MAX_DEPTH: Final = 4
+MAX_TRACEBACK_LINES: Final = 100
+MAX_READ: Final = 100_000
+"""Characters of a text that are searched for secrets before it is cut."""
+
+_PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail|mailto)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
+# A value ends at its quotation mark or, in a text that was cut, at the end: what can never fail and never goes back
+# stays linear in whatever a service or a caller writes.
+_MEMBER: Final = re.compile(
+    r"""(?is)(["'](?:api[_-]?key|email)["']\s*+:\s*+)(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?)"""
+)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+# Loggers that see what is sent. A filter does not see the records of the loggers below its own, so all are named.
+LOGGERS: Final = (
+    "urllib3",
+    "urllib3.connection",
+    "urllib3.connectionpool",
+    "urllib3.poolmanager",
+    "urllib3.response",
+    "urllib3.util.retry",
+    "requests",
+    "entrez_kit.transport",
+)
+
+
+class Redactor:
+    """Replace secrets in texts: the known values in any encoding, and whatever is named like one."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        forms = {form for secret in secrets for form in _forms(secret) if len(secret) >= SHORTEST_SECRET}
+        alternatives = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+        self._known = re.compile(alternatives, re.IGNORECASE) if forms else None
+        self._known_bytes = re.compile(alternatives.encode(), re.IGNORECASE) if forms else None
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Redactor":
+        """Return one that knows the secrets of these settings."""
+        return cls(settings.secrets)
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets."""
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        text = _PARAMETER.sub(rf"\1{HIDDEN}", text)
+        return _MEMBER.sub(rf'\1"{HIDDEN}"', text)
+
+    def quoted(self, text: str) -> str:
+        """Return words of a service fit for a message: without secrets and control characters, on one line, short."""
+        line = " ".join(_CONTROL.sub(" ", self.text(text)).split())
+        return cut(line, MAX_QUOTED)
+
+    def field(self, value: Any) -> Any:
+        """Return a field of a log line or span: without secrets, cut, and with control characters as escapes.
+
+        Numbers stay as they are. Of lists and mappings the first ``MAX_MEMBERS`` members are kept.
+        """
+        return self._field(value, MAX_DEPTH)
+
+    def _field(self, value: Any, depth: int) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, Mapping) and depth:
+            members = islice(value.items(), MAX_MEMBERS)
+            return {str(self._field(name, 0)): self._field(member, depth - 1) for name, member in members}
+        if isinstance(value, list | tuple) and depth:
+            return [self._field(member, depth - 1) for member in islice(value, MAX_MEMBERS)]
+        return cut(escape_controls(self.text(str(value)[:MAX_READ])), MAX_FIELD)
+
+    def traceback(self, text: str) -> str:
+        """Return a traceback as ``field`` does, line by line; of a long one the end."""
+        lines = self.text(text[-MAX_READ:]).splitlines()
+        return "\n".join(cut(escape_controls(line), MAX_FIELD) for line in lines[-MAX_TRACEBACK_LINES:])
+
+    def body(self, body: bytes) -> bytes:
+        """Return a body without the known secrets, for services that repeat in it what they were asked."""
+        return self._known_bytes.sub(HIDDEN.encode(), body) if self._known_bytes is not None else body
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most so many characters; a longer one ends with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def escape_controls(text: str) -> str:
+    """Return a text on one line: control characters and invisible ones become escapes such as ``\\n``."""
+    return escape_json(_CONTROL.sub(lambda found: ascii(found[0])[1:-1], text))
+
+
+def _forms(secret: str) -> set[str]:
+    """Return the ways a value may be spelled in an address, a form or a JSON text."""
+    escaped = secret.replace("/", "\\/")
+    return {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), quote_plus(secret, safe="@"), escaped}
+
+
+class RedactingFilter(logging.Filter):
+    """Rewrite records that hold a secret; drop none."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self.redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the message, and the traceback where it is the one that holds the secret."""
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError, KeyError):  # a malformed record is its author's business, not the caller's
+            message = str(record.msg)
+        cleaned = self.redactor.text(message)
+        if cleaned != message:
+            record.msg, record.args = cleaned, None
+        if record.exc_info and record.exc_info[0] is not None:
+            trace = logging.Formatter().formatException(record.exc_info)
+            cleaned = self.redactor.text(trace)
+            if cleaned != trace:
+                record.exc_info, record.exc_text = None, cleaned
+        return True
+
+    def install(self) -> None:
+        """Start rewriting the records of every logger that may see an address; once is enough."""
+        for name in LOGGERS:
+            logging.getLogger(name).addFilter(self)
+
+    def remove(self) -> None:
+        """Stop rewriting them."""
+        for name in LOGGERS:
+            logging.getLogger(name).removeFilter(self)

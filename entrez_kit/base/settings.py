@@ -1,0 +1,709 @@
+"""Settings and load_settings: the only reader of the environment.
+
+Each setting comes from the first of: explicit override (a flag), environment, project file ``entrez-kit.toml``, user
+config, default. Empty texts count as unset. A project file may be somebody else's: from it never come keys, tokens,
+e-mail addresses, base addresses, folders, nor what changes the truth of an answer or opens a door (demo, offline,
+quiet, Europe PMC, the server's settings, embeddings, the Weaviate collection, the tool's name), and no lifetime of
+replies beyond a day. A user config of another user is ignored. Keys and tokens come from a user config only while
+nobody else can read it.
+"""
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from pathlib import Path
+from typing import IO, Any, Final, Literal, TypeVar, get_args
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.private_files import can_write, is_foreign, platform_folder, temporary_folder
+from entrez_kit.base.wording import ByDoor, Wording
+
+PROJECT_FILE: Final = "entrez-kit.toml"
+USER_FILE: Final = "config.toml"
+KIT: Final = "entrez_kit_"
+"""Begins the variables of settings that are this program's own."""
+MOST_NOTICED: Final = 20
+LONGEST_NAME: Final = 60
+
+SANDBOX_ORIGIN: Final = "sandbox"
+SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
+DEMO_WARNING: Final = "Demo: the answer comes from the bundled sandbox with invented articles, not from NCBI."
+
+Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
+
+EUTILS_URL: Final = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+IDCONV_URL: Final = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles"
+EUROPEPMC_URL: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
+UNPAYWALL_URL: Final = "https://api.unpaywall.org/v2"
+PMC_OA_URL: Final = "https://pmc-oa-opendata.s3.amazonaws.com"
+CROSSREF_URL: Final = "https://api.crossref.org"
+OPENALEX_URL: Final = "https://api.openalex.org"
+OPENAI_URL: Final = "https://api.openai.com/v1"
+CORPUS_FILE: Final = "corpus.db"
+
+
+LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
+
+MAX_PROJECT_CACHE_TTL: Final = 24 * 3600
+"""One day in seconds. A longer time would hide new retractions from those who work in the folder."""
+
+MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
+"""Ten years in seconds; date arithmetic overflows on numbers without a bound."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How one setting is read, bounded and explained: what stands beside its type and default in ``Settings``.
+
+    Kind, variable and ``in_project_file`` follow from the type, the name and the kind where nothing else is said: a
+    project file, which may be somebody else's, never gives secrets, addresses or folders.
+    """
+
+    help: str
+    kind: Kind = "text"
+    prefix: str = ""
+    variable: str = ""
+    aliases: tuple[str, ...] = ()
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+    in_project_file: bool = True
+    high_in_project_file: int | None = None
+    in_user_file: bool = True
+    name: str = ""
+
+    @property
+    def secret(self) -> bool:
+        """Whether the value is masked wherever it is shown."""
+        return self.kind in ("secret", "email")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that set it, the first one winning."""
+        return (self.variable, *self.aliases)
+
+
+def row(help: str, default: Any = None, **how: Any) -> Any:
+    """Return a field of ``Settings``: its default, and what ``Setting`` says of how it is read."""
+    return field(default=default, metadata={"setting": Setting(help, **how)})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every setting with its type, its default and how it is read; built once by ``load_settings`` and passed along.
+
+    A new setting is one row here and one in the guide; all else is derived from ``SETTINGS``, the rows as a table.
+
+    Times are in milliseconds where the name ends in ``_ms``, else in seconds. ``config_file`` is the user config, there
+    or not, and None where there is no home folder to keep one in. ``origins`` says where each value that is not a
+    default came from; ``notices`` are remarks for the user, such as a config file that cannot be read. ``state_dir``
+    holds the limiter's state: a folder of the user on this machine, whatever the other folders are, since NCBI counts
+    by machine and key.
+    """
+
+    ncbi_api_key: SecretStr | None = row("NCBI API key: 10 requests per second instead of 3.")
+    ncbi_admin_email: SecretStr | None = row(
+        "E-mail address at which NCBI can contact you.", kind="email", aliases=("NCBI_EMAIL",)
+    )
+    ncbi_tool_identifier: str = row(
+        "Name of the tool, sent with every request.", f"entrez-kit/{__version__}", in_project_file=False
+    )
+    ncbi_request_delay_ms: int | None = row(
+        "Minimum delay between requests; it can only slow them down.", low=50, high=5000
+    )
+    ncbi_max_retries: int = row("Retries after a failed request.", 6, low=0, high=10)
+    ncbi_timeout_ms: int = row("Timeout of one HTTP request.", 30_000, low=100, high=120_000)
+    ncbi_total_deadline_ms: int = row(
+        "Timeout of one E-utility request, including queueing and retries.", 60_000, low=500, high=600_000
+    )
+    unpaywall_email: SecretStr | None = row(
+        "E-mail address that Unpaywall requires; without it Unpaywall is off.", kind="email"
+    )
+    unpaywall_timeout_ms: int = row("Timeout of one Unpaywall request.", 20_000, low=100, high=120_000)
+    europepmc_enabled: bool = row("Whether requests to Europe PMC are allowed.", True, in_project_file=False)
+    europepmc_request_delay_ms: int = row("Minimum delay between Europe PMC requests.", 200, low=50, high=5000)
+    europepmc_max_retries: int = row("Retries after a failed Europe PMC request.", 3, low=0, high=10)
+    europepmc_timeout_ms: int = row("Timeout of one Europe PMC request.", 20_000, low=100, high=120_000)
+    crossref_email: SecretStr | None = row(
+        "E-mail address for Crossref: 10 requests per second instead of 5.", kind="email"
+    )
+    retraction_watch: Path | None = row("CSV file of the Retraction Watch database for `check`.", prefix=KIT)
+    check_sources: str | None = row(
+        "Sources that `check` queries for retractions, comma-separated.", prefix=KIT, in_project_file=False
+    )
+    openai_api_key: SecretStr | None = row("Key for the openai embeddings provider.")
+    weaviate_url: str | None = row("Address of a Weaviate server.", kind="url")
+    weaviate_api_key: SecretStr | None = row("Key of the Weaviate server.")
+    weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk", in_project_file=False)
+    weaviate_grpc_port: int | None = row(
+        "gRPC port of the Weaviate server; if unset 50051, or 443 for Weaviate Cloud.",
+        low=1,
+        high=65535,
+        in_project_file=False,
+    )
+    weaviate_timeout_ms: int = row("Timeout of one Weaviate request.", 30_000, low=100, high=600_000)
+    mcp_transport_type: str = row("Transport of `serve`.", "stdio", choices=("stdio", "http"), in_project_file=False)
+    mcp_http_host: str = row("Address `serve` listens on.", "127.0.0.1", in_project_file=False)
+    mcp_http_port: int = row("Port `serve` listens on.", 3010, low=0, high=65535, in_project_file=False)
+    mcp_allowed_origins: str | None = row("Origins allowed to call `serve`, comma-separated.", in_project_file=False)
+    mcp_auth_secret_key: SecretStr | None = row("Secret that signs bearer tokens, at least 32 bytes.")
+    mcp_log_level: str = row("Minimum severity of log messages.", "info", choices=LOG_LEVELS, in_project_file=False)
+    logs_dir: Path | None = row("Folder for rotating log files (JSON lines); without it no file is written.")
+    otel_exporter_otlp_endpoint: str | None = row(
+        "OpenTelemetry collector that receives spans; needs entrez-kit[otel].", in_project_file=False
+    )
+    config_file: Path | None = row("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
+    home: Path | None = row(
+        "One folder for config, cache and data, instead of the platform's folders.", prefix=KIT, in_user_file=False
+    )
+    cache_dir: Path = row("Folder of the HTTP cache.", Path(), prefix=KIT)
+    data_dir: Path = row("Folder of the corpus.", Path(), prefix=KIT)
+    cache_ttl: int | None = row(
+        "Lifetime of cached replies in seconds, instead of a time per service.",
+        prefix=KIT,
+        low=0,
+        high=MAX_CACHE_TTL,
+        high_in_project_file=MAX_PROJECT_CACHE_TTL,
+    )
+    demo: bool = row(
+        "Answer from the bundled sandbox, with invented articles.", False, prefix=KIT, in_project_file=False
+    )
+    offline: bool = row("Answer from the cache and the corpus only.", False, prefix=KIT, in_project_file=False)
+    refresh: bool = row("Request everything again and replace cached replies.", False, prefix=KIT)
+    no_cache: bool = row("Neither read nor write the cache.", False, prefix=KIT)
+    quiet: bool = row("No notes on stderr.", False, prefix=KIT, in_project_file=False)
+    verbose: bool = row("Request ids, timings and cache hits on stderr.", False, prefix=KIT)
+    color: str = row("When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"))
+    format: str | None = row("Output format.", prefix=KIT, choices=FORMATS)
+    embeddings: str = row(
+        "Embeddings provider of the corpus.",
+        "none",
+        prefix=KIT,
+        choices=("none", "openai", "hf"),
+        in_project_file=False,
+    )
+    embeddings_model: str | None = row("Model of the embeddings provider.", prefix=KIT, in_project_file=False)
+    embeddings_query_model: str | None = row(
+        "Separate query encoder, if the model has one (hf only).", prefix=KIT, in_project_file=False
+    )
+    eutils_url: str = row(
+        "Base address of the E-utilities; ends in /entrez/eutils.", EUTILS_URL, kind="url", prefix=KIT
+    )
+    idconv_url: str = row("Address of the PMC ID Converter.", IDCONV_URL, kind="url", prefix=KIT)
+    europepmc_url: str = row("Base address of Europe PMC.", EUROPEPMC_URL, kind="url", prefix=KIT)
+    unpaywall_url: str = row("Base address of Unpaywall.", UNPAYWALL_URL, kind="url", prefix=KIT)
+    pmc_oa_url: str = row("Base address of PMC's open-data bucket.", PMC_OA_URL, kind="url", prefix=KIT)
+    crossref_url: str = row("Base address of Crossref.", CROSSREF_URL, kind="url", prefix=KIT)
+    openalex_url: str = row("Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT)
+    openai_url: str = row("Base address of OpenAI.", OPENAI_URL, kind="url", prefix=KIT)
+    state_dir: Path = Path()
+    origins: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    @property
+    def requests_per_second(self) -> int:
+        """NCBI's limit for this user: 10 with an API key, else 3."""
+        return 10 if self.ncbi_api_key else 3
+
+    @property
+    def secrets(self) -> list[str]:
+        """The keys, tokens and e-mail addresses, none of which may be shown anywhere."""
+        values = (getattr(self, setting.name) for setting in SETTINGS if setting.secret)
+        return [value.get_secret_value() for value in values if value is not None]
+
+    @property
+    def demo_warning(self) -> str | None:
+        """What readers of an answer must be told where the demo was asked for; who brings a sandbox knows of it."""
+        return DEMO_WARNING if self.demo and "demo" in self.origins else None
+
+    def with_sandbox(self, url: str) -> "Settings":
+        """Return these settings pointed at a sandbox, with a cache, limiter state and data folder of its own."""
+        own: dict[str, Any] = {
+            "eutils_url": f"{url}/entrez/eutils",
+            "idconv_url": f"{url}/idconv",
+            "europepmc_url": f"{url}/europepmc",
+            "unpaywall_url": f"{url}/unpaywall",
+            "pmc_oa_url": f"{url}/pmc-oa",
+            "crossref_url": f"{url}/crossref",
+            "openalex_url": f"{url}/openalex",
+            "cache_dir": self.cache_dir / "demo",
+            "data_dir": self.data_dir / "demo",
+            "embeddings": "none",
+            "weaviate_url": None,
+        }
+        if self.unpaywall_email is None:  # Unpaywall wants one, the sandbox's is content with any
+            own["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
+        asked = {"demo": self.origins.get("demo", "flag")} if self.demo else {}
+        others = {name: origin for name, origin in self.origins.items() if name != "demo"}
+        origins = {**others, **asked, **dict.fromkeys(own, SANDBOX_ORIGIN)}
+        return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
+
+
+def _setting_of(item: Field[Any]) -> Setting:
+    """Return the setting that a field of ``Settings`` holds, with all that follows from its name and type."""
+    written: Setting = item.metadata["setting"]
+    of_type = next(kind for type_, kind in _KINDS.items() if type_ in (item.type, *get_args(item.type)))
+    kind = "choice" if written.choices else of_type if written.kind == "text" else written.kind
+    return replace(
+        written,
+        name=item.name,
+        kind=kind,
+        variable=written.variable or f"{written.prefix}{item.name}".upper(),
+        in_project_file=written.in_project_file and kind not in ("secret", "email", "url", "path"),
+    )
+
+
+_KINDS: Final[Mapping[type, Kind]] = {bool: "flag", int: "number", Path: "path", SecretStr: "secret", str: "text"}
+SETTINGS: Final = tuple(_setting_of(item) for item in fields(Settings) if "setting" in item.metadata)
+BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
+
+
+def load_settings(
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    working_dir: Path | None = None,
+    config_file: Path | None = None,
+) -> Settings:
+    """Read the settings from every source, in the order of precedence.
+
+    Args:
+        overrides: values given by flags or by a Python caller; None and empty texts count as not given.
+        environ: environment to read; the process's own by default.
+        working_dir: where the project file is looked for; the current folder by default.
+        config_file: user config in place of the platform's own; it must exist.
+
+    Raises:
+        NotConfigured: a value cannot be used; the message names the variable or the file.
+    """
+    env = dict(os.environ if environ is None else environ)
+    given = {key: value for key, raw in (overrides or {}).items() if (value := _clean(raw)) is not None}
+    if config_file is not None:
+        given["config_file"] = config_file
+    unknown = sorted(set(given) - set(BY_NAME))
+    if unknown:
+        raise NotConfigured(
+            f"unknown setting: {', '.join(unknown)}{_near(unknown[0])}",
+            invalid_input=unknown[0],
+            details={"reason": "unknown_setting"},
+        )
+    notices: list[str] = []
+    where, _ = _resolve(("home", "config_file"), _Sources(given, env))  # they say where to look for the rest
+    home: Path | None = where.get("home")
+    user_file = where.get("config_file") or _user_config(home, env)
+    files = _read_files(_project_file(working_dir), user_file, "config_file" in where, notices)
+    values, origins = _resolve(BY_NAME, _Sources(given, env, *files))
+    for name in ("cache_dir", "data_dir"):
+        if name not in values:
+            values[name] = _folder(name, home, env, notices)
+            if home:
+                origins[name] = f"below home, from {origins['home']}"
+    return Settings(
+        **{**values, "config_file": user_file},
+        state_dir=temporary_folder(notices),
+        origins=origins,
+        notices=tuple(dict.fromkeys(notices)),
+    )
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """Everywhere a setting may come from."""
+
+    given: Mapping[str, Any]
+    env: Mapping[str, str]
+    project: Mapping[str, Any] = field(default_factory=dict)
+    user: Mapping[str, Any] = field(default_factory=dict)
+
+    def candidates(self, setting: Setting) -> Iterator[tuple[str, Any]]:
+        """Yield what the sources hold for a setting and where it came from, strongest first."""
+        yield "flag", self.given.get(setting.name)
+        for variable in setting.variables:
+            yield f"environment ({variable})", self.env.get(variable)
+        yield f"project file ({PROJECT_FILE})", self.project.get(setting.name)
+        yield "user config", self.user.get(setting.name)
+
+
+def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], dict[str, str]]:
+    """Take each setting from the strongest source that has it; leave it out where none does."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for setting in (BY_NAME[name] for name in names):
+        for origin, raw in sources.candidates(setting):
+            if (raw := _clean(raw)) is not None:
+                values[setting.name] = _read_value(setting, raw, origin)
+                origins[setting.name] = origin
+                break
+    return values, origins
+
+
+def _read_files(
+    project_file: Path | None, user_file: Path | None, must_exist: bool, notices: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read both files and keep what each may set; everything else becomes a notice."""
+    project = read_toml(project_file, notices, own_only=True)[0] if project_file else {}
+    user, is_private = read_toml(user_file, notices, must_exist=must_exist, own_only=True) if user_file else ({}, False)
+    for table, where, in_project in ((project, PROJECT_FILE, True), (user, str(user_file), False)):
+        ignored = [
+            (name, why)
+            for name, raw in table.items()
+            if (why := _why_not(name, raw, in_project=in_project, is_private=is_private))
+        ]
+        notices.extend(f"{where}: {why}{_near(name)}" for name, why in ignored[:MOST_NOTICED])
+        if len(ignored) > MOST_NOTICED:
+            notices.append(f"{where}: {len(ignored) - MOST_NOTICED} more settings ignored")
+        for name, _ in ignored:
+            del table[name]
+    return project, user
+
+
+def _why_not(name: str, raw: Any, *, in_project: bool, is_private: bool) -> str | None:
+    """Return why a file may not set something, or None where it may."""
+    setting = BY_NAME.get(name)
+    if setting is None:
+        shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        return f"unknown setting {shown!r} ignored"
+    if in_project and not setting.in_project_file:
+        return f"{name} is not taken from a project file; use {setting.variable}"
+    most = setting.high_in_project_file
+    if in_project and most is not None and _exceeds(setting, raw, most):
+        return f"{name} of a project file is at most {most}; ignored, use {setting.variable}"
+    if not in_project and not setting.in_user_file:
+        return f"{name} is not taken from the user config; use {setting.variable}"
+    if not in_project and setting.kind == "secret" and not is_private:
+        return f"{name} ignored because others can read the file; run chmod 600 on it"
+    return None
+
+
+def _exceeds(setting: Setting, raw: Any, most: int) -> bool:
+    try:
+        return bool(parse_value(setting, raw) > most)
+    except ValueError:  # reported when the value is read
+        return False
+
+
+def find_setting(name: str) -> Setting | None:
+    """Return the setting with this field name or variable name, in any case, or None."""
+    wanted = name.strip().replace("-", "_")
+    for setting in SETTINGS:
+        if wanted.lower() == setting.name or wanted.upper() in setting.variables:
+            return setting
+    return None
+
+
+def near_settings(name: str) -> list[str]:
+    """Return names of settings that a misspelt name may have meant, the likeliest first."""
+    from difflib import get_close_matches
+
+    known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
+    wanted = name.strip().replace("-", "_")
+    found = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
+    return list(dict.fromkeys(known[word] for word in found))
+
+
+def _near(name: str) -> str:
+    """Say which setting an unknown name may mean."""
+    if name in BY_NAME or len(name) > LONGEST_NAME:
+        return ""
+    meant = find_setting(name)
+    if meant:
+        return f"; write {meant.name}"
+    near = near_settings(name)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _clean(raw: Any) -> Any:
+    """Treat empty texts and placeholders that a host left unfilled, such as ``${user_config.KEY}``, as unset."""
+    if not isinstance(raw, str):
+        return raw
+    text = raw.strip()
+    return None if not text or re.fullmatch(r"\$\{[^{}]*\}", text) else text
+
+
+_TRUE: Final = {"true", "1", "yes", "on"}
+_FALSE: Final = {"false", "0", "no", "off"}
+
+
+def parse_value(setting: Setting, raw: Any) -> Any:
+    """Turn a raw value into the setting's type.
+
+    Raises:
+        ValueError: it cannot be used; the text says what is needed and quotes nothing of the value.
+    """
+    return _CONVERTERS[setting.kind](setting, raw)
+
+
+def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
+    """Turn a raw value into the setting's type, or say which source holds a value that cannot be used."""
+    try:
+        return parse_value(setting, raw)
+    except ValueError as exc:
+        problem = str(exc)
+    shown = as_shown(setting, raw)
+    where = setting.variable if origin == "flag" else origin.removeprefix("environment (").removesuffix(")")
+    raise NotConfigured(
+        f"{setting.variable}: {problem} (got {shown!r} from {origin})",
+        invalid_input=f"{setting.name}={shown}",
+        recovery_hint=f"Correct {where}, or unset it to use the default.",
+        details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
+    )
+
+
+def as_shown(setting: Setting, raw: Any) -> str:
+    """Return a value that cannot be used as it may be shown: no secret, no password of an address."""
+    if setting.secret:
+        return "(hidden)"
+    text = str(raw)
+    if setting.kind == "url":
+        text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", text, flags=re.DOTALL), flags=re.DOTALL)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _number(setting: Setting, raw: Any) -> int:
+    if isinstance(raw, bool) or not re.fullmatch(r"-?[0-9]{1,18}", str(raw).strip(), flags=re.ASCII):
+        raise ValueError("a whole number is needed")
+    number = int(raw)
+    if (setting.low is not None and number < setting.low) or (setting.high is not None and number > setting.high):
+        raise ValueError(f"out of range, {bounds_of(setting)} is accepted")
+    return number
+
+
+def bounds_of(setting: Setting) -> str:
+    """Return what a setting accepts in words, such as ``50..5000``; empty where anything of its kind goes."""
+    if setting.choices:
+        return ", ".join(setting.choices)
+    if setting.high is not None:
+        return f"{setting.low}..{setting.high}"
+    return "" if setting.low is None else f"at least {setting.low}"
+
+
+def _flag(setting: Setting, raw: Any) -> bool:
+    word = str(raw).strip().lower()
+    if word not in _TRUE | _FALSE:
+        raise ValueError("true or false is needed")
+    return word in _TRUE
+
+
+def _choice(setting: Setting, raw: Any) -> str:
+    word = _text(setting, raw).lower()
+    if word not in setting.choices:
+        raise ValueError(f"one of {bounds_of(setting)} is needed")
+    return word
+
+
+def _url(setting: Setting, raw: Any) -> str:
+    address = _text(setting, raw).rstrip("/")
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # its text quotes the address, which may hold a password
+        usable = False
+    if not usable or re.search(r"\s", address):
+        raise ValueError("an http or https address is needed")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("an address without user, query or fragment is needed")
+    if setting.name == "eutils_url" and not parts.path.endswith("/entrez/eutils"):
+        raise ValueError("the address must end in /entrez/eutils")
+    return address
+
+
+def _secret(setting: Setting, raw: Any) -> SecretStr:
+    text = _text(setting, raw.get_secret_value() if isinstance(raw, SecretStr) else raw)
+    if re.search(r"\s", text):
+        raise ValueError("it must not contain spaces")
+    if setting.kind == "email" and not re.fullmatch(r"[^@]+@[^@]+", text):
+        raise ValueError("an e-mail address is needed")
+    if setting.kind == "secret" and not text.isascii():
+        raise ValueError("it must not contain letters outside ASCII")
+    return SecretStr(text)
+
+
+def _text(setting: Setting, raw: Any) -> str:
+    if not isinstance(raw, str):
+        raise ValueError("a text is needed")
+    text = raw.strip()
+    if not text.isprintable():
+        raise ValueError("it must not contain control characters")
+    if setting.name == "ncbi_tool_identifier" and re.search(r"\s", text):
+        raise ValueError("it must not contain spaces")
+    return text
+
+
+def _path(setting: Setting, raw: Any) -> Path:
+    path = Path(_text(setting, str(raw) if isinstance(raw, Path) else raw))
+    try:
+        return path.expanduser().absolute()
+    except (RuntimeError, OSError):  # no home folder to expand "~" with; the working folder is gone
+        return path
+
+
+_CONVERTERS: Final[Mapping[Kind, Callable[[Setting, Any], Any]]] = {
+    "text": _text,
+    "secret": _secret,
+    "email": _secret,
+    "flag": _flag,
+    "number": _number,
+    "url": _url,
+    "path": _path,
+    "choice": _choice,
+}
+
+
+def _project_file(working_dir: Path | None) -> Path | None:
+    try:
+        path = (working_dir or Path.cwd()) / PROJECT_FILE
+        return path if path.is_file() else None
+    except OSError:  # the working folder is gone or cannot be entered
+        return None
+
+
+def _user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
+    folder = home or platform_folder("config", env)
+    return folder / USER_FILE if folder else None
+
+
+def locate_user_config(
+    config_file: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Path | None:
+    """Return where the user config is or would be, without reading it; None without a home folder.
+
+    So that a file with a bad value in it can still be mended.
+
+    Raises:
+        NotConfigured: the variable that names the file or the home cannot be used.
+    """
+    env = dict(os.environ if environ is None else environ)
+    given: dict[str, Any] = {"config_file": config_file, "home": home}
+    values = _resolve(("home", "config_file"), _Sources(given, env))[0]
+    return values.get("config_file") or _user_config(values.get("home"), env)
+
+
+def _folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[str]) -> Path:
+    """Choose a folder that can be written, falling back to a private temporary one with a single notice."""
+    kind = name.removesuffix("_dir")
+    folder = home / kind if home else platform_folder(kind, env)
+    if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
+        return folder  # a corpus that can only be read is still the user's corpus
+    notices.append(
+        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache and corpus go to a temporary folder."
+        if home
+        else "The home folder is missing or cannot be written; cache and corpus go to a temporary folder. "
+        "Set ENTREZ_KIT_HOME to a folder of your own."
+    )
+    return temporary_folder(notices) / kind
+
+
+Name = TypeVar("Name", bound=str)
+
+
+def named_in(text: str | None, known: Sequence[Name], *, noun: str, argument: str, before: str = "There") -> list[Name]:
+    """Return the names that stand in a list, in the order of those that are known; none where it names none.
+
+    Args:
+        text: names with commas between them, in whatever case, hyphens or underscores in them.
+        known: what may be named.
+        noun: what a name is one of.
+        argument: the option or setting that the list stands in.
+        before: how a message begins.
+
+    Raises:
+        InvalidInput: one of them does not exist.
+    """
+    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
+    for name in named:
+        if name not in known:
+            raise InvalidInput(
+                f"{before} is no {noun} {name!r}.",
+                invalid_input=f"{argument}={name}",
+                recovery_hint=f"Choose from {', '.join(known)}; several with commas between them.",
+                details={"reason": f"unknown_{noun}"},
+            )
+    return [name for name in known if name in named]
+
+
+def default_of(name: str) -> Any:
+    """Return the default of a setting."""
+    return next(item.default for item in fields(Settings) if item.name == name)
+
+
+# Files of TOML
+
+CONFIG: Final = ByDoor("--config or ENTREZ_KIT_CONFIG", "ENTREZ_KIT_CONFIG")
+MAX_CONFIG_BYTES: Final = 64_000
+"""A config file is a page of text; anything past this is the wrong file, a device without an end, or made to keep the
+parser busy."""
+
+MAX_QUOTED: Final = 300
+"""Characters of a parser's complaint that are passed on."""
+
+
+def _open_named(path: Path) -> IO[bytes]:
+    from entrez_kit.base.input_files import open_input
+
+    return open_input(path)
+
+
+def read_toml(
+    path: Path, notices: list[str], *, must_exist: bool = False, own_only: bool = False
+) -> tuple[dict[str, Any], bool]:
+    """Read a TOML file, and tell whether it is closed to all but its owner; one that cannot be believed costs a notice.
+
+    Args:
+        path: the file.
+        notices: gets a line where the file is passed over.
+        must_exist: whether a file that cannot be read is an error.
+        own_only: whether a file of another user is passed over.
+
+    Raises:
+        NotConfigured: it is no TOML, too large or nested too deep.
+    """
+    import tomllib
+
+    try:
+        with _open_named(path) if must_exist else path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            if own_only and is_foreign(found):
+                notices.append(f"{path} belongs to another user; it is ignored")
+                return {}, False
+            body = file.read(MAX_CONFIG_BYTES + 1)
+        if len(body) > MAX_CONFIG_BYTES:
+            raise NotConfigured(
+                f"{path} is larger than {MAX_CONFIG_BYTES} bytes; that is no config file",
+                invalid_input=str(path),
+                recovery_hint=f"Correct {path}, or move it aside.",
+                details={"reason": "bad_toml"},
+            )
+        is_private = sys.platform == "win32" or not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        return tomllib.loads(body.decode("utf-8-sig")), is_private
+    except FileNotFoundError:
+        if must_exist:
+            raise NotConfigured(
+                f"config file {path} does not exist",
+                invalid_input=str(path),
+                recovery_hint=Wording("Correct ", CONFIG, ", or create the file; an empty one will do."),
+            ) from None
+    except OSError as exc:
+        problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
+        if must_exist:
+            raise NotConfigured(
+                problem, invalid_input=str(path), recovery_hint=Wording("Correct ", CONFIG, ".")
+            ) from None
+        notices.append(f"{problem}; it is ignored")
+    except (ValueError, RecursionError) as exc:  # a number of thousands of digits is a ValueError, too
+        problem = "it is nested too deep" if isinstance(exc, RecursionError) else str(exc)[:MAX_QUOTED]
+        problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else problem
+        raise NotConfigured(
+            f"{path} is not valid TOML: {problem}",
+            invalid_input=str(path),
+            recovery_hint=f"Correct {path}, or move it aside.",
+            details={"reason": "bad_toml"},
+        ) from None
+    return {}, False

@@ -1,0 +1,184 @@
+"""Format citations: request and result models, and the operation over the streaming retrieval."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.citations.style.style_names import STYLE_NAMES, StyleName, read_styles
+from entrez_kit.core.model import Request, Result, Warned, sparse
+from entrez_kit.core.operation import Operation, Outcomes
+from entrez_kit.pubmed.models import Article, RetractionStatus
+from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.services import Services
+
+MAX_MCP_PMIDS: Final = 50
+
+
+class CitationsRequest(Request):
+    """Which records to cite, and in which styles."""
+
+    pmids: list[str] = Field(min_length=1, description="PMIDs, PMCIDs or DOIs of the records to cite.")
+    citation_styles: list[StyleName] = Field(
+        default=["apa"],
+        min_length=1,
+        description=f"Citation styles: {', '.join(STYLE_NAMES[:-1])} or {STYLE_NAMES[-1]}.",
+    )
+    markup: SkipJsonSchema[Literal["plain", "markdown", "html"]] = Field(
+        default="plain", description="How formatted styles are marked: plain, markdown or html."
+    )
+
+    @field_validator("citation_styles", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        """Accept one name, several in one text, other spellings; each style once."""
+        return read_styles(value)
+
+
+class FormattedCitation(Result):
+    """One record as a reference list has it, by style; ``retraction_status`` and ``standing`` where it is not plain."""
+
+    pmid: str
+    title: str | None = sparse()
+    citations: dict[str, str]
+    retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
+    standing: Standing | None = sparse()
+
+
+class CitationsResult(Warned):
+    """Citations in the order of the inputs; ``outcomes`` is present when anything was not found."""
+
+    RECORDS: ClassVar = "citations"
+
+    citations: list[FormattedCitation]
+    total_submitted: int
+    total_formatted: int
+    not_found_pmids: list[str]
+    outcomes: list[InputOutcome] = sparse([])
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What became of one input, and its citation where it was found."""
+
+    fetched: Fetched
+    article: Article | None = None
+    citation: FormattedCitation | None = None
+
+
+class Citations(Outcomes[Cited]):
+    """Cites what is fetched, as it arrives; ``standings`` has the PMIDs of what was retracted and the like.
+
+    Args:
+        retrieval: what becomes of the inputs.
+        request: names the styles.
+    """
+
+    def __init__(self, retrieval: Retrieval, request: CitationsRequest) -> None:
+        super().__init__()
+        self.retrieval = retrieval
+        self.request = request
+        self.standings: dict[str, list[str]] = {}
+
+    def __iter__(self) -> Iterator[Cited]:
+        fetched = iter(self.retrieval)
+        while batch := list(islice(fetched, BATCH)):
+            yield from self._cited(batch)
+        self.retrieval.raise_if_nothing_answered()
+
+    def _cited(self, fetched: list[Fetched]) -> Iterator[Cited]:
+        articles: dict[str, Article] = {}
+        for item in fetched:
+            if item.record is not None and item.record.pmid not in articles:
+                articles[item.record.pmid] = item.record.article()
+        written = citations_of(list(articles.values()), self.request.citation_styles, self.request.markup)
+        texts = dict(zip(articles, written, strict=True))
+        for item in fetched:
+            article = articles.get(item.record.pmid) if item.record is not None else None
+            if article is None:
+                yield Cited(item)
+                continue
+            if article.standing is not None:
+                self.standings.setdefault(article.standing.label, []).append(article.pmid)
+            citation = FormattedCitation(
+                pmid=article.pmid,
+                title=article.title or None,
+                citations=texts[article.pmid],
+                retraction_status=article.retraction_status,
+                standing=article.standing,
+            )
+            yield Cited(item, article, citation)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing."""
+        return self.retrieval.shortfall()
+
+
+def format_citations(services: Services, request: CitationsRequest) -> Citations:
+    """Format PubMed records as citations, or as entries for reference managers.
+
+    Use it for reference lists. Example: pmids ["99000001"], citation_styles ["apa", "vancouver"].
+
+    Args:
+        services: the clients.
+        request: the records and the styles.
+
+    Raises:
+        UpstreamError: NCBI answered none of the requests.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        NotConfigured: the citation processor is not installed.
+
+    Source: EFetch (db=pubmed); styles of the Citation Style Language project, formatted by pandoc's citeproc.
+    """
+    return Citations(Retrieval.of_ids(services, request.pmids), request)
+
+
+def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
+    """Return each record in every style."""
+    from entrez_kit.citations.csl import style_item
+    from entrez_kit.citations.style import format_entries as formatted
+    from entrez_kit.citations.write_files import FILES, file_text
+
+    texts: list[dict[str, str]] = [{} for _ in articles]
+    items = [style_item(article) for article in articles]
+    for style in styles:
+        if style in FILES:
+            written = [file_text(style, [article]) for article in articles]
+        else:
+            written = formatted.format_citations(items, style, markup)
+        for text, citation in zip(texts, written, strict=True):
+            text[style] = citation
+    return texts
+
+
+def result_of(request: CitationsRequest, citations: Citations) -> CitationsResult:
+    """Build the result document from all outcomes."""
+    cited = list(citations)
+    missing = [item.pmid for item in citations.retrieval.missing if item.status == "not_found" and item.pmid]
+    return CitationsResult(
+        citations=[item.citation for item in cited if item.citation is not None],
+        total_submitted=len(cited),
+        total_formatted=citations.retrieval.found,
+        not_found_pmids=list(dict.fromkeys(missing)),
+        outcomes=[item.fetched.outcome for item in cited] if citations.retrieval.missing else [],
+    )
+
+
+FORMAT_CITATIONS = Operation(
+    name="pubmed_format_citations",
+    outcomes=format_citations,
+    collect=result_of,
+    command=("cite",),
+    toolset="pubmed",
+    title="Format citations",
+    errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
+    mcp_caps={"pmids": MAX_MCP_PMIDS},
+    portions=("citations",),
+    inputs=("pmids",),
+    prose=True,
+)

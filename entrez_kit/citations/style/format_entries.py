@@ -1,0 +1,206 @@
+"""Formatted citations: the styles there are, and entries of a reference list in each of them."""
+
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from entrez_kit.citations.csl import Item
+from entrez_kit.citations.pandoc import Entry, Run, format_entries
+from entrez_kit.citations.style.adaptation import (
+    Change,
+    adapted,
+    ama,
+    chicago,
+    comma_before_others,
+    hyphens_in_ranges,
+    mla,
+    nature,
+    vancouver,
+)
+from entrez_kit.citations.style.preparation import GROUP, HYPHEN, Wants, prepared, standing_note
+from entrez_kit.citations.style.style_names import SPECIFIED
+
+Markup = Literal["plain", "markdown", "html"]
+
+CHUNK: Final = 200
+"""Items for one run of the processor; starting it takes longer than formatting these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A citation style of the CSL repository, and what its published rules ask beyond it.
+
+    Args:
+        title: the style manual and edition.
+        csl: name in the CSL repository.
+        wants: what the rules ask of the data.
+        changes: corrections of the style itself.
+    """
+
+    title: str
+    csl: str
+    wants: Wants
+    changes: tuple[Change, ...] = ()
+
+
+_UNIVERSITY: Final = (("University", "Univ."),)
+_UP: Final = (("University Press", "UP"), ("Presses Universitaires", "PU"))
+
+STYLES: Final[dict[str, Style]] = {
+    "apa": Style(
+        "APA, Publication Manual, 7th edition",
+        "apa",
+        Wants(titles="apa", initials=True, part="Pt.", places=False, series=False, most_others=19),
+        (comma_before_others,),
+    ),
+    "mla": Style(
+        "MLA Handbook, 9th edition",
+        "modern-language-association",
+        Wants(
+            titles="mla", part="pt.", parts_apart=True, dashes=False, article_word=True, places=False, publishers=_UP
+        ),
+        (hyphens_in_ranges, mla),
+    ),
+    "vancouver": Style(
+        "Vancouver: NLM's Citing Medicine, ICMJE",
+        "nlm-citation-sequence",
+        Wants(
+            nlm_names=True,
+            groups_apart=True,
+            supplements="Suppl",
+            supplement_in="volume",
+            language="after_pages",
+            dashes=False,
+            nlm=True,
+            report_number="No.:",
+        ),
+        (comma_before_others, vancouver),
+    ),
+    "ama": Style(
+        "AMA Manual of Style, 11th edition",
+        "american-medical-association",
+        Wants(
+            books="ama",
+            nlm_names=True,
+            groups_apart=True,
+            groups_after_others=True,
+            supplements="suppl",
+            part="pt",
+            dashes=False,
+            language="in_title",
+        ),
+        (hyphens_in_ranges, comma_before_others, ama),
+    ),
+    "chicago": Style(
+        "Chicago Manual of Style, 18th edition, author-date",
+        "chicago-author-date",
+        Wants(titles="chicago", part="pt.", ahead="ahead of print", language="after_title", places=False, genre=False),
+        (comma_before_others, chicago),
+    ),
+    "nature": Style(
+        "Nature",
+        "nature",
+        Wants(
+            books="chicago",
+            initials=True,
+            bare_suffixes=True,
+            supplements="Suppl.",
+            supplement_in="brackets",
+            dotted_journals=True,
+            numbers_as_pages=True,
+            reports_as_books=True,
+            bare_places=True,
+            publishers=_UNIVERSITY,
+        ),
+        (nature,),
+    ),
+}
+"""Styles that the citation processor formats."""
+
+
+def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain") -> list[str]:
+    """Return an entry of a reference list for each item, in their order.
+
+    Raises:
+        NotConfigured: the citation processor or the styles are not installed.
+    """
+    chosen = STYLES[SPECIFIED.get(style, style)]
+    xml = adapted(chosen.csl, *chosen.changes)
+    given = list(items)
+    texts: list[str] = []
+    for start in range(0, len(given), CHUNK):
+        chunk = given[start : start + CHUNK]
+        entries = format_entries([prepared(item, chosen.wants) for item in chunk], xml)
+        for item, entry in zip(chunk, entries, strict=True):
+            is_translated = item.get("language", "en") != "en"
+            texts.append(written(_noticed(_mended(entry, is_translated=is_translated), item), markup))
+    return texts
+
+
+_TRANSLATION: Final = re.compile(r"“([^“”]+) (\[[^\[\]]+\])([.,]?)”")
+_IN_LANGUAGE: Final = re.compile(r"“([^“”]+?)([?!]?) \[(In [A-Z][a-z]+\.)\]\.?”")
+_ENDS_QUOTED: Final = re.compile(r"(‘[^‘’“”]*(?:’\w[^‘’“”]*)*)’\.”")
+"""A title that ends with words in quotation marks: the full stop stands inside both (MLA, Chicago)."""
+_NO_PAGES: Final = re.compile(r", \((?=[0-9]{4}\)\.)")
+"""A volume without pages (Nature): "3 (2019)"."""
+_RESTORED: Final = ((f", {GROUP[0]}", "; "), (f"{GROUP[1]}, ", "; "), *((mark, "") for mark in GROUP), (HYPHEN, "-"))
+
+
+def _mended(entry: Entry, *, is_translated: bool = True) -> Entry:
+    """Set right what CSL has no means to say.
+
+    The translation of a title follows its quotation marks (Chicago, MLA), as does its language; other brackets are part
+    of the title. A group among persons follows a semicolon (ICMJE, sample 3; AMA).
+    """
+
+    def mended(text: str) -> str:
+        text = _IN_LANGUAGE.sub(lambda match: f"“{match[1]}{match[2] or '.'}” [{match[3]}]", text)
+        if is_translated:
+            text = _TRANSLATION.sub(r"“\1” \2\3", text)
+        text = _NO_PAGES.sub(" (", text)
+        text = _ENDS_QUOTED.sub(r"\1.’”", text)
+        for before, after in _RESTORED:
+            text = text.replace(before, after)
+        return text
+
+    return tuple(Run(mended(run.text), run.kinds) for run in entry)
+
+
+def _noticed(entry: Entry, item: Item) -> Entry:
+    """Add how the work stands; no CSL style knows it."""
+    note = standing_note(item)
+    if note is None or not entry:
+        return entry
+    *before, last = entry
+    return (*before, Run(last.text.rstrip(), last.kinds), Run(f" {note}"))
+
+
+_MARKS: Final = {
+    "markdown": {"italic": ("*", "*"), "bold": ("**", "**")},
+    "html": {"italic": ("<i>", "</i>"), "bold": ("<b>", "</b>")},
+}
+"""Where they are not the name of what they mark: <sup>, <sub>."""
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]<>]")
+
+
+def written(entry: Entry, markup: Markup) -> str:
+    """Write an entry as plain text, Markdown or HTML, typographic spaces as plain ones."""
+    texts = (run.text if markup == "plain" else _marked(run, markup) for run in entry)
+    return " ".join("".join(texts).split())
+
+
+def _marked(run: Run, markup: Markup) -> str:
+    if markup == "html":
+        text = html.escape(run.text, quote=False)
+    else:
+        text = _SPECIAL.sub(lambda match: "\\" + match[0], run.text)
+    inner = text.strip()
+    if not inner:
+        return text
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    for kind in sorted(run.kinds):
+        opening, closing = _MARKS[markup].get(kind, (f"<{kind}>", f"</{kind}>"))
+        inner = f"{opening}{inner}{closing}"
+    return f"{before}{inner}{after}"

@@ -1,0 +1,1 @@
+"""Operations: requests, results, outcomes, runs over many inputs, and tables of results."""

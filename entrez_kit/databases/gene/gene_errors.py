@@ -1,0 +1,144 @@
+"""Gene tools speak five codes: how everything else that can go wrong is put into them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
+
+from entrez_kit.base.errors import (
+    AmbiguousQuery,
+    EntityNotFound,
+    EntrezKitError,
+    InvalidInput,
+    RateLimited,
+    UnresolvedEntity,
+    UpstreamError,
+)
+from entrez_kit.base.wording import Argument, NextCall, Wording
+from entrez_kit.core.model import Request
+from entrez_kit.core.operation import invalid_arguments
+
+FORM: Final = "Expected format: NCBIGene:<numeric_id>."
+
+_CURIE: Final = re.compile(r"NCBIGene:([0-9]+)")
+_NEARLY: Final = re.compile(
+    r"(?:(?:ncbi[ _-]?)?gene(?:[ _-]?id)?|entrez(?:[ _-]?gene)?(?:[ _-]?id)?|locus ?id)?"
+    r"\s*+[:=#]?\s*+([0-9]{1,10})",
+    re.IGNORECASE | re.ASCII,
+)
+"""What people write for a gene id: 7157, GeneID:7157, entrez:7157, ncbigene:7157."""
+_PREFIX: Final = re.compile(r"(?:ncbi[ _-]?gene|gene[ _-]?id|entrez[ _-]?gene|entrez)\s*+[:=#]", re.IGNORECASE)
+"""What stands before a symbol that was taken for an id; no search finds it with that."""
+_SHOWN: Final = 80
+
+
+def looks_like_gene_id(word: str) -> bool:
+    """Tell whether a word in a list is a gene id, in the one form that counts or in another that people write."""
+    return bool(_CURIE.fullmatch(word) or _NEARLY.fullmatch(word))
+
+
+def unresolved(value: object, tool: str) -> UnresolvedEntity:
+    """Return the error for something that is no gene id; its hint is the call that helps."""
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    nearly = _NEARLY.fullmatch(text.strip())
+    query = " ".join(_PREFIX.sub("", text).split())
+    if nearly and int(nearly[1]):
+        number = nearly[1].lstrip("0")
+        hint = Wording("Call ", NextCall(tool, entrez_id=f"NCBIGene:{number}"), f" instead. {FORM}")
+    elif 2 <= len(query) <= _SHOWN and query.isprintable() and any(map(str.isalnum, query)):
+        hint = Wording("Call ", NextCall("search_genes", query=query), f" to resolve the identifier first. {FORM}")
+    else:
+        first = " with the gene's symbol or name to resolve the identifier first. "
+        hint = Wording("Call ", NextCall("search_genes"), first, FORM)
+    return UnresolvedEntity(
+        f"The input {shown!r} is not a valid NCBIGene CURIE.",
+        invalid_input=shown,
+        recovery_hint=hint,
+        details={"reason": "not_a_curie"},
+    )
+
+
+def not_found(number: str) -> EntityNotFound:
+    """Return the error for a well-formed id that no gene has."""
+    return EntityNotFound(
+        f"Gene not found in NCBI Gene database: NCBIGene:{number}.",
+        invalid_input=f"NCBIGene:{number}",
+        recovery_hint=Wording(
+            "Verify the NCBIGene ID or use ", NextCall("search_genes"), " to find the correct identifier."
+        ),
+        details={"reason": "not_found"},
+    )
+
+
+def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> EntrezKitError:
+    """Turn wrong arguments of a tool into its errors: a bad id is unresolved, the rest ambiguous."""
+    plain = invalid_arguments(exc, request)
+    for error in exc.errors(include_url=False, include_context=False):
+        if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
+            missing = error["type"] == "missing"
+            bad_id = unresolved(None if missing else error["input"], tool)
+            if missing:
+                bad_id.message = Wording(Argument("entrez_id"), " is missing: the id of a gene, as NCBIGene CURIE.")
+            if len(plain.details["errors"]) > 1:
+                bad_id.details["errors"] = plain.details["errors"]
+            return bad_id
+    first = plain.details["errors"][0]
+    field = to_snake(first["field"])
+    named = Argument(field) if field else "the arguments"
+    return AmbiguousQuery(
+        plain.message,
+        invalid_input=f"{field}={first['input']}" if field else None,
+        recovery_hint=_HINTS.get(field) or Wording("Correct ", named, " and call ", NextCall(tool), " again."),
+        details=plain.details,
+    )
+
+
+_TOTAL: Final = "total_count says how many articles there are."
+_HINTS: Final = {
+    field: Wording(before, Argument(field), after)
+    for field, before, after in (
+        ("cursor", "Use pagination.cursor of the previous page as it is, or leave ", " out for the first page."),
+        ("page_size", "Choose a ", " from 1 to 100; pagination.cursor leads to the next page."),
+        ("limit", "Choose a ", f" from 1 to 100000; {_TOTAL}"),
+        ("offset", "Choose an ", f" of at least 0; {_TOTAL}"),
+    )
+} | {
+    "query": Wording(
+        "Provide at least 2 characters: a symbol, a name or words of one. Add ",
+        *(Argument("organism"), " to narrow results."),
+    )
+}
+
+
+@contextmanager
+def only_gene_codes(field: str, value: object) -> Iterator[None]:
+    """Let pass the errors gene tools have, and put every other into one of them.
+
+    Args:
+        field: the argument to blame where a service refuses the request.
+        value: what that argument was.
+    """
+    try:
+        yield
+    except (UnresolvedEntity, AmbiguousQuery, EntityNotFound, UpstreamError, RateLimited):
+        raise
+    except InvalidInput as exc:
+        raise AmbiguousQuery(
+            exc.message,
+            invalid_input=f"{field}={value}",
+            recovery_hint=Wording("Rephrase ", Argument(field), ": a symbol or plain words always work."),
+            details=exc.details,
+        ) from None
+    except EntrezKitError as exc:
+        if type(exc) is EntrezKitError:  # a defect of ours stays one
+            raise
+        raise UpstreamError(
+            exc.message,
+            invalid_input=exc.invalid_input,
+            recovery_hint=exc.recovery_hint,
+            details={**exc.details, "code": exc.code},
+        ) from None

@@ -1,0 +1,225 @@
+"""Read NCBI's records and summaries of genes, both in XML, into genes."""
+
+import re
+from typing import Any, Final
+
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.databases.gene.cross_references import collect, tags_of
+from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, Status
+from entrez_kit.services import Services
+from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+
+STATUSES: Final[dict[str, Status]] = {
+    "live": "live",
+    "newentry": "live",
+    "secondary": "replaced",
+    "discontinued": "discontinued",
+    "0": "live",
+    "1": "replaced",
+    "2": "discontinued",
+    "3": "live",
+}
+"""NCBI's words and numbers; "secondary" is a record merged into another, "newentry" one that only collects GeneRIFs."""
+
+_CYTOGENETIC: Final = re.compile(r"([0-9]{1,2}|[XY]|MT|[IVX]+)(?=[pq]|cen|ter|\b)")
+_NOWHERE: Final = frozenset(("unknown", "un"))
+"""What NCBI writes for the chromosome of a sequence that has not been placed on one."""
+_ABSENT: Final = re.compile(r"not found|no such|does not exist|cannot get", re.IGNORECASE)
+
+
+GENES: Final = XmlShape(
+    "Gene XML",
+    "NCBI_Entrezgene.dtd",
+    also="eFetchResult ERROR",
+    due={"Entrezgene": "Gene-track_geneid Entrezgene_gene"},
+)
+
+
+def parse_genes(content: bytes) -> list[Gene]:
+    """Parse an ``Entrezgene-Set``; ids without a record are simply not in it.
+
+    Raises:
+        UpstreamError: the body is not such a set, is cut off, or a record in it lacks what every gene has.
+    """
+    root = parse_reply(content, "efetch", "Entrezgene-Set", "Entrezgene", "eFetchResult")
+    notice(GENES, content)
+    if root.tag == "Entrezgene":
+        return [_gene(root)]
+    problems = _problems(root)
+    genes = [_gene(element) for element in root.iterfind("Entrezgene")]
+    if problems and not all(_ABSENT.search(problem) for problem in problems):
+        raise _error_in_place("efetch", "the gene", problems)
+    if root.tag != "Entrezgene-Set" and not problems:
+        raise malformed("efetch", f"<{root.tag}> where <Entrezgene-Set> was due")
+    return genes
+
+
+def _problems(root: Any) -> list[str]:
+    errors = root.iter("ERROR", "Error", "error")
+    return [text for error in errors if (text := "".join(error.itertext()).strip())]
+
+
+def _error_in_place(endpoint: str, due: str, problems: list[str]) -> UpstreamError:
+    return UpstreamError(
+        f"NCBI answered with an error in place of {due}: {problems[0]}",
+        details={"reason": "backend_error", "endpoint": endpoint},
+    )
+
+
+def _gene(element: Any) -> Gene:
+    number = text_of(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid")
+    if not number or not (number.isascii() and number.isdigit()):
+        raise malformed("efetch", f"a gene record without a gene id ({number!r})")
+    organism = text_of(element, "Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_taxname")
+    gene_ref = element.find("Entrezgene_gene/Gene-ref")
+    if gene_ref is None or organism is None:
+        missing = "Gene-ref" if gene_ref is None else "Org-ref_taxname"
+        raise malformed("efetch", f"the record of gene {number} has no {missing}")
+    locus, tag = text_of(gene_ref, "Gene-ref_locus"), text_of(gene_ref, "Gene-ref_locus-tag")
+    symbol = locus or tag or _official(element, "Official Symbol") or f"LOC{number}"
+    designations = _designations(element)
+    name = (
+        text_of(gene_ref, "Gene-ref_desc")
+        or _official(element, "Official Full Name")
+        or next(iter(designations), symbol)
+    )
+    shown = (text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
+    location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, shown), None)
+    status, replaced_by = _status(element, number)
+    # A locus tag that is not the symbol comes first, as in NCBI's own summary.
+    others = [tag, *((one.text or "").strip() for one in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]
+    taxa = tags_of(element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"))
+    return Gene(
+        id=f"NCBIGene:{number}",
+        symbol=symbol,
+        name=name,
+        description=DESIGNATIONS.join(designations) or name,
+        summary=text_of(element, "Entrezgene_summary"),
+        map_location=location,
+        chromosome=_chromosome(element, location),
+        aliases=[alias for alias in dict.fromkeys(others) if alias and alias != symbol],
+        organism=organism,
+        taxon_id=next((int(id_) for db, id_ in taxa if db == "taxon" and id_.isascii() and id_.isdigit()), None),
+        gene_type=_attribute(element, "Entrezgene_type"),
+        status=status,
+        replaced_by=replaced_by,
+        cross_references=collect(element, number),
+    )
+
+
+def _attribute(element: Any, path: str) -> str | None:
+    found = element.find(path)
+    return None if found is None else found.get("value")
+
+
+def _status(element: Any, number: str) -> tuple[Status, str | None]:
+    """Return the status and, for a record merged into another, the id to use instead."""
+    track = element.find("Entrezgene_track-info/Gene-track")
+    stated = track.find("Gene-track_status")
+    word = "live" if stated is None else (stated.get("value") or (stated.text or "").strip())
+    status = STATUSES.get(word)
+    if status is None:
+        raise malformed("efetch", f"gene {number} has the unknown status {word!r}")
+    current = [id_ for db, id_ in tags_of(track.iterfind("Gene-track_current-id/Dbtag")) if db in ("GeneID", "LocusID")]
+    other = next((id_ for id_ in reversed(current) if id_.isascii() and id_.isdigit() and id_ != number), None)
+    if status == "live" or other is None:
+        return status, None
+    return "replaced", f"NCBIGene:{other}"
+
+
+def _official(element: Any, label: str) -> str | None:
+    """Return a property of the nomenclature committee: the official symbol or full name."""
+    for prop in element.iterfind("Entrezgene_properties/Gene-commentary/Gene-commentary_properties/Gene-commentary"):
+        if text_of(prop, "Gene-commentary_label") == label:
+            return text_of(prop, "Gene-commentary_text")
+    return None
+
+
+def _designations(element: Any) -> list[str]:
+    """Return the other designations: the preferred name of the product, then the others."""
+    found = [
+        text
+        for path in ("Prot-ref_desc", "Prot-ref_name/Prot-ref_name_E")
+        for item in element.iterfind(f"Entrezgene_prot/Prot-ref/{path}")
+        if (text := (item.text or "").strip())
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _chromosome(element: Any, location: str | None) -> str | None:
+    """Return the chromosome (several for the regions X and Y share), else what the map location begins with."""
+    named = [
+        text
+        for source in element.iterfind("Entrezgene_source/BioSource/BioSource_subtype/SubSource")
+        if _attribute(source, "SubSource_subtype") == "chromosome"
+        and (text := text_of(source, "SubSource_name"))
+        and text.lower() not in _NOWHERE
+    ]
+    if named:
+        return ", ".join(dict.fromkeys(named))
+    if _attribute(element, "Entrezgene_source/BioSource/BioSource_genome") == "mitochondrion":
+        return "MT"
+    match = _CYTOGENETIC.match(location or "")
+    return match[1] if match else None
+
+
+# Summaries: what a candidate of a search needs
+
+SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", also="error ERROR")
+_SEPARATOR: Final = re.compile(r"(?<!\s)\s*+[|]\s*+")
+
+
+def summaries_of(services: Services, numbers: list[str]) -> dict[str, Gene]:
+    """Return what NCBI's summaries say of these genes, as many as a page has, by number.
+
+    Raises:
+        UpstreamError: NCBI did not answer, or not with summaries.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    if not numbers:
+        return {}
+    try:
+        return services.eutils.esummary(db="gene", ids=numbers, version="2.0", read=parse_summaries).value
+    except EntityNotFound:  # none of them exists
+        return {}
+
+
+def parse_summaries(root: Any) -> dict[str, Gene]:
+    """Read an ESummary reply (version 2.0, XML) into genes by number; those NCBI says nothing about are not in it.
+
+    Raises:
+        UpstreamError: the reply is an error in place of summaries.
+    """
+    notice(SUMMARIES, root)
+    documents = root.findall("DocumentSummarySet/DocumentSummary")
+    found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_summarized, documents) if gene is not None}
+    problems = _problems(root)
+    if problems and not found and not any(text_of(document, "error") for document in documents):
+        raise _error_in_place("esummary", "summaries", problems)
+    return found
+
+
+def _summarized(document: Any) -> Gene | None:
+    """Return a gene, or None for a document that is empty: NCBI then has nothing to say about the id."""
+    number = whole_number(document.get("uid"))
+    symbol = text_of(document, "Name") or text_of(document, "NomenclatureSymbol")
+    organism = text_of(document, "Organism/ScientificName") or text_of(document, "Orgname")
+    if number is None or symbol is None or organism is None:
+        return None
+    designations = [word for word in _SEPARATOR.split(text_of(document, "OtherDesignations") or "") if word]
+    name = text_of(document, "Description") or text_of(document, "NomenclatureName") or next(iter(designations), symbol)
+    current = whole_number(document.findtext("CurrentID"))
+    status = STATUSES.get(text_of(document, "Status") or "0", "live")
+    merged = status != "live" and current not in (None, 0, number)
+    return Gene(
+        id=f"NCBIGene:{number}",
+        symbol=symbol,
+        name=name,
+        description=DESIGNATIONS.join(designations) or name,
+        organism=organism,
+        taxon_id=whole_number(document.findtext("Organism/TaxID")) or whole_number(document.findtext("TaxID")),
+        aliases=[alias for part in (text_of(document, "OtherAliases") or "").split(",") if (alias := part.strip())],
+        status="replaced" if merged else status,
+        replaced_by=f"NCBIGene:{current}" if merged else None,
+    )

@@ -1,0 +1,219 @@
+"""Look up genes by their ids: their records, and the articles NCBI links to them."""
+
+from functools import partial
+from typing import ClassVar, Final
+
+from pydantic import Field
+
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
+from entrez_kit.base.wording import NextCall, Wording, listed
+from entrez_kit.core.each import EachOutcome, each
+from entrez_kit.core.model import Request, Warn, Warned, past_the_last, sparse
+from entrez_kit.core.operation import Operation, shortfall_of
+from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found, only_gene_codes
+from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks
+from entrez_kit.services import Services
+from entrez_kit.services.xml_reply import malformed
+
+MAX_DIGITS: Final = 10
+"""Gene ids are 32-bit numbers; a longer one exists nowhere and is not worth a request, on which NCBI chokes."""
+LINK_NAME: Final = "gene_pubmed"
+MAX_LIMIT: Final = 100_000
+MAX_MCP_LIMIT: Final = 100
+
+
+class GeneRequest(Request):
+    """Base of the strict tools: one gene, named by its id and by nothing else."""
+
+    entrez_id: str = Field(pattern=CURIE_PATTERN, description="Gene id, e.g. NCBIGene:7157.")
+
+    def number(self) -> str:
+        """Return the id without its prefix.
+
+        Raises:
+            EntityNotFound: it is zero or too long to be the id of a gene.
+        """
+        number = self.entrez_id.removeprefix("NCBIGene:").lstrip("0") or "0"
+        if number == "0" or len(number) > MAX_DIGITS:
+            raise not_found(number)
+        return number
+
+
+class GetGeneRequest(GeneRequest):
+    """Which gene, and how much of it."""
+
+    slim: bool = Field(default=False, description="Only id, symbol, name and organism.")
+
+
+def get_gene(services: Services, request: GetGeneRequest) -> Gene:
+    """Get one gene: names, summary, location, aliases, status, and its ids in other databases.
+
+    Use it with an id from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has status "replaced": call
+    get_gene with `replaced_by`. For articles call get_pubmed_links.
+
+    Raises:
+        UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
+        EntityNotFound: there is no gene with that id.
+        UpstreamError: NCBI did not answer, or answered something that is no gene record.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: EFetch (db=gene, XML).
+    """
+    number = request.number()
+    with only_gene_codes("entrez_id", f"NCBIGene:{number}"):
+        try:
+            gene = services.eutils.efetch(
+                db="gene", ids=[number], retmode="xml", read=lambda content: _own(content, number)
+            ).value
+        except EntityNotFound:
+            raise not_found(number) from None
+        except UpstreamError as exc:
+            if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
+                raise
+            raise not_found(number) from None
+    return gene.slim() if request.slim else gene
+
+
+def _own(content: bytes, number: str) -> Gene:
+    """Return the gene that was asked for.
+
+    Raises:
+        UpstreamError: the reply is about another gene, or (reason ``incomplete``) about none.
+    """
+    from entrez_kit.databases.gene.gene_records import parse_genes
+
+    genes = parse_genes(content)
+    own = next((gene for gene in genes if gene.id == f"NCBIGene:{number}"), None)
+    if own is not None:
+        return own
+    if genes:
+        raise malformed("efetch", f"{genes[0].id} where gene {number} was due")
+    raise UpstreamError(
+        f"NCBI sent no record of gene {number}.", details={"reason": "incomplete", "endpoint": "efetch"}
+    )
+
+
+GET_GENE = Operation(
+    name="get_gene",
+    function=get_gene,
+    command=("gene", "get"),
+    toolset="gene",
+    title="Look up a gene",
+    errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
+    argument_error=partial(argument_error, "get_gene"),
+    prose=True,
+)
+
+
+class GeneBatch(Warned):
+    """Genes in the order of the inputs; ``outcomes`` is present when anything is missing."""
+
+    RECORDS: ClassVar = "genes"
+
+    genes: list[Gene]
+    outcomes: list[EachOutcome] = sparse([])
+
+
+def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
+    named = listed(outcome.input for outcome in missing)
+    first = Wording("Call ", NextCall("search_genes"), f" to resolve the identifiers first. {FORM}")
+    check = Wording("Verify the NCBIGene IDs or use ", NextCall("search_genes"), " to find the correct identifiers.")
+    return shortfall_of(
+        missing,
+        found,
+        "input",
+        unanswered=f"NCBI did not answer for all genes; missing: {named}.",
+        invalid=(UnresolvedEntity, f"Not valid NCBIGene CURIEs: {named}.", first, "not_a_curie"),
+        unknown=(f"{len(missing)} of {len(missing) + found} ids have no gene: {named}.", check),
+    )
+
+
+GET_GENES = each(GET_GENE, "entrez_id", GeneBatch, _shortfall_of)
+"""Not in the catalogue: the terminal's way to take several ids. Agents call get_gene for each."""
+
+
+# Articles
+
+
+class PubMedLinksRequest(GeneRequest):
+    """Which gene, and how many articles."""
+
+    limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description="How many PMIDs to return.")
+    offset: int = Field(default=0, ge=0, description="How many PMIDs to skip.")
+
+
+def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
+    """Get the PMIDs of articles about a gene, as curated by NCBI.
+
+    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list: the gene has
+    no linked article. Example: entrez_id "NCBIGene:7157".
+
+    Raises:
+        UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
+        EntityNotFound: there is no gene with that id.
+        UpstreamError: NCBI did not answer, or answered something that is no set of links.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ELink (gene_pubmed); ESummary tells whether the gene exists.
+    """
+    number = request.number()
+    with only_gene_codes("entrez_id", request.entrez_id):
+        from entrez_kit.databases.gene.gene_records import summaries_of
+
+        gene = summaries_of(services, [number]).get(number)
+        if gene is None:
+            raise not_found(number)
+        try:
+            pmids = services.eutils.elink(
+                ids=[number],
+                dbfrom="gene",
+                db="pubmed",
+                cmd="neighbor",
+                linkname=LINK_NAME,
+                read=lambda content: parse_links(content, number),
+            ).value
+        except EntityNotFound as exc:
+            raise malformed("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
+    warnings = []
+    if gene.replaced_by:
+        message = f"{request.entrez_id} was merged into {gene.replaced_by}: ask for the articles of that one."
+        warnings.append(Warn(code="gene_replaced", message=message))
+    return PubMedLinks(
+        entrez_id=f"NCBIGene:{number}",
+        replaced_by=gene.replaced_by,
+        pmids=pmids[request.offset : request.offset + request.limit],
+        total_count=len(pmids),
+        warnings=warnings + past_the_last(request.offset, len(pmids), "articles"),
+    )
+
+
+def parse_links(content: bytes, number: str) -> list[str]:
+    """Return the PMIDs of an ELink reply about one gene, each once, in NCBI's order.
+
+    Raises:
+        UpstreamError: the reply is not an ELink result, is about another record, or reports a failure.
+    """
+    from entrez_kit.services.elink_reply import links_by_source, not_followed
+
+    found, errors = links_by_source(
+        content,
+        [number],
+        lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.has_target,
+    )
+    if errors:
+        raise not_followed(errors[0])
+    if not found:
+        raise malformed("elink", f"no links of {number}")
+    return list(dict.fromkeys(link.id for link in found[number]))
+
+
+GET_PUBMED_LINKS = Operation(
+    name="get_pubmed_links",
+    function=get_pubmed_links,
+    command=("gene", "pubmed"),
+    toolset="gene",
+    title="Find articles about a gene",
+    errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
+    argument_error=partial(argument_error, "get_pubmed_links"),
+    mcp_caps={"limit": MAX_MCP_LIMIT},
+)

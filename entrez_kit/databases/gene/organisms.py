@@ -1,0 +1,109 @@
+"""Organisms: common names, scientific names and taxids, all turned into a taxid that the search can trust."""
+
+import re
+from difflib import get_close_matches
+from typing import Final
+
+from entrez_kit.base.errors import AmbiguousQuery
+from entrez_kit.base.wording import Argument, NextCall, Wording
+from entrez_kit.services import Services
+
+_NAMES: Final = {
+    9606: "human, homo sapiens",
+    10090: "mouse, house mouse, mus musculus",
+    10116: "rat, norway rat, rattus norvegicus",
+    7955: "zebrafish, danio rerio",
+    7227: "fly, fruit fly, drosophila, drosophila melanogaster",
+    6239: "worm, nematode, c. elegans, caenorhabditis elegans",
+    4932: "yeast, baker's yeast, budding yeast, saccharomyces cerevisiae",
+    4896: "fission yeast, schizosaccharomyces pombe",
+    9031: "chicken, gallus gallus",
+    9823: "pig, sus scrofa",
+    9913: "cow, cattle, bos taurus",
+    9615: "dog, canis lupus familiaris",
+    8364: "frog, xenopus tropicalis",
+    9544: "rhesus macaque, macaca mulatta",
+    3702: "thale cress, arabidopsis, arabidopsis thaliana",
+    4530: "rice, oryza sativa",
+    562: "e. coli, escherichia coli",
+}
+"""By taxid the everyday names of an organism, the scientific one last."""
+
+COMMON: Final = {name: taxid for taxid, names in _NAMES.items() for name in names.split(", ")}
+"""Names nobody should have to look up; they cost no request. Everyday words mean the usual laboratory species."""
+
+EXAMPLES: Final = "human, mouse, rat, zebrafish, fly, worm, yeast, chicken, dog, pig, cow, arabidopsis, e. coli"
+
+_TAXID: Final = re.compile(
+    r"(?:txid|taxid|taxon|taxonomy|ncbitaxon)?\s*+[:=_]?\s*+([0-9]{1,10})", re.IGNORECASE | re.ASCII
+)
+_UNSEARCHABLE: Final = re.compile(r'["\[\]():*\x00-\x1f\x7f]')
+_MOST_SHOWN: Final = 5
+
+
+def taxid_of(services: Services, organism: str) -> int:
+    """Return the taxid an organism is known under; an unknown one is an error and never an empty result.
+
+    Raises:
+        AmbiguousQuery: NCBI Taxonomy does not know the organism, or knows several of that name.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    name = " ".join(organism.split())
+    known = COMMON.get(name.lower().removesuffix("[organism]").removesuffix("[orgn]").strip())
+    if known is not None:
+        return known
+    bare = re.sub(r"(?<!\s)\s*+\[(organism|orgn)(:(no)?exp)?\]$", "", name, flags=re.IGNORECASE)
+    match = _TAXID.fullmatch(bare)
+    if match:
+        number = int(match[1])
+        if number in COMMON.values() or (number and _found(services, f"{number}[uid]") == [str(number)]):
+            return number
+        raise _unknown(organism, f"There is no organism with the taxid {number}.")
+    searchable = " ".join(_UNSEARCHABLE.sub(" ", bare).split())
+    taxids = _found(services, f'"{searchable}"[All Names]') if searchable else []
+    if not taxids:
+        raise _unknown(organism, f"NCBI Taxonomy knows no organism {organism!r}.")
+    if len(taxids) > 1:
+        named = ", ".join(f"txid{taxid}" for taxid in taxids[:_MOST_SHOWN])
+        more = " and others" if len(taxids) > _MOST_SHOWN else ""
+        raise AmbiguousQuery(
+            f"The name {organism!r} belongs to {len(taxids)} taxa: {named}{more}.",
+            invalid_input=f"organism={organism}",
+            recovery_hint=Wording(
+                "Call ",
+                NextCall("search_genes", query=..., organism=f"txid{taxids[0]}"),
+                " or name another of these taxids.",
+            ),
+            details={"reason": "ambiguous_organism", "taxids": taxids[:20]},
+        )
+    return int(taxids[0])
+
+
+def _found(services: Services, term: str) -> list[str]:
+    """Return the taxids a search of Taxonomy finds."""
+    reply = services.eutils.esearch(db="taxonomy", term=term, retmax=20).value
+    if any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in reply.complaints):
+        return []  # whatever NCBI searched instead, it was not this name
+    return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]
+
+
+def _unknown(organism: str, message: str) -> AmbiguousQuery:
+    # Well-known organisms of a name like this, the likeliest first: "Mus musculus (txid10090)".
+    word = organism.strip().lower()
+    begun = [name for name in COMMON if len(word) > 2 and name.startswith(word)]
+    names = dict.fromkeys([*begun, *get_close_matches(word, COMMON, n=3, cutoff=0.7)])
+    taxids = dict.fromkeys(COMMON[name] for name in names)
+    near = [f"{_NAMES[taxid].rpartition(', ')[2].capitalize()} (txid{taxid})" for taxid in taxids][:_MOST_SHOWN]
+    return AmbiguousQuery(
+        message,
+        invalid_input=f"organism={organism}",
+        recovery_hint=Wording(
+            f"Did you mean {' or '.join(near)}? " if near else "",
+            f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as txid9606; or "
+            "leave ",
+            Argument("organism"),
+            " out to search all organisms.",
+        ),
+        details={"reason": "unknown_organism", **({"near": near} if near else {})},
+    )

@@ -1,0 +1,379 @@
+"""Search genes: three searches without overlap, read as one list whose pages never repeat or skip a gene."""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, NamedTuple
+
+from pydantic import Field, field_validator
+
+from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.wording import ANEW, Argument, Wording, listed
+from entrez_kit.core.model import Request, Warn, lacking
+from entrez_kit.core.operation import Operation
+from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
+from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
+from entrez_kit.databases.gene.organisms import taxid_of
+from entrez_kit.query import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
+from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import Complaint, ESearchReply
+from entrez_kit.services.transport.in_flight import all_at_once
+
+MAX_PAGE: Final = 100
+MAX_QUERY: Final = 1_000
+SCORE_HALF: Final = 20
+"""The rank at which the score has fallen to one half."""
+
+_ENTREZ: Final = re.compile(r'["\[\]*]|\S\s+(?:AND|OR|NOT)\s+\S')
+"""Field tags, quotes, truncation, or an operator between two operands: the user speaks Entrez and is left alone."""
+_BETWEEN_OPERANDS: Final = re.compile(r'\[[^\[\]]*+\]|[()"]|\b(?:AND|OR|NOT)\b')
+_CURIE: Final = re.compile(r"NCBIGene:([0-9]{1,10})", re.IGNORECASE | re.ASCII)
+_NOT_WORDS: Final = re.compile(r"[()\[\]{}\"*?~#&|:\\]")
+_NOT_FOUND: Final = frozenset(("phrase_not_found", "quoted_phrase_not_found"))
+
+
+def encode_cursor(offset: int) -> str:
+    """Return the cursor of the page that begins at an offset: base64 of ``{"offset": N}``."""
+    return base64.b64encode(json.dumps({"offset": offset}).encode()).decode()
+
+
+def decode_cursor(cursor: str) -> int:
+    """Return the offset a cursor stands for.
+
+    Raises:
+        ValueError: it is no cursor of ours.
+    """
+    try:
+        document = json.loads(base64.b64decode(cursor.encode("ascii"), validate=True))
+    except (binascii.Error, UnicodeError, ValueError, RecursionError):
+        document = None
+    offset = document.get("offset") if isinstance(document, dict) and len(document) == 1 else None
+    if type(offset) is not int or not 0 <= offset <= 10**9:
+        raise ValueError("not a cursor of a search for genes")
+    return offset
+
+
+class SearchGenesRequest(Request):
+    """Which genes to look for."""
+
+    query: str = Field(
+        max_length=MAX_QUERY,
+        description='Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]".',
+    )
+    organism: str | None = Field(
+        default=None,
+        description="Common or scientific name, or taxid (txid9606); all unless given.",
+    )
+    page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page.")
+    cursor: str | None = Field(
+        default=None, description="Where to go on: pagination.cursor of the previous page of the same search."
+    )
+    include_discontinued: bool = Field(
+        default=False,
+        description="Also withdrawn and merged records; they say what replaces them.",
+    )
+    broader_results: BroaderResults = True
+
+    @field_validator("query")
+    @classmethod
+    def _long_enough(cls, value: str) -> str:
+        text = " ".join(value.split())
+        if len(text) < 2 or not any(character.isalnum() for character in text):
+            raise ValueError("Query too short or too generic")
+        return text
+
+    @field_validator("cursor")
+    @classmethod
+    def _readable(cls, value: str | None) -> str | None:
+        if value is not None:
+            decode_cursor(value)
+        return value
+
+    @property
+    def offset(self) -> int:
+        """How many genes of the whole list come before this page."""
+        return decode_cursor(self.cursor) if self.cursor else 0
+
+
+def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
+    """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
+
+    Use it when you have no id; pass the id of the right candidate to get_gene or get_pubmed_links.
+    Example: query "TP53", organism "human".
+
+    Raises:
+        AmbiguousQuery: the query is too short or unusable, the organism unknown, or the cursor not one of ours.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch and ESummary (db=gene); ESearch (db=taxonomy) for organisms not known by heart.
+    """
+    with only_gene_codes("organism", request.organism):
+        taxid = taxid_of(services, request.organism) if request.organism else None
+    query = GeneQuery.of(request.query, taxid=taxid, current_only=not request.include_discontinued)
+    listing = _Listing(services, request)
+    with only_gene_codes("query", request.query):
+        _fill(listing, query)
+        totals = listing.totals
+        if not listing.total and totals["broader_total"] is None and taxid is not None:
+            listing.warnings += _elsewhere(listing, request)
+        from entrez_kit.databases.gene.gene_records import summaries_of
+
+        genes = summaries_of(services, [*listing.hits])
+    items = [_candidate(genes[number], *hit, query.text) for number, hit in listing.hits.items() if number in genes]
+    end = request.offset + len(listing.hits)
+    page = GenePage(
+        query_broadened=totals["query_broadened"],
+        strict_total=totals["strict_total"],
+        broader_total=totals["broader_total"],
+        items=items,
+        pagination=Pagination(
+            cursor=encode_cursor(end) if listing.hits and end < listing.total else None,
+            total_count=totals["total_found"],
+            page_size=request.page_size,
+        ),
+        warnings=listing.warnings,
+    )
+    missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
+    named = f"NCBI had no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
+    page._shortfall = lacking(missing, named, partial=bool(items), hint=Wording(ANEW, "."))
+    if page._shortfall is not None:
+        if not items:
+            raise page._shortfall
+        message = f"NCBI returned no summary of {listed(missing)}."
+        page.warnings.append(Warn(code="summaries_missing", message=message))
+    return page
+
+
+class Tier(NamedTuple):
+    """One of the searches that a query becomes. ``kind`` says how its hits match, None where only the hit shows it."""
+
+    kind: MatchKind | None
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class GeneQuery:
+    """A query as given, cleaned of superfluous white space, and the conditions every hit must fulfil."""
+
+    text: str
+    conditions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, *, taxid: int | None = None, current_only: bool = True) -> "GeneQuery":
+        """Build a query restricted to an organism, with all its strains and subspecies, and to current genes."""
+        conditions = ["alive[prop]"] if current_only else []
+        if taxid is not None:
+            conditions.append(f"txid{taxid}[Organism]")
+        return cls(" ".join(text.split()), tuple(conditions))
+
+    @property
+    def tiers(self) -> tuple[Tier, ...]:
+        """The searches by their worth: exact symbol, other symbols, whole record; one where it is Entrez or an id."""
+        if curie := _CURIE.fullmatch(self.text):
+            return (Tier(None, f"{int(curie[1])}[uid]"),)
+        if _ENTREZ.search(self.text):
+            return (Tier(None, f"({self.text})" if self.conditions else self.text),)
+        return (
+            Tier("symbol", f'"{self.text}"[Preferred Symbol]'),
+            Tier("alias", f'"{self.text}"[Gene Name]'),
+            Tier(None, f"({self.words})"),
+        )
+
+    def term(self, tier: Tier, without: Sequence[Tier] = ()) -> str:
+        """Return what to send for a search; ``without`` leaves out what searches before it found."""
+        expression, before = tier.expression, " OR ".join(other.expression for other in without)
+        if before:
+            expression = f"({expression} NOT {before if len(without) == 1 else f'({before})'})"
+        return " AND ".join((expression, *self.conditions))
+
+    @property
+    def words(self) -> str:
+        """The query as plain words, without anything Entrez could take for syntax."""
+        found = _NOT_WORDS.sub(" ", self.text).split()
+        return " ".join(f'"{word}"' if word in ("AND", "OR", "NOT") else word for word in found)
+
+
+@dataclass(slots=True)
+class _Listing:
+    """The page under construction; searches are appended one after the other, as if they were one long list.
+
+    ``hits`` has the rank of each gene and how it matches.
+    """
+
+    services: Services
+    request: SearchGenesRequest
+    total: int = 0
+    hits: dict[str, tuple[int, MatchKind | None]] = field(default_factory=dict)
+    warnings: list[Warn] = field(default_factory=list)
+    broadening: Broadening | None = None
+    """The verdict on the search in whole records, the last of the searches. NCBI drops parts only of that."""
+
+    @property
+    def totals(self) -> Totals:
+        """The totals of all searches."""
+        verdict = self.broadening or Broadening(0)
+        are_left_out = verdict.leaves_out(self.request.broader_results)
+        return verdict.totals(self.request.broader_results, before=self.total - (0 if are_left_out else verdict.count))
+
+    def ask(self, term: str, start: int = 0, size: int | None = None) -> ESearchReply:
+        """Ask for the count of a search and some of its hits, as many as a page holds unless told otherwise."""
+        retmax = self.request.page_size if size is None else size
+        return self.services.eutils.esearch(db="gene", term=term, retmax=retmax, retstart=start, sort="relevance").value
+
+    def append(self, kind: MatchKind | None, term: str, reply: ESearchReply) -> None:
+        """Add what one search contributes to the page, and its count to the total."""
+        if kind is None:
+            self.broadening = broadening(term, reply, lambda strict: self.ask(strict, size=0).count)
+            self.warnings += self.broadening.warnings(reply, self.request.broader_results)
+            if self.broadening.leaves_out(self.request.broader_results):
+                return
+        count, size = reply.count, self.request.page_size
+        start = max(0, self.request.offset - self.total)
+        expected = max(0, min(size - len(self.hits), count - start))
+        if expected and start + expected > size:
+            ids = self.ask(term, start, expected).ids
+        else:
+            ids = reply.ids[start:]
+        fresh = [number for number in dict.fromkeys(ids) if number not in self.hits]
+        if len(fresh) < expected:
+            raise UpstreamError(
+                f"NCBI counted {count} genes and listed {len(fresh)} where {expected} were due.",
+                recovery_hint=Wording(ANEW, "."),
+                details={"reason": "incomplete", "endpoint": "esearch"},
+            )
+        rank = self.total + start
+        self.hits |= {number: (rank + place, kind) for place, number in enumerate(fresh[:expected])}
+        self.total += count
+
+
+def _fill(listing: _Listing, query: GeneQuery) -> None:
+    """Run the searches in order of their worth. NCBI is asked for all three counts, so that the total is exact.
+
+    They are sent together. A word alone is usually a symbol, and several words are not, so the terms of one word
+    exclude the hits of the searches before. A search with the wrong exclusions, and the searches after it, are sent
+    again together.
+    """
+    tiers = query.tiers
+    excluded = {tier: tiers[:place] if " " not in query.text else () for place, tier in enumerate(tiers)}
+    replies = _search(listing, query, excluded)
+    found: list[Tier] = []
+    unknown: list[Tier] = []
+    for place, tier in enumerate(tiers):
+        dropped = [one for one in unknown if one in excluded[tier] and not _is_kept(replies[tier], one)]
+        if dropped or not set(found) <= set(excluded[tier]):
+            later = tiers[place:]
+            known = [one for one in later if not _is_unknown(replies[one], one, query, unknown)]
+            again = {one: (*found, *(two for two in known if two in later[:step])) for step, one in enumerate(later)}
+            excluded |= again
+            replies |= _search(listing, query, again)
+        if _is_unknown(replies[tier], tier, query, excluded[tier]):
+            unknown.append(tier)
+            continue
+        listing.append(tier.kind, query.term(tier, excluded[tier]), replies[tier])
+        found += [tier] if replies[tier].count else []
+
+
+def _search(listing: _Listing, query: GeneQuery, excluded: Mapping[Tier, Sequence[Tier]]) -> dict[Tier, ESearchReply]:
+    """Send searches together; each excludes what others find."""
+    calls = [partial(listing.ask, query.term(tier, others)) for tier, others in excluded.items()]
+    return dict(zip(excluded, all_at_once(calls), strict=True))
+
+
+def _is_kept(reply: ESearchReply, tier: Tier) -> bool:
+    """Return whether an unknown symbol stayed a part of the search that excludes it: it matches nothing there."""
+    fates = [item.fate for item in reply.complaints if item.code in _NOT_FOUND and _is_about(item, tier)]
+    return set(fates) == {"kept"}
+
+
+def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Sequence[Tier]) -> bool:
+    """Return whether NCBI does not know the words of a search, so that its hits do not belong to the query.
+
+    Of a symbol that it does not know, NCBI may have searched for the other conditions alone.
+    """
+    own = [item for item in reply.complaints if not any(_is_about(item, other) for other in excluded)]
+    if tier.kind is None:
+        return len(query.tiers) > 1 and (not reply.count or _all_unknown(own, query.words))
+    return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own)
+
+
+def _is_about(complaint: Complaint, tier: Tier) -> bool:
+    """Return whether a complaint names the search field of a tier."""
+    return tier.kind is not None and tier.expression[tier.expression.rindex("[") :].lower() in complaint.text.lower()
+
+
+def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
+    """Say how many genes of other organisms the query finds, where it finds none of the one that was named."""
+    query = GeneQuery.of(request.query, current_only=not request.include_discontinued)
+    try:
+        reply = listing.ask(query.term(query.tiers[-1]))
+    except EntrezKitError:  # the page is empty whatever the answer
+        return []
+    number = 0 if _all_unknown(reply.complaints, query.words) else reply.count
+    if not number:
+        return []
+    genes = "1 gene" if number == 1 else f"{number:,} genes"
+    message = Wording("Without ", Argument("organism", marked=True), f" the query finds {genes}.")
+    return [Warn(code="filters_emptied", message=message)]
+
+
+def _all_unknown(complaints: Sequence[Complaint], words: str) -> bool:
+    """Tell whether NCBI knows none of the words, so that its hits have nothing to do with the query."""
+    unknown = " ".join(
+        complaint.text.partition("[")[0].replace('"', " ") for complaint in complaints if complaint.code in _NOT_FOUND
+    )
+    return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())
+
+
+def _candidate(gene: Gene, rank: int, kind: MatchKind | None, query: str) -> GeneSearchCandidate:
+    return GeneSearchCandidate(
+        id=gene.id,
+        symbol=gene.symbol,
+        name=gene.name,
+        description=gene.description,
+        organism=gene.organism,
+        taxon_id=gene.taxon_id,
+        match=kind or match_of(gene, query),
+        score=score_of(rank),
+        status=None if gene.status == "live" else gene.status,
+        replaced_by=gene.replaced_by,
+    )
+
+
+def score_of(rank: int) -> float:
+    """Return the score of a rank (from 0): 1 for the first, falling with every rank, whatever the page size."""
+    return float(f"{1 / (1 + rank / SCORE_HALF):.9g}")
+
+
+def match_of(gene: Gene, query: str) -> MatchKind:
+    """Tell how a gene matches a query; of a query in Entrez syntax, one operand is enough."""
+    operands = {text.strip().casefold() for text in _BETWEEN_OPERANDS.split(query)} - {""}
+    if gene.symbol.casefold() in operands:
+        return "symbol"
+    if operands & {alias.casefold() for alias in gene.aliases}:
+        return "alias"
+    names = [_words(name) for name in (gene.name, *gene.description.split(DESIGNATIONS))]
+    wanted = [words for operand in operands if (words := _words(operand))]
+    return "name" if any(words <= name for words in wanted for name in names) else "other"
+
+
+def _words(text: str) -> set[str]:
+    return set("".join(character if character.isalnum() else " " for character in text.casefold()).split())
+
+
+SEARCH_GENES = Operation(
+    name="search_genes",
+    portions=("items",),
+    next_page="pagination.cursor",
+    function=search_genes,
+    command=("gene", "search"),
+    toolset="gene",
+    title="Search genes",
+    errors=(AmbiguousQuery, UpstreamError, RateLimited),
+    mcp_defaults=NO_BROADER_RESULTS,
+    argument_error=partial(argument_error, "search_genes"),
+)

@@ -1,0 +1,381 @@
+"""Fetch full text: request and result models, and the operation over the chain of sources."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
+from entrez_kit.base.wording import GIVE_IDS, KEPT, OFFLINE_SWITCH, NextCall, Wording, listed
+from entrez_kit.core.model import Collected, Request, Warn, sparse, wrong
+from entrez_kit.core.operation import Operation, Outcomes
+from entrez_kit.fulltext.models import (
+    CutArticle,
+    FulltextArticle,
+    PmcArticle,
+    Truncation,
+    Unavailable,
+    UnpaywallArticle,
+    pmc_url,
+    pubmed_url,
+)
+from entrez_kit.fulltext.selection import select
+from entrez_kit.fulltext.trail import OFFLINE, UNPAYWALL_OFF, Trail
+from entrez_kit.pubmed.standing import graver, retraction_status
+from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
+from entrez_kit.services import Services
+
+MAX_MCP_IDS: Final = 10
+MAX_IDS: Final = 10_000
+MAX_CHARACTERS: Final = 1_000_000
+_MAX_TITLES: Final = 40
+KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "pmcid"), ("dois", "doi"))
+
+
+_OPTIONS: Final = ("include_references", "sections", "max_sections", "max_characters", "overflow_mode")
+
+
+def _of_kind(text: str, kind: IdKind) -> Identifier | None:
+    bare = text.strip()
+    found = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
+    return found if found is not None and found.kind == kind else None
+
+
+def _checked(kind: IdKind, what: str) -> AfterValidator:
+    """Refuse texts that are nothing of a kind."""
+
+    def check(text: str) -> str:
+        if _of_kind(text, kind) is None:
+            raise ValueError(f"{text[:50]!r} is no {what}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _doi(text: str) -> str:
+    if len(text.strip()) < 3:  # one of a form nobody has seen is for the services to judge
+        raise ValueError(f"{text!r} is no DOI such as 10.1000/xyz123")
+    return text
+
+
+class FulltextRequest(Request):
+    """Which articles, by one kind of id, and how much of them."""
+
+    pmids: list[Annotated[str, _checked("pmid", "PMID; give digits, one PMID per entry")]] | None = Field(
+        default=None, max_length=MAX_IDS, description="PMIDs. Give exactly one of pmids, pmcids, dois."
+    )
+    pmcids: list[Annotated[str, _checked("pmcid", "PMCID such as PMC1234567")]] | None = Field(
+        default=None, max_length=MAX_IDS, description="PMCIDs."
+    )
+    dois: list[Annotated[str, AfterValidator(_doi)]] | None = Field(
+        default=None, max_length=MAX_IDS, description="DOIs, e.g. 10.5555/ekit.2019.0001."
+    )
+    include_references: bool = Field(default=False, description="With reference lists.")
+    sections: list[str] = Field(
+        default=[], max_length=50, description="Only sections whose titles contain one of these texts, e.g. methods."
+    )
+    max_sections: int | None = Field(default=None, ge=1, le=50, description="How many sections per article.")
+    max_characters: int | None = Field(
+        default=None, ge=1, le=MAX_CHARACTERS, description="How many characters of section text per article."
+    )
+    overflow_mode: Literal["truncate", "outline"] = Field(
+        default="truncate",
+        description="Past max_characters: truncate fills in order, outline gives every section a share.",
+    )
+    ids: SkipJsonSchema[list[str] | None] = Field(
+        default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."
+    )
+    for_readers: SkipJsonSchema[bool] = Field(
+        default=False, description="With references wherever there are any, for a page to read."
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
+        if len(given) != 1:
+            message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
+            raise wrong(given[1] if given else "pmids", message, ", ".join(given))
+        return self
+
+    def inputs(self) -> list[tuple[str, Identifier | None]]:
+        """Return the ids, in order, with what they were read as."""
+        of_kinds = [(text, _identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
+        return [*of_kinds, *((text, read_identifier(text)) for text in self.ids or ())]
+
+
+def _identifier(text: str, kind: IdKind) -> Identifier:
+    found = _of_kind(text, kind)
+    return Identifier(kind, text.strip() if found is None else found.value, text)
+
+
+class FulltextResult(Collected):
+    """Articles in the order of the ids; every id without one is in ``unavailable``, with what every source answered."""
+
+    RECORDS: ClassVar = "articles"
+
+    articles: list[FulltextArticle]
+    total_returned: int
+    unavailable: list[Unavailable] = sparse([])
+    truncation: Truncation | None = sparse()
+    warnings: list[Warn] = sparse([])
+
+
+def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()) -> EntrezKitError | None:
+    """Return the error that goes with a document in which some ids have no text.
+
+    Args:
+        unavailable: the ids without one.
+        found: how many articles there are.
+        invalid: inputs that are no ids.
+    """
+    if not unavailable and not invalid:
+        return None
+    details: dict[str, Any] = {
+        "partial": found > 0,
+        "missing": [
+            *(item.model_dump(mode="json") for item in unavailable),
+            *({"id": text, "reason": "invalid"} for text in invalid),
+        ],
+    }
+    named = listed([*(item.id for item in unavailable), *invalid])
+    if not unavailable:
+        return InvalidInput(
+            f"No identifier of an article: {named}.",
+            invalid_input=invalid[0],
+            recovery_hint=GIVE_IDS,
+            details={**details, "reason": "invalid_identifiers"},
+        )
+    failed = [item.id for item in unavailable if item.retryable]
+    tried = [one for item in unavailable for one in item.tried_tiers]
+    # Where a source failed nobody can say that there is no text; and of a part the status says that it is one.
+    if failed and (not found or (not invalid and len(failed) == len(unavailable))):
+        is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
+        ask = Wording("The cache does not have it; ask without ", OFFLINE_SWITCH, ".")
+        return UpstreamError(
+            f"No full text of {listed(failed)}: not every source answered.",  # details.missing has the others
+            recovery_hint=ask if is_offline else KEPT,
+            details={**details, "reason": "incomplete"},
+        )
+    pmids = [item.id for item in unavailable if item.id_type == "pmid"]
+    abstract = NextCall("fetch_contents", pmids=pmids or ...)
+    hint = Wording("The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts.")
+    if any(one.detail == UNPAYWALL_OFF for one in tried):
+        hint = Wording(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")
+    if failed:
+        hint = Wording(hint, " Where `retryable` is true, a source did not answer: try again.")
+    nobody = all(item.reason == "not-found" for item in unavailable)
+    return EntityNotFound(
+        f"No source knows {named}." if nobody else f"No full text of {named}.",
+        invalid_input=unavailable[0].id,
+        recovery_hint=hint,
+        details={**details, "reason": "no_full_text"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FulltextOutcome:
+    """What became of one id: an article, with what was cut off it, or why there is none; neither of what is no id."""
+
+    id: str
+    article: PmcArticle | UnpaywallArticle | None = None
+    unavailable: Unavailable | None = None
+    cut: CutArticle | None = None
+    omitted_sections: int = 0
+    warnings: list[Warn] = field(default_factory=list)
+
+    @property
+    def status(self) -> Literal["found", "not_found", "invalid", "error"]:
+        """What became of the id, in a word."""
+        if self.article is not None:
+            return "found"
+        if self.unavailable is None:
+            return "invalid"
+        return "error" if self.unavailable.retryable else "not_found"
+
+
+class Fulltexts(Outcomes[FulltextOutcome]):
+    """What becomes of each id, in order, batch by batch."""
+
+    def __init__(self, services: Services, request: FulltextRequest) -> None:
+        super().__init__()
+        self._services = services
+        self._request = request
+        self.found = 0
+        self.unavailable: list[Unavailable] = []
+        self.invalid: list[str] = []
+        self._cuts: list[CutArticle] = []
+        self._omitted_sections = 0
+
+    def __iter__(self) -> Iterator[FulltextOutcome]:
+        inputs = self._request.inputs()
+        wanted = [identifier for _, identifier in inputs if identifier is not None]
+        self.invalid = [text for text, identifier in inputs if identifier is None]
+        nothing = shortfall_of([], 0, self.invalid)
+        if nothing is not None and not wanted:
+            raise nothing
+        from entrez_kit.fulltext.chain import follow
+
+        trails = follow(self._services, wanted)
+        for text, identifier in inputs:
+            item = FulltextOutcome(text) if identifier is None else self._fetched(identifier, next(trails))
+            self.warnings += item.warnings
+            if item.unavailable is not None:
+                self.unavailable.append(item.unavailable)
+            elif item.article is not None:
+                self.found += 1
+            if item.cut is not None:
+                self._cuts.append(item.cut)
+                self._omitted_sections += item.omitted_sections
+            yield item
+
+    def _fetched(self, identifier: Identifier, trail: Trail) -> FulltextOutcome:
+        request, name = self._request, identifier.given.strip()
+        if trail.jats is not None:
+            return _from_jats(name, trail, request)
+        if trail.copy is None:
+            return FulltextOutcome(name, unavailable=trail.unavailable(identifier))
+        fields = FulltextRequest.model_fields
+        ignored = [name for name in _OPTIONS if getattr(request, name) != fields[name].default]
+        trail.copy.standing = trail.standing
+        warnings = [_ignored(name, ignored)] if ignored else []
+        return FulltextOutcome(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """What was cut; None where nothing was."""
+        if not self._cuts:
+            return None
+        return Truncation(
+            mode=self._request.overflow_mode,
+            max_characters=self._request.max_characters,
+            max_sections=self._request.max_sections,
+            original_characters=sum(cut.original_characters for cut in self._cuts),
+            returned_characters=sum(cut.returned_characters for cut in self._cuts),
+            omitted_sections=self._omitted_sections,
+            articles=self._cuts,
+        )
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report ids without full text."""
+        missing = shortfall_of(self.unavailable, self.found, self.invalid)
+        return missing or standing_shortfall(self.warnings)
+
+
+def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
+    """Fetch full text: sections, tables, captions and, on request, references.
+
+    Use it when the abstract does not answer the question, e.g. pmcids ["PMC99000001"], sections ["methods"]. Looks in
+    PMC, Europe PMC, then for an open-access copy. Long articles are cut: ask with overflow_mode outline, then for
+    sections.
+
+    Args:
+        services: the clients.
+        request: the articles, and how much of them.
+
+    Raises:
+        InvalidInput: none or several kinds of ids were given.
+
+    Source: ID Converter, EFetch (db=pmc), PMC's open-data bucket, Europe PMC, Unpaywall.
+    """
+    return Fulltexts(services, request)
+
+
+def _from_jats(name: str, trail: Trail, request: FulltextRequest) -> FulltextOutcome:
+    assert trail.jats is not None
+    front = trail.jats.front
+    selected = select(
+        trail.jats.sections,
+        titles=request.sections,
+        max_sections=request.max_sections,
+        max_characters=request.max_characters,
+        overflow_mode=request.overflow_mode,
+    )
+    pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
+    standing = graver(trail.standing, front.standing)
+    article = front.model_copy(
+        update={
+            "via_source": "europepmc" if trail.via_europepmc else "pmc",
+            "pmcid": pmcid,
+            "pmc_url": pmc_url(pmcid),
+            "pmid": pmid,
+            "pubmed_url": pubmed_url(pmid),
+            "doi": front.doi or trail.doi,
+            "retraction_status": None if (status := retraction_status(standing)) == "none" else status,
+            "standing": standing,
+            "sections": selected.sections,
+            "references": trail.jats.references if request.include_references or request.for_readers else [],
+            "epmc_id": trail.epmc_id,
+            "epmc_source": trail.epmc_source,
+        }
+    )
+    cut = CutArticle(
+        id=name,
+        original_characters=selected.original_characters,
+        returned_characters=selected.returned_characters,
+        sections=selected.cuts,
+    )
+    return FulltextOutcome(
+        name,
+        article,
+        cut=cut if selected.is_cut else None,
+        omitted_sections=selected.omitted_sections,
+        warnings=[*([_missed(name, trail, request)] if selected.missed else []), *_standing_unknown(trail)],
+    )
+
+
+def _standing_unknown(trail: Trail) -> list[Warn]:
+    if trail.standing_error is None:
+        return []
+    return Standings(unknown={trail.known_pmid or "": trail.standing_error}).warnings
+
+
+def _ignored(name: str, options: Sequence[str]) -> Warn:
+    *others, last = options
+    listed = f"{', '.join(others)} and {last} were" if others else f"{last} was"
+    return Warn(
+        code="selection_ignored",
+        message=f"{name} comes from an open-access copy, which has neither sections nor references: {listed} ignored.",
+    )
+
+
+def _missed(name: str, trail: Trail, request: FulltextRequest) -> Warn:
+    assert trail.jats is not None
+    titles = [section.heading for section in trail.jats.sections if section.heading]
+    listed = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
+    wanted = " or ".join(repr(text.strip()) for text in request.sections if text.strip())
+    return Warn(
+        code="sections_not_found",
+        message=f"No section of {name} has {wanted} in its title. Its sections: {listed or 'none has a title'}.",
+    )
+
+
+def result_of(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
+    """Build the result document from all outcomes."""
+    articles = [item.article for item in texts if item.article is not None]
+    no_id = "{!r} is no PMID, PMCID or DOI."
+    strangers = [Warn(code="invalid_identifier", message=no_id.format(text[:100])) for text in texts.invalid]
+    return FulltextResult(
+        articles=articles,
+        total_returned=len(articles),
+        unavailable=texts.unavailable,
+        truncation=texts.truncation,
+        warnings=[*texts.warnings, *strangers],
+    )
+
+
+FETCH_FULLTEXT = Operation(
+    name="pubmed_fetch_fulltext",
+    outcomes=fetch_fulltext,
+    collect=result_of,
+    command=("fulltext",),
+    toolset="pubmed",
+    title="Fetch full text",
+    mcp_caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
+    portions=("articles",),
+    inputs=("pmids", "pmcids", "dois"),
+    cut_by="max_characters",
+    prose=True,
+)

@@ -1,0 +1,71 @@
+"""EntrezKit: the Python door, one client and one method per operation."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from entrez_kit.base.settings import SANDBOX_ORIGIN, Settings, load_settings
+from entrez_kit.python.kit_methods import Methods
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.python.kit_streams import Streams
+    from entrez_kit.sandbox.server import Sandbox
+    from entrez_kit.services.eutils import EUtils
+
+
+class EntrezKit(Methods):
+    """One client for everything; safe for threads. Use it as a context manager, or close it when done.
+
+    With the setting ``demo`` it talks to a sandbox of its own, with invented articles.
+
+    Args:
+        settings: ready settings; read from environment and files when absent.
+        overrides: single settings by name, e.g. ``ncbi_api_key="..."`` or ``no_cache=True``.
+
+    Raises:
+        NotConfigured: a setting has a value that cannot be used.
+    """
+
+    def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
+        if settings is None:
+            settings = load_settings(overrides)
+        elif overrides:
+            raise TypeError("give either settings or single overrides, not both")
+        self._sandbox: Sandbox | None = None
+        if settings.demo and settings.origins.get("eutils_url") != SANDBOX_ORIGIN:
+            from entrez_kit.sandbox import server
+
+            self._sandbox = server.Sandbox()
+            self._sandbox.start()
+            settings = settings.with_sandbox(self._sandbox.url)
+        self.services = Services(settings)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings this kit works with."""
+        return self.services.settings
+
+    @cached_property
+    def stream(self) -> "Streams":
+        """The operations over many inputs, each outcome as it comes, in constant memory."""
+        from entrez_kit.python.kit_streams import Streams
+
+        return Streams(self.services)
+
+    @property
+    def eutils(self) -> "EUtils":
+        """The nine E-utilities as NCBI names them: checked replies, nothing parsed."""
+        return self.services.eutils
+
+    def close(self) -> None:
+        """Release the cache file and the connections, and stop the sandbox of a demo."""
+        self.services.close()
+        if self._sandbox is not None:
+            self._sandbox.stop()
+            self._sandbox = None
+
+    def __enter__(self) -> "EntrezKit":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

@@ -1,0 +1,620 @@
+"""Read a query as Entrez does, from left to right, and work out what is left of it when parts match all or nothing.
+
+That tells what a search would have found had NCBI not dropped a part of it, and what it cannot find for want of MeSH.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import Enum
+from typing import Annotated, Any, Final, TypedDict
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.invisible import visible
+from entrez_kit.base.wording import Argument, ByDoor, Wording
+from entrez_kit.core.model import Stripped, Warn
+from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
+
+_TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
+_WORD: Final = re.compile(r"\w+")
+CHECKED: Final = 50
+"""How many dropped parts are compared with the query one at a time."""
+
+
+class Whole(Enum):
+    """A part of a query that is no restriction, or that nothing can match."""
+
+    EVERYTHING = "everything"
+    NOTHING = "nothing"
+
+
+Part = str | Whole | None
+"""A part of a query: a term, all or nothing, or None where it is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A phrase, or words in a row, with the field tag behind it; ``text`` is as it was typed."""
+
+    text: str
+    phrase: str
+    quoted: bool = False
+    tag: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The words of it, in lower case."""
+        return _WORD.findall(self.phrase.casefold())
+
+
+def reduced(term: str, exchange: Callable[[Operand], Part]) -> Part:
+    """Return what is left of a query when its operands are replaced: a shorter term, all, nothing, or None."""
+    outer: list[tuple[Part, str]] = []
+    current: Part = None
+    operator = "AND"
+    for token in _tokens(term):
+        if token == "(":
+            outer.append((current, operator))
+            current, operator = None, "AND"
+        elif isinstance(token, str) and token != ")":
+            operator = token
+        else:
+            if isinstance(token, Operand):
+                part = exchange(token)
+            elif outer:
+                part = f"({current})" if isinstance(current, str) and " " in current else current
+                current, operator = outer.pop()
+            else:
+                continue  # a parenthesis that closes nothing
+            current, operator = _join(current, operator, part), "AND"
+    while outer:
+        part, (current, operator) = current, outer.pop()
+        current = _join(current, operator, f"({part})" if isinstance(part, str) else part)
+    return current
+
+
+def _join(left: Part, operator: str, right: Part) -> Part:
+    """Join two parts as Entrez does: one that is left out changes nothing."""
+    if right is None:
+        return left
+    if left is None:
+        if operator != "NOT":
+            return right
+        left = Whole.EVERYTHING
+    if operator == "NOT":
+        if right is Whole.NOTHING or left is Whole.NOTHING:
+            return left
+        if right is Whole.EVERYTHING:
+            return Whole.NOTHING
+        return f"all[sb] NOT {right}" if left is Whole.EVERYTHING else f"{left} NOT {right}"
+    neutral, absorbing = (Whole.EVERYTHING, Whole.NOTHING) if operator == "AND" else (Whole.NOTHING, Whole.EVERYTHING)
+    if left is absorbing or right is absorbing:
+        return absorbing
+    if left is neutral:
+        return right
+    return left if right is neutral else f"{left} {operator} {right}"
+
+
+def dangling_operators(term: str) -> list[str]:
+    """Return the operators of a query that lack a part to join: Entrez passes over them. NOT needs none before it."""
+    found: list[str] = []
+    before: str | Operand = "("
+    for token in (*_tokens(term), ")"):
+        if before in ("AND", "OR", "NOT") and token in ("AND", "OR", ")"):
+            found.append(str(before))
+        elif before == "(" and token in ("AND", "OR"):
+            found.append(str(token))
+        before = token
+    return found
+
+
+def _tokens(term: str) -> Iterator[str | Operand]:
+    """Yield parentheses, operators and operands. The colon of a range belongs to the operand around it."""
+    text: list[str] = []
+    phrase: list[str] = []
+    quoted, tag = False, None
+
+    def ended() -> Iterator[Operand]:
+        nonlocal text, phrase, quoted, tag
+        if phrase:
+            yield Operand(" ".join(text).replace(" [", "["), " ".join(phrase), quoted, tag)
+        text, phrase, quoted, tag = [], [], False, None
+
+    for match in _TOKEN.finditer(term):
+        token = match[0]
+        if token in ("AND", "OR", "NOT") or token in "()":
+            yield from ended()
+            yield token
+        elif token.startswith("[") and len(token) > 1:
+            if phrase:
+                text.append(token)
+                tag = " ".join(token[1:-1].split())
+        elif token.startswith('"') and len(token) > 1:
+            if phrase and text[-1] != ":":
+                yield from ended()
+            quoted = not phrase
+            text.append(token)
+            phrase.append(token[1:-1])
+        elif token in '"[]':
+            continue  # it pairs with nothing, and Entrez passes over it
+        else:
+            if (quoted or tag is not None) and token != ":" and text[-1] != ":":
+                yield from ended()
+            text.append(token)
+            phrase.append(token)
+    yield from ended()
+
+
+# What a search would have found had nothing been dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Strictness:
+    """How a search differs from the query as it was written.
+
+    ``differs`` says whether it does; ``count`` is what the query as written matches, where that can be told without
+    asking, ``term`` what to ask for where it cannot. Both are None where nobody knows.
+    """
+
+    differs: bool
+    count: int | None = None
+    term: str | None = None
+
+
+def strictness(term: str, reply: ESearchReply) -> Strictness:
+    """Work out what a query would have matched with the parts that NCBI dropped: a part it does not know, nothing.
+
+    An alternative that no record has changes nothing, so ``a OR unknown`` is what was asked, and ``a AND unknown`` is
+    not. A phrase that the translation still shows was not dropped.
+    """
+    fields = {item.text.casefold() for item in reply.complaints if (item.code, item.fate) == _FIELD}
+    phrases = {_key(item.text) for item in reply.complaints if (item.code, item.fate) in _PHRASES} - {()}
+    split = {_key(item.text) for item in reply.complaints if item.fate == "split"}
+    if not (fields or phrases or split):
+        return Strictness(differs=False)
+    lengths = sorted({len(phrase) for phrase in phrases})
+    located: set[tuple[str, ...]] = set()
+    vague: set[str] = set()
+
+    def unknown_in(operand: Operand) -> list[tuple[str, ...]]:
+        words = operand.words
+        runs = (tuple(words[at : at + length]) for length in lengths for at in range(len(words) - length + 1))
+        return [run for run in runs if run in phrases]
+
+    def written(operand: Operand) -> Part:
+        unknown = unknown_in(operand)
+        located.update(unknown)
+        if unknown or (operand.tag or "").casefold() in fields:
+            return Whole.NOTHING
+        if operand.quoted and tuple(operand.words) in split:
+            vague.add(operand.text)
+        return operand.text
+
+    def searched(operand: Operand) -> Part:
+        gone = {word for run in unknown_in(operand) for word in run}
+        if gone or operand.text in vague or (operand.tag or "").casefold() in fields:
+            return " ".join(word for word in operand.words if word not in gone) or None
+        return operand.text
+
+    strict = reduced(term, written)
+    if located != phrases:
+        return Strictness(differs=True)  # NCBI names a phrase in another form than the query
+    if strict == reduced(term, searched):
+        return Strictness(differs=False)
+    if not isinstance(strict, str):
+        return Strictness(differs=True, count=0)
+    return Strictness(differs=True, term=None if any(text in strict for text in vague) else strict)
+
+
+_FIELD: Final = ("field_not_found", "dropped")
+_PHRASES: Final = frozenset({("phrase_not_found", "dropped"), ("quoted_phrase_not_found", "dropped")})
+
+
+def _key(text: str) -> tuple[str, ...]:
+    """Return the words of a phrase as NCBI names it, without quotes and field tag."""
+    return tuple(_WORD.findall(text.partition("[")[0].casefold()))
+
+
+BroaderResults = Annotated[bool, Field(description="Also broader results.")]
+"""The argument of every search that lists or counts results: whether it lists those of a broadened query."""
+NO_BROADER_RESULTS: Final = {"broader_results": False}
+"""What agents get by default: they often read the total and the ids, and not the warnings."""
+
+
+class Totals(TypedDict):
+    """The fields of a result that say how many records were found, and for which query."""
+
+    query_broadened: bool | None
+    strict_total: int | None
+    broader_total: int | None
+    total_found: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broadening:
+    """Whether a search matched more records than the query as written would match.
+
+    Args:
+        count: how many records the search matched.
+        broadened: whether these are more than the query as written matches.
+        strict_total: how many records the query as written matches, if known.
+        required: the phrases and fields that NCBI dropped although the query requires them.
+        dangling: operators with an operand missing; NCBI ignores these without a warning.
+    """
+
+    count: int
+    broadened: bool = False
+    strict_total: int | None = None
+    required: tuple[str, ...] = ()
+    dangling: tuple[str, ...] = ()
+
+    def leaves_out(self, broader_results: bool) -> bool:
+        """Return whether a caller with this argument gets no results: the search matched more than the query."""
+        return self.broadened and not broader_results
+
+    def totals(self, broader_results: bool, before: int = 0) -> Totals:
+        """Return the totals of a result.
+
+        Args:
+            broader_results: the argument of the request.
+            before: how many records other searches of the same request matched.
+        """
+        strict = None if self.strict_total is None else before + self.strict_total
+        found, left_out = before + self.count, self.leaves_out(broader_results)
+        return {
+            "query_broadened": self.broadened or None,
+            "strict_total": strict,
+            "broader_total": found if left_out else None,
+            "total_found": strict if left_out else found,
+        }
+
+    def warnings(self, reply: ESearchReply, broader_results: bool = True) -> list[Warn]:
+        """Return the warnings about a search: first that it is broader than the query, then NCBI's own, by kind."""
+        found = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
+        if self.dangling:
+            text = f"NCBI ignored {' and '.join(self.dangling)} in the query: an operand is missing on one side."
+            found.append(Warn(code="dangling_operator", message=text))
+        if self.broadened:
+            named = ", ".join(map(repr, self.required[:NAMED])) + (" ..." if len(self.required) > NAMED else "")
+            text = f"The results ({reply.count:,}) are broader than the query: NCBI dropped {named}."
+            if self.strict_total is not None:
+                text += f" The query as written finds {self.strict_total:,}."
+            found.insert(0, Warn(code="query_broadened", message=text, terms=list(self.required)))
+        if self.leaves_out(broader_results):
+            option = ByDoor("--broader", "broader_results=true", "broader_results=True")
+            message = Wording("The broader results are left out; ", option, " returns them.")
+            found.insert(1, Warn(code="broader_results_left_out", message=message))
+        return found
+
+
+def required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
+    """Return the phrases and fields that NCBI dropped and that the query requires.
+
+    A dropped alternative changes no result, so it is left out: of ``(a OR unknown) AND missing`` only ``missing`` is
+    returned. If no single part explains the difference, all are returned.
+    """
+    complaints = [one for one in reply.complaints if one.code in DROPPED and one.fate != "kept"]
+    required = [
+        one for one in complaints[:CHECKED] if strictness(term, replace(reply, complaints=[one])).differs
+    ] or complaints
+    return tuple(dict.fromkeys(one.text for one in required))
+
+
+def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None]) -> Broadening:
+    """Compare a search with the query as it was written.
+
+    Args:
+        term: the query that was sent.
+        reply: NCBI's reply.
+        count: counts the records of another query. It is called at most once. If it returns None or raises an
+            EntrezKitError, the total stays unknown.
+    """
+    strict = strictness(term, reply)
+    dangling = tuple(dict.fromkeys(dangling_operators(term)))
+    if not strict.differs:
+        return Broadening(reply.count, dangling=dangling)
+    total = strict.count
+    if strict.term is not None:
+        with suppress(EntrezKitError):
+            total = count(strict.term)
+    broadened = reply.count > 0 and (total is None or total < reply.count)
+    return Broadening(
+        reply.count,
+        broadened=broadened,
+        strict_total=total if total != reply.count else None,
+        required=required_parts(term, reply) if broadened else (),
+        dangling=dangling,
+    )
+
+
+# What a search cannot find for want of MeSH
+
+_MESH_TAG: Final = re.compile(
+    r"(?:mesh(?: terms?| major topic| subheadings?)?|mh|majr|subheadings?|sh|pharmacological action|pa)"
+    r"(?:\s*:\s*no\s*exp)?"
+)
+CHECK_TAGS: Final = frozenset({"humans", "animals", "male", "female", "child", "adult", "aged", "mice", "rats"})
+"""MeSH headings for who was studied; as words they say little about a record."""
+
+
+def rests_on_mesh(operand: Operand) -> bool:
+    """Tell whether only records with MeSH terms can match an operand."""
+    return operand.tag is not None and _MESH_TAG.fullmatch(operand.tag.casefold().replace(" :", ":")) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class MeshGap:
+    """What a query asks for beside MeSH: ``rest``, or where MeSH is all there is (``by_words``), the words of it."""
+
+    rest: str
+    by_words: bool = False
+
+
+def mesh_gap(term: str) -> MeshGap | None:
+    """Return what records without MeSH would have to match; None where they are found, or where there is nothing left.
+
+    They are found where MeSH is an alternative, or only excludes: ``NOT (animals[mh] NOT humans[mh])`` hides none.
+    """
+    if reduced(term, lambda one: Whole.NOTHING if rests_on_mesh(one) else one.text) is not Whole.NOTHING:
+        return None
+    rest = reduced(term, lambda one: None if rests_on_mesh(one) else one.text)
+    if isinstance(rest, str):
+        return MeshGap(rest)
+    words = reduced(term, _as_words)
+    return MeshGap(words, by_words=True) if isinstance(words, str) else None
+
+
+def _as_words(operand: Operand) -> Part:
+    words = operand.phrase.partition("/")[0].replace(",", " ").casefold().split()
+    return Whole.EVERYTHING if not words or words[0] in CHECK_TAGS else f"({' '.join(words)})"
+
+
+# Dates as Entrez takes them, and the bounds it understands as open
+
+
+class DateBounds(TypedDict, total=False):
+    """ESearch's date parameters: all three, or none."""
+
+    datetype: str
+    mindate: str
+    maxdate: str
+
+
+EARLIEST: Final = "0001"
+LATEST: Final = "3000"
+"""Bounds that NCBI understands as open. It ignores a date filter with one bound, so both are always sent."""
+
+
+def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
+    """Return ESearch's date parameters; both bounds always, since NCBI ignores a lone one."""
+    if not (min_date or max_date) or not date_type:
+        return {}
+    return {"datetype": date_type, "mindate": min_date or EARLIEST, "maxdate": max_date or LATEST}
+
+
+_DATE: Final = re.compile(
+    r"(?P<year>[0-9]{4})(?:[/-](?P<month>[0-9]{1,2})(?:[/-](?P<day>[0-9]{1,2}))?)?"
+    r"|(?P<year_>[0-9]{4})\.(?P<month_>[0-9]{1,2})\.(?P<day_>[0-9]{1,2})"
+)
+"""With points only whole dates: 2020.5 is a number."""
+
+
+def normal_date(text: str) -> str:
+    """Return a date as NCBI takes it: YYYY, YYYY/MM or YYYY/MM/DD.
+
+    Raises:
+        ValueError: the text is no date of the calendar.
+    """
+    match = _DATE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is no date; write YYYY, YYYY/MM or YYYY/MM/DD")
+    year, month, day = (match[name] or match[f"{name}_"] for name in ("year", "month", "day"))
+    try:
+        date(int(year), int(month or 1), int(day or 1))
+    except ValueError:
+        raise ValueError(f"{text!r} is not in the calendar") from None
+    return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
+
+
+EntrezDate = Annotated[str, AfterValidator(normal_date)]
+
+
+# A PubMed term from a user's query and filters, so that neither can change the meaning of the other
+
+
+MAX_PUBMED_RESULTS: Final = 9_999
+"""PubMed's ESearch shows only the first 9,999 records of any search."""
+SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms:noexp]"}
+
+
+def check_balance(query: str, field: str = "query_term") -> None:
+    """Refuse a query whose quotes or parentheses do not pair up.
+
+    Args:
+        query: the query.
+        field: what the caller knows it by.
+
+    Raises:
+        InvalidInput: the message names the character and its place, counted from 1.
+    """
+    open_places: list[int] = []
+    quote_place = 0
+    for place, character in enumerate(query, start=1):
+        if character == '"':
+            quote_place = 0 if quote_place else place
+        elif quote_place:
+            continue
+        elif character == "(":
+            open_places.append(place)
+        elif character == ")":
+            if not open_places:
+                raise _unbalanced(query, field, "closing parenthesis", place, "has no opening one before it")
+            open_places.pop()
+    if quote_place:
+        raise _unbalanced(query, field, "quotation mark", quote_place, "is never closed")
+    if open_places:
+        raise _unbalanced(query, field, "opening parenthesis", open_places[-1], "is never closed")
+
+
+def _unbalanced(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
+    return InvalidInput(
+        Wording(Argument(field), f": the {what} at character {place} {problem}."),
+        invalid_input=f"{field}={query}",
+        recovery_hint=Wording(
+            "Pair up the quotes and parentheses of the query", ByDoor("; put single quotes around it", ""), "."
+        ),
+        details={"reason": "unbalanced_query", "position": place},
+    )
+
+
+def quoted(value: str, field: str) -> str:
+    """Quote a filter value so that it stays one value.
+
+    Raises:
+        InvalidInput: the value holds a quotation mark, a square bracket or a control character.
+    """
+    text = " ".join(value.split())
+    if not text or re.search(r'["\[\]\x00-\x1f]', text):
+        raise InvalidInput(
+            Wording(
+                Argument(field),
+                f": {value!r} cannot be used as a filter value; it must not be blank or hold quotes or brackets.",
+            ),
+            invalid_input=f"{field}={value}",
+            recovery_hint="Give one plain value; write combinations and field tags in the query itself.",
+            details={"reason": "bad_filter_value"},
+        )
+    return f'"{text}"'
+
+
+def date_clause(min_date: str, max_date: str, date_type: str) -> str:
+    """Write date bounds as a clause of a PubMed term."""
+    return f'("{min_date}"[{date_type}] : "{max_date}"[{date_type}])'
+
+
+# A query as a user typed or pasted it
+
+
+_TYPOGRAPHIC: Final = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟″«»＂", '"'),
+        **dict.fromkeys("‘’‚‛′＇", "'"),
+        **dict.fromkeys("‐‑‒–—―−－", "-"),
+        **dict(zip("（）［］", "()[]", strict=True)),
+    }
+)
+_QUOTED: Final = re.compile(r'"[^"]*"')
+_HISTORY: Final = re.compile(r"(?<![\w#])#[0-9]+\b")
+_NUMBERED: Final = re.compile(r"(?:#|\bS)?\b1[.):]?\s+\S.*\s(?:#|\bS)?2[.):]?\s+\S", re.DOTALL)
+_LINE_NUMBER: Final = re.compile(r"\s*(?:#|S)?([0-9]{1,3})[.):]?\s+\S")
+_LOWERCASE: Final = re.compile(r"(?<=\s)(?:or|not)(?=\s)")
+
+_SUSPICIOUS: Final = re.compile(
+    r"[./:={]|\badj|\blimit\s|\bM[HMJ]\s*\"|\b(?:TI|AB|TX|SU)\s|\b(?:TITLE|LIMIT|AUTHKEY|SRCTITLE|PUBYEAR)\b|\[mh\s"
+)
+"""Every query in another syntax has one of these, so plain queries need not load what recognizes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryInput:
+    """A query as it is sent, and what was changed in it or may be a mistake."""
+
+    text: str
+    warnings: tuple[Warn, ...] = ()
+
+
+def read_query(query: str, field: str = "query_term") -> QueryInput:
+    """Return a query with plain quotation marks, dashes and spaces, and the warnings about it.
+
+    Args:
+        query: the query as typed or pasted.
+        field: the name of the argument, for messages.
+
+    Raises:
+        InvalidInput: the quotes or parentheses do not pair up, or ``check_syntax`` refuses the query.
+    """
+    warnings = []
+    shown = visible(query)
+    if shown != query:
+        warnings.append(
+            Warn(code="control_characters", message="Control and invisible characters in the query were removed.")
+        )
+    text = shown.translate(_TYPOGRAPHIC)
+    if text != shown:
+        changed = "".join(dict.fromkeys(one for one in shown if ord(one) in _TYPOGRAPHIC))
+        message = f"Typographic characters in the query were replaced by plain ones: {' '.join(changed)}"
+        warnings.append(Warn(code="typographic_characters", message=message))
+    check_syntax(text, field)
+    text = " ".join(text.split())
+    check_balance(text, field)
+    if words := dict.fromkeys(_LOWERCASE.findall(_QUOTED.sub('"x"', text))):
+        message = f"PubMed may read lowercase {' and '.join(map(repr, words))} as a word. Write operators in capitals."
+        warnings.append(Warn(code="lowercase_operator", message=message, terms=list(words)))
+    return QueryInput(text, tuple(warnings))
+
+
+def check_syntax(query: str, field: str = "query_term") -> None:
+    """Refuse the syntax of another service, a numbered list of searches, and a reference to a search history.
+
+    Raises:
+        InvalidInput: ``details.reason`` is foreign_syntax, numbered_list or no_history.
+    """
+    text = _QUOTED.sub('"x"', visible(query).translate(_TYPOGRAPHIC))
+    if _is_numbered(text):
+        raise _refusal(
+            field,
+            query,
+            "this is a numbered list of searches. PubMed would read the numbers as words.",
+            "Give one query; join the lines with AND and OR.",
+            "numbered_list",
+        )
+    if found := _HISTORY.search(text):
+        raise _refusal(
+            field,
+            query,
+            f"{found[0]} refers to a search history, and there is none here.",
+            f"Write the search that {found[0]} stands for in parentheses in its place.",
+            "no_history",
+        )
+    if not _SUSPICIOUS.search(text):
+        return
+    from entrez_kit.query.foreign_syntax import foreign_sign
+
+    if sign := foreign_sign(text):
+        service, part = sign
+        guide = ByDoor("; see `entrez-kit guide searching`", "")
+        hint = Wording('Write it in PubMed\'s syntax, for example "heart failure"[tiab] or neoplasms[mh]', guide, ".")
+        problem = f"{part!r} is {service} syntax. PubMed would search its letters as words."
+        raise _refusal(field, query, problem, hint, "foreign_syntax", service=service)
+
+
+def _is_numbered(text: str) -> bool:
+    """Return whether a text is a list of searches with the numbers 1, 2 ... at the beginning of its lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return _NUMBERED.match(text.lstrip()) is not None and re.match(r"\s*(?:#|S)?1[.):]\s", text) is not None
+    numbers = [int(found[1]) for line in lines if (found := _LINE_NUMBER.match(line))]
+    return len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] <= 1
+
+
+def _refusal(field: str, query: str, problem: str, hint: str | Wording, reason: str, **details: str) -> InvalidInput:
+    return InvalidInput(
+        Wording(Argument(field), f": {problem}"),
+        invalid_input=f"{field}={query}",
+        recovery_hint=hint,
+        details={"reason": reason, **details},
+    )
+
+
+def _checked(query: Any, info: ValidationInfo) -> Any:
+    if isinstance(query, str):
+        check_syntax(query, info.field_name or "query_term")
+    return query
+
+
+QueryText = Annotated[Stripped, BeforeValidator(_checked)]
+"""A query in a request: refused before its length is checked, so that the message names the actual problem."""

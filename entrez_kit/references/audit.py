@@ -1,0 +1,273 @@
+"""Audit a corpus: how do its works stand today by all sources, and which of them cite a retracted one?"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError
+from entrez_kit.core.batches import in_batches
+from entrez_kit.core.model import Collected, Request, Result, Warn, lacking, sparse
+from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.corpus.store.reading import articles_after
+from entrez_kit.corpus.store.store import Store
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.standing import Standing, StandingStatus
+from entrez_kit.pubmed.standing_lookup import look_up_standings
+from entrez_kit.references.check.sources import TITLES, SourceName, Sources, SourceStanding, Work, verdict_of
+from entrez_kit.relationships.links import follow
+from entrez_kit.services import Services
+
+BATCH: Final = 100
+"""Articles at a time: ELink takes an id parameter for each."""
+DOUBTFUL: Final[frozenset[StandingStatus]] = frozenset(
+    ("retracted", "withdrawn", "partially_retracted", "expression_of_concern")
+)
+"""Standings of a work that who cites it should know of."""
+
+
+class AuditRequest(Request):
+    """Which corpus, and who is asked."""
+
+    query_key: str = Field(min_length=1, description="Name of the corpus.")
+    sources: list[SourceName] | None = Field(default=None, description="Who is asked how works stand; all by default.")
+    retraction_watch: SkipJsonSchema[str | None] = Field(
+        default=None, description="CSV file of the Retraction Watch database."
+    )
+    references: bool = Field(default=True, description="Look up what the works cite, too.")
+
+
+class CitedWork(Result):
+    """A retracted or doubted work that is cited."""
+
+    pmid: str
+    title: str | None = sparse()
+    standing: Standing
+
+
+class AuditFinding(Result):
+    """One problem of a work.
+
+    ``code`` is how the work stands (retracted, expression_of_concern, corrected ...), ``unknown``, ``disagreement`` of
+    the sources, ``source_failed``, ``cites_retracted`` with the PMID of the cited work, or ``references_unknown``.
+    """
+
+    code: str
+    pmid: str | None = sparse()
+    message: str
+
+
+class AuditedWork(Result):
+    """A work of the corpus.
+
+    ``status`` is how it stands by the gravest of the sources, ``none`` where all that were asked answered and nothing
+    is against it, ``unknown`` where one did not. ``cites`` are the retracted and doubted works among its references;
+    ``unread`` says why these are not known.
+    """
+
+    pmid: str
+    doi: str | None = sparse()
+    title: str | None = sparse()
+    status: str
+    findings: list[AuditFinding]
+    standing: Standing | None = sparse()
+    disagreement: str | None = sparse()
+    sources: list[SourceStanding] = sparse([])
+    cites: list[CitedWork] = sparse([])
+    unread: str | None = sparse()
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is nothing to say about it."""
+        return not self.findings
+
+
+class AuditResult(Collected):
+    """The works that something is to be said about, by PMID; ``counts`` are those of all ``total`` works, by status."""
+
+    RECORDS: ClassVar = "works"
+
+    query_key: str
+    works: list[AuditedWork]
+    total: int
+    clear: int
+    citing: int
+    counts: dict[str, int]
+    warnings: list[Warn] = sparse([])
+
+
+def _findings(work: AuditedWork) -> Iterator[AuditFinding]:
+    """Yield every problem of a work, its standing first."""
+    if work.standing is not None:
+        yield AuditFinding(code=work.status, message=work.standing.note)
+    elif work.status != "none":
+        yield AuditFinding(code=work.status, message="no source says how the work stands")
+    for cited in work.cites:
+        message = f"{cited.standing.label}: cites PMID {cited.pmid} {cited.title or ''}".strip()
+        yield AuditFinding(code="cites_retracted", pmid=cited.pmid, message=message)
+    if work.disagreement:
+        yield AuditFinding(code="disagreement", message=work.disagreement)
+    for one in work.sources:
+        if one.says == "failed":
+            yield AuditFinding(code="source_failed", message=f"{TITLES[one.source]}: {one.detail or 'no answer'}")
+    if work.unread:
+        yield AuditFinding(code="references_unknown", message=work.unread)
+
+
+def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:
+    """Yield the articles of a corpus, page by page: no connection is held while the sources are asked."""
+    last = -1
+    while True:
+        with store.reading() as connection:
+            page = articles_after(connection, last, query_key)
+        if not page:
+            return
+        last = int(page[-1].pmid)
+        for start in range(0, len(page), BATCH):
+            yield page[start : start + BATCH]
+
+
+@dataclass(slots=True)
+class _References:
+    """What works cite, and how that stands; each cited work is looked up once."""
+
+    services: Services
+    fine: set[str] = field(default_factory=set)
+    doubtful: dict[str, CitedWork] = field(default_factory=dict)
+
+    def of(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
+        """Return the doubted works that each of these cites, and why it is not known of some."""
+        asked = in_batches(
+            pmids,
+            BATCH,
+            lambda batch: follow(self.services, "pubmed_references", batch).links,
+            refusals=(EntityNotFound,),
+        )
+        links = {pmid: [one.pmid for one in found] for _, answer in asked.answers for pmid, found in answer.items()}
+        unread = {pmid: error.message for pmid, error in asked.failed.items()}
+        unread |= {pmid: "NCBI left it out of its answer about links." for pmid in pmids if pmid not in links | unread}
+        cited = {one for found in links.values() for one in found}
+        found = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))
+        for pmid, standing in found.known.items():
+            if standing.status in DOUBTFUL:
+                summary = found.summaries.get(pmid)
+                self.doubtful[pmid] = CitedWork(pmid=pmid, title=summary.title if summary else None, standing=standing)
+        self.fine |= cited - found.unknown.keys() - self.doubtful.keys()
+        for pmid, ids in links.items():
+            if lost := sum(one in found.unknown for one in ids):
+                unread[pmid] = f"How {lost} of {len(ids)} works that it cites stand is not known."
+        cites = {pmid: [self.doubtful[one] for one in ids if one in self.doubtful] for pmid, ids in links.items()}
+        return cites, unread
+
+
+class Audit(Accounted[AuditedWork, AuditResult]):
+    """What is to be said about the works of a corpus, as they come; ``result`` tells the whole after the walk."""
+
+    def __init__(self, services: Services, request: AuditRequest) -> None:
+        super().__init__()
+        self._services, self._request = services, request
+        self._told: list[AuditedWork] = []
+        self._counts: Counter[str] = Counter()
+        self._citing = 0
+
+    def __iter__(self) -> Iterator[AuditedWork]:
+        request, services = self._request, self._services
+        sources = Sources(services, request.sources, request.retraction_watch)
+        references = _References(services) if request.references else None
+        store = services.corpus
+        total, done = store.stats(request.query_key).documents, 0
+        tracing.step(done, total)
+        for articles in _pages(store, request.query_key):
+            for work in self._audited(articles, sources, references):
+                self._counts[work.status] += 1
+                self._citing += bool(work.cites)
+                if not work.is_clear:
+                    self._told.append(work)
+                    yield work
+            done += len(articles)
+            tracing.step(done, total)
+        error = self.shortfall()
+        if error is not None and not error.details["partial"]:
+            raise error
+
+    def _audited(
+        self, articles: Sequence[Article], sources: Sources, references: _References | None
+    ) -> Iterator[AuditedWork]:
+        pmids = [article.pmid for article in articles]
+        works = [Work(article.doi, article.pmid, article) for article in articles]
+        if "pubmed" in sources.asked:  # the corpus knows how they stood when it was last brought in step
+            today = look_up_standings(self._services, pmids)
+            now = (one.model_copy(update={"standing": today.known.get(one.pmid)}) for one in articles)
+            works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
+        cites, unread = references.of(pmids) if references is not None else ({}, {})
+        for article, row in zip(articles, sources.ask(works), strict=True):
+            verdict = verdict_of(row)
+            work = AuditedWork(
+                pmid=article.pmid,
+                doi=article.doi,
+                title=article.title,
+                status=verdict.says,
+                findings=[],
+                standing=verdict.standing,
+                disagreement=verdict.disagreement,
+                sources=[one for one in row if one.says != "not_asked"],
+                cites=cites.get(article.pmid, []),
+                unread=unread.get(article.pmid),
+            )
+            work.findings = list(_findings(work))
+            yield work
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report works that not everything is known about."""
+        unknown = [work for work in self._told if work.status == "unknown" or work.unread is not None]
+        total = self._counts.total()
+        message = f"Not everything is known about {len(unknown)} of {total} works: not every source answered."
+        return lacking([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
+
+    def result(self) -> AuditResult:
+        total = self._counts.total()
+        return AuditResult(
+            query_key=self._request.query_key,
+            works=self._told,
+            total=total,
+            clear=total - len(self._told),
+            citing=self._citing,
+            counts=dict(sorted(self._counts.items())),
+            warnings=self.warnings,
+        )
+
+
+def audit_corpus(services: Services, request: AuditRequest) -> Audit:
+    """Audit a corpus: how each of its works stands by all sources today, and which retracted works it cites.
+
+    Use it before a review is written from a corpus, and again before it is sent. Works that nothing is to be said about
+    are counted only. Example: query_key crispr, sources ["pubmed", "europepmc"].
+
+    Args:
+        services: the clients.
+        request: the corpus, and who is asked.
+
+    Raises:
+        EntityNotFound: there is no such corpus.
+        UpstreamError: not enough answered to say anything.
+        StoreError: the corpus cannot be read.
+
+    Source: ESummary and ELink (pubmed_pubmed_refs), Europe PMC, Crossref, OpenAlex, Retraction Watch.
+    """
+    return Audit(services, request)
+
+
+AUDIT = Operation(
+    name="corpus_audit",
+    outcomes=audit_corpus,
+    collect=walked,
+    result=AuditResult,
+    command=("corpus", "audit"),
+    toolset="citations",
+    title="Audit a corpus",
+    portions=("works",),
+)

@@ -1,0 +1,437 @@
+"""Compare a reference with the record it is meant to cite: every field it has, every author in order.
+
+What people rightly write in several ways is the same: letter case, accents, ü and ue, ß and ss, initials and given
+names, abbreviated journals, shortened page ranges, Greek letters and their names. Everything else is a difference.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple, get_args
+
+from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.names import Name, csl_text_of, family_of
+from entrez_kit.citations.titles import abbreviates, journal_title
+from entrez_kit.core.model import Result
+from entrez_kit.pubmed.likeness import (
+    bare_place,
+    begins,
+    folded,
+    is_one_edit,
+    same_pages,
+    same_volume,
+    text_likeness,
+    titles_alike,
+    years_of,
+)
+from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
+from entrez_kit.references.files.references import RefAuthor, Reference
+
+FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
+IdentifierName = Literal["doi", "pmid", "pmcid"]
+IDENTIFIERS: Final[tuple[IdentifierName, ...]] = get_args(IdentifierName)
+
+SIMILAR_NAMES: Final = 0.6
+SURE_NAMES: Final = 0.75
+LIKE_TITLES: Final = 0.75
+"""Share of letters that a title with mistakes has in common with the right one."""
+ONE_LETTER: Final = 0.8
+"""Likeness of two family names that differ in one letter."""
+SHORT_NAME: Final = 4
+"""Shorter family names that differ in one letter are often those of two persons."""
+MAX_NAME: Final = 200
+SHOWN_NAMES: Final = 10
+_UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
+_MARKED_TITLE: Final = re.compile(
+    r"^\W*(?:retracted(?: article| publication)?|withdrawn(?: article)?|expression of concern)\s*[:.\]-]+\s*",
+    re.IGNORECASE,
+)
+_SMALL_WORDS: Final = frozenset(
+    (
+        *("a", "an", "and", "for", "in", "of", "on", "the", "to"),
+        *("de", "der", "des", "di", "et", "fur", "la", "le", "les", "und"),
+    )
+)
+
+
+class FieldDifference(Result):
+    """A field in which a reference and its record differ; ``detail`` says how, where that is not plain."""
+
+    field: FieldName
+    given: str
+    record: str
+    detail: str | None = None
+
+
+class Agreement(NamedTuple):
+    """How a reference agrees with a record.
+
+    ``same`` is whether the record is the work that the reference means, ``left`` are words of a text that belong to no
+    field of the record, ``has_authors`` is whether the reference names authors and these are the record's.
+    """
+
+    same: bool
+    differences: list[FieldDifference]
+    left: list[str]
+    has_authors: bool
+
+
+def compare_fields(reference: Reference, article: Article, *, any_author: bool = False) -> Agreement:
+    """Compare a reference that has fields with a record.
+
+    Args:
+        reference: the reference.
+        article: the record.
+        any_author: whether the one author that is given may be any of the record's.
+    """
+    is_bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
+    differing = differences(reference, article, any_author=any_author)
+    same = is_bare or same_work(reference, article, any_author=any_author)
+    return Agreement(same, differing, [], same and bool(reference.authors and article.authors))
+
+
+def differences(reference: Reference, article: Article, *, any_author: bool = False) -> list[FieldDifference]:
+    """Return the fields a reference has otherwise than the record; what only one of the two has is no difference."""
+    item = csl_item(article)
+    found: list[FieldDifference] = []
+
+    def differs(field: FieldName, given: str, record: str, detail: str | None = None) -> None:
+        found.append(FieldDifference(field=field, given=given, record=record, detail=detail))
+
+    if reference.title and titles_of(article) and not _is_title(reference.title, article):
+        differs("title", reference.title, str(item.get("title", "")))
+    if reference.authors and (detail := author_difference(reference, item.get("author", []), any_author=any_author)):
+        given = _listed([author.text for author in reference.authors])
+        differs("authors", given, _listed([csl_text_of(name) for name in item.get("author", ())]), detail)
+    container = item.get("container-title") or item.get("publisher")
+    if reference.journal and container and not same_journal(reference.journal, article):
+        differs("journal", reference.journal, str(container))
+    years = years_of(article)
+    if reference.year and years and reference.year not in years:
+        differs("year", reference.year, years[0])
+    volume, issue = item.get("volume"), item.get("issue")
+    if reference.volume and volume and not same_volume(reference.volume, volume):
+        differs("volume", reference.volume, volume)
+    if reference.issue and issue and bare_place(reference.issue) != bare_place(issue):
+        differs("issue", reference.issue, issue)
+    pages = _pages_of(article, item)
+    if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
+        differs("pages", reference.pages, " or ".join(pages))
+    return [*found, *identifier_differences(reference, article)]
+
+
+def titles_of(article: Article) -> list[str]:
+    """Return the titles that a reference may give a work, its own and the English one."""
+    return [title for title in (article.title, article.vernacular_title) if title]
+
+
+def identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
+    """Yield the identifiers that a reference has otherwise than the record."""
+    for name in IDENTIFIERS:
+        mine, theirs = getattr(reference, name), getattr(article, name)
+        if mine and theirs and mine.lower() != theirs.lower():
+            yield FieldDifference(field=name, given=mine, record=theirs)
+
+
+def same_work(reference: Reference, article: Article, *, any_author: bool = False) -> bool:
+    """Tell whether a reference means a record: neither its title nor its authors are those of another work.
+
+    If an identifier agrees, or journal, volume and page, a title or an author with mistakes is still the record's.
+    Otherwise a title that is only like the record's needs the year beside it, and a short one the authors, too. Without
+    a title first author, year, volume and page decide.
+    """
+    item = csl_item(article)
+    names = _names_meant(reference, item.get("author", []), any_author=any_author)
+    sure = is_at_its_place(reference, article)
+    if _has_other_authors(reference.authors, names, sure=sure):
+        return False
+    titles = titles_of(article)
+    if reference.title and titles:
+        return _is_title(reference.title, article) or _is_title_with_mistakes(reference, article, names, sure=sure)
+    volume, pages, years = item.get("volume"), _pages_of(article, item), years_of(article)
+    agreeing: list[bool] = []
+    if reference.authors and names:
+        agreeing.append(_likeness(reference.authors[0], names[0], sure=True) >= SURE_NAMES)
+    if reference.year and years:
+        agreeing.append(reference.year in years)
+    if reference.volume and volume:
+        agreeing.append(same_volume(reference.volume, volume))
+    if reference.pages and pages:
+        agreeing.append(_on_pages(reference, pages))
+    return sure or sum(agreeing) >= min(2, len(agreeing))
+
+
+def is_at_its_place(reference: Reference, article: Article) -> bool:
+    """Tell whether an identifier of a reference is the record's, or its journal, volume and page are."""
+    if any((getattr(reference, name) or "-").lower() == (getattr(article, name) or "").lower() for name in IDENTIFIERS):
+        return True
+    item = csl_item(article)
+    return (
+        bool(reference.journal and reference.volume and item.get("volume"))
+        and same_journal(reference.journal or "", article)
+        and same_volume(reference.volume or "", item["volume"])
+        and _on_pages(reference, _pages_of(article, item))
+    )
+
+
+def _is_title_with_mistakes(reference: Reference, article: Article, names: Sequence[Name], *, sure: bool) -> bool:
+    """Tell whether the title of a reference is the record's with mistakes, or a part of it."""
+    given = folded(reference.title or "")
+    titles = [folded(title) for title in titles_of(article)]
+    if sure:
+        like = any(text_likeness(given, title) >= LIKE_TITLES or _has_words_of(given, title) for title in titles)
+        return like or title_agrees(reference, article)
+    if title_agrees(reference, article):
+        part = not reference.year and any(begins(given, title) for title in titles)
+        return part or reference.year in years_of(article)
+    known = bool(reference.authors and names) and not author_difference(reference, names)
+    return (
+        known
+        and reference.year in years_of(article)
+        and any(
+            text_likeness(given, title) >= LIKE_TITLES and re.findall("[0-9]+", given) == re.findall("[0-9]+", title)
+            for title in titles
+        )
+    )
+
+
+def _has_words_of(given: str, title: str) -> bool:
+    """Tell whether the words of a title are most of another title's, in their order."""
+    words, left = given.split(), iter(title.split())
+    return len(words) * 2 >= len(title.split()) and all(word in left for word in words)
+
+
+def title_agrees(reference: Reference, article: Article) -> bool:
+    """Tell whether the title of a reference is a record's, or like it."""
+    given = reference.title or ""
+    return bool(given) and (
+        _is_title(given, article) or any(titles_alike(folded(given), folded(title)) for title in titles_of(article))
+    )
+
+
+def _has_other_authors(mine: Sequence[RefAuthor], names: Sequence[Name], *, sure: bool) -> bool:
+    """Tell whether the authors of a reference are another work's: fewer than half of them are the record's, misspelt
+    ones included, or under another first author fewer than two thirds.
+    """
+    if not mine or not names:
+        return False
+    places, _ = _places(mine, names, least=SURE_NAMES, sure=sure)
+    matching = sum(place is not None for place in places)
+    return matching * 2 < len(mine) or (places[0] != 0 and not sure and matching * 3 < len(mine) * 2)
+
+
+# Text
+
+
+def _bare(text: str) -> str:
+    return folded(text).replace(" ", "")
+
+
+def _title_key(title: str) -> str:
+    return _bare(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
+
+
+def _is_title(mine: str, article: Article) -> bool:
+    key = _title_key(mine)
+    keys = [_title_key(title) for title in titles_of(article)]
+    # A title in two languages is given as one of them, or as both.
+    return key in keys or (len(keys) > 1 and key in (keys[0] + keys[1], keys[1] + keys[0]))
+
+
+# Place
+
+
+def same_journal(given: str, article: Article) -> bool:
+    """Tell whether a name is the journal's: its title, an abbreviation of it, or its initials."""
+    journal, book = article.journal_info or JournalInfo(), article.book_info or BookInfo()
+    names = [journal.title, journal.iso_abbreviation, book.title, book.collection_title, book.publisher]
+    names += [journal_title(name) for name in names if name]
+    wanted = _journal_words(given)
+    for name in names:
+        words = _journal_words(name or "")
+        if not words or not wanted:
+            continue
+        if "".join(words) == "".join(wanted) or _abbreviated(wanted, words):
+            return True
+        initials = "".join(word[0] for word in words)
+        if given.strip().isupper() and len(wanted) == 1 and len(given.strip()) > 2 and initials.startswith(wanted[0]):
+            return True
+    return False
+
+
+def _journal_words(name: str) -> list[str]:
+    return [word for word in folded(name).split() if word not in _SMALL_WORDS]
+
+
+def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether each word of one name abbreviates the word of the other at its place, or the other way round."""
+    return len(one) == len(other) and all(abbreviates(*sorted(pair, key=len)) for pair in zip(one, other, strict=True))
+
+
+def _pages_of(article: Article, item: Item) -> list[str]:
+    """Return the pages of a record and its article number, of which a reference may give either."""
+    number = (article.journal_info or JournalInfo()).article_number
+    given = (item.get("page"), item.get("number"), number if item.get("page") else None)
+    return list(dict.fromkeys(str(one) for one in given if one))
+
+
+def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
+    return bool(reference.pages) and any(same_pages(reference.pages or "", one) for one in pages)
+
+
+# Authors
+
+
+def _names_meant(reference: Reference, names: Sequence[Name], *, any_author: bool) -> Sequence[Name]:
+    """Return the names that the authors of a reference are compared with: all, or the one that is most like them."""
+    if not any_author or not reference.authors:
+        return names
+    mine = reference.authors[0]
+    same = [name for name in names if _same_person(mine, name)]
+    return same[:1] or sorted(names, key=lambda name: -_likeness(mine, name, sure=True))[:1]
+
+
+def author_difference(reference: Reference, names: Sequence[Name], *, any_author: bool = False) -> str | None:
+    """Return what is wrong with a list of authors: who is missing, added, misspelt or out of order; None if nothing."""
+    mine = reference.authors
+    if any_author and names:
+        meant = _names_meant(reference, names, any_author=True)
+        if _likeness(mine[0], meant[0], sure=True) < SIMILAR_NAMES:
+            return f"{mine[0].text} is none of the {len(names)} authors"
+        names = meant
+    theirs = list(names[: len(mine)]) if reference.more_authors else list(names)
+    if not theirs:
+        return None
+    places, misspelt = _places(mine, theirs, least=SIMILAR_NAMES, sure=True)
+    said = []
+    for word, texts in (
+        ("misspelt", [f"{mine[n].text} (record: {csl_text_of(theirs[places[n] or 0])})" for n in misspelt]),
+        ("added", [author.text for author, place in zip(mine, places, strict=True) if place is None]),
+        ("missing", [csl_text_of(theirs[number]) for number in _free(places, theirs)]),
+    ):
+        if texts:
+            said.append(f"{word}: {_listed(texts)}")
+    order = [place for place in places if place is not None]
+    if order != sorted(order):
+        said.append("the order is another")
+    return "; ".join(said) or None
+
+
+def _places(
+    mine: Sequence[RefAuthor], theirs: Sequence[Name], *, least: float, sure: bool
+) -> tuple[list[int | None], list[int]]:
+    """Return for each author of a reference the place of the same person in the record, and which are misspelt."""
+    places = _pairs(mine, theirs)
+    free = _free(places, theirs)
+    misspelt: list[int] = []
+    for number, place in enumerate(places):
+        if place is None and (near := _nearest(number, mine[number], theirs, free, least, sure=sure)) is not None:
+            misspelt.append(number)
+            free.remove(near)
+            places[number] = near
+    return places, misspelt
+
+
+def _free(places: Sequence[int | None], theirs: Sequence[Name]) -> list[int]:
+    taken = set(places)
+    return [number for number in range(len(theirs)) if number not in taken]
+
+
+def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None]:
+    """Return for each author of a reference the place of the same person in the record."""
+    by_family: dict[str, list[int]] = {}
+    for number, name in enumerate(theirs):
+        forms = _forms(name.get("literal") or family_of(name))
+        if family := name.get("family"):
+            given = name.get("given", "")
+            forms |= {_bare(family), _bare(f"{given} {family}"), _bare(f"{family} {given}")}
+        for form in forms:
+            by_family.setdefault(form, []).append(number)
+    taken: set[int] = set()
+    places: list[int | None] = []
+    for number, author in enumerate(mine):
+        # What was divided at a comma may be the whole name of a group.
+        forms = _forms(author.group or author.family or "") | _forms(author.text)
+        candidates = sorted({place for form in forms for place in by_family.get(form, ())} - taken)
+        candidates.sort(key=lambda place, number=number: abs(place - number))  # type: ignore[misc]
+        found = next((place for place in candidates if _same_person(author, theirs[place])), None)
+        places.append(found)
+        if found is not None:
+            taken.add(found)
+    return places
+
+
+def _forms(family: str) -> set[str]:
+    """Return how a name may be written in plain letters: Müller is muller and mueller, and so is Mueller."""
+    text = re.sub(r"^the\s+", "", family.strip(), flags=re.IGNORECASE)
+    plain, expanded_form = _bare(text), folded(text, expand=True).replace(" ", "")
+    return {plain, expanded_form, _UMLAUT.sub(r"\1", plain), _UMLAUT.sub(r"\1", expanded_form)} - {""}
+
+
+def _same_person(author: RefAuthor, name: Name) -> bool:
+    if "literal" in name:
+        return bool(_forms(author.group or author.text) & _forms(name["literal"]))
+    family = family_of(name)
+    if author.group:
+        given = name.get("given", "")
+        whole = {_bare(f"{given} {family}"), _bare(f"{family} {given}"), _bare(family)}
+        return _bare(author.group) in whole or bool(_forms(author.group) & _forms(family))
+    families = _forms(family) | _forms(name.get("family", ""))
+    return bool(_forms(author.family or "") & families) and _same_given(author.given or "", name.get("given", ""))
+
+
+def _same_given(mine: str, theirs: str) -> bool:
+    """Tell whether given names may be of one person: initials agree, and so do first names that both spell out."""
+    first, second = _given_words(mine), _given_words(theirs)
+    if not first or not second:
+        return True
+    one, other = "".join(first), "".join(second)
+    if one == other or (min(len(one), len(other)) > 2 and (one.startswith(other) or other.startswith(one))):
+        return True
+    if len(first[0]) > 1 and len(second[0]) > 1:
+        short, long = sorted((first[0], second[0]), key=len)
+        if not long.startswith(short):
+            return False
+    my_initials, their_initials = ("".join(word[0] for word in words) for words in (first, second))
+    return my_initials.startswith(their_initials) or their_initials.startswith(my_initials)
+
+
+def _given_words(given: str) -> list[str]:
+    """Divide given names into words, and initials that stand together into letters."""
+    words: list[str] = []
+    for word in re.findall(r"[^\W_]+", given):
+        if word.isupper() and len(word) <= 3:
+            words += [folded(letter) for letter in word]
+        else:
+            words.append(folded(word))
+    return [word for word in words if word]
+
+
+def _nearest(
+    number: int, author: RefAuthor, names: Sequence[Name], free: Sequence[int], least: float, *, sure: bool
+) -> int | None:
+    """Return the place of the record's author that a misspelt one is meant to be: near by, with a similar name."""
+    near = [place for place in free if abs(place - number) <= 3]
+    found = [(likeness, -place) for place in near if (likeness := _likeness(author, names[place], sure=sure)) >= least]
+    return -max(found)[1] if found else None
+
+
+def _likeness(author: RefAuthor, name: Name, *, sure: bool) -> float:
+    """Return how much two names have in common, 0 to 1.
+
+    Family names that differ in one letter are alike if the given names agree, short ones only where it is ``sure`` that
+    the record is meant.
+    """
+    mine, theirs = folded(author.text[:MAX_NAME]), folded(csl_text_of(name)[:MAX_NAME])
+    whole = text_likeness(mine, theirs)
+    if author.group or "literal" in name or not _same_given(author.given or "", name.get("given", "")):
+        return whole
+    family, recorded = _bare(author.family or "")[:MAX_NAME], _bare(family_of(name))[:MAX_NAME]
+    if _forms(author.family or "") & _forms(family_of(name)):
+        return 1.0
+    one_letter = is_one_edit(family, recorded) and (sure or min(len(family), len(recorded)) >= SHORT_NAME)
+    return max(whole, ONE_LETTER if one_letter else text_likeness(family, recorded))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
+    return "; ".join(texts[:SHOWN_NAMES]) + more

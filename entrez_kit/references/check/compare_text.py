@@ -1,0 +1,558 @@
+"""Compare a reference that is written out as text with a record.
+
+A text is not divided into fields. It agrees with a record if all its words and numbers are the record's own, the whole
+title is in it, and authors and numbers come in the record's order. What differs is named by its field if the field is
+clear: the title and each author may have mistakes, and a number belongs to the field whose place it takes.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.names import Name, csl_names, csl_text_of
+from entrez_kit.pubmed.likeness import (
+    LEAST_PART,
+    confusable_key,
+    digits_of,
+    folded,
+    in_digits,
+    is_one_edit,
+    text_likeness,
+    years_of,
+)
+from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, JournalInfo, PublicationDate
+from entrez_kit.pubmed.pages import expanded
+from entrez_kit.pubmed.xml.dates import MONTH_NAMES
+from entrez_kit.references.check.compare_fields import (
+    LIKE_TITLES,
+    SHOWN_NAMES,
+    Agreement,
+    FieldDifference,
+    FieldName,
+    identifier_differences,
+    titles_of,
+)
+from entrez_kit.references.check.pasted_lists import words_of
+from entrez_kit.references.files.references import Reference
+
+MAX_SHOWN: Final = 120
+MAX_LEFT: Final = 12
+LEAST_TITLE: Final = 3
+"""Words that belong to no field, from which on they are the title of another work."""
+SURE_TITLE: Final = 15
+"""Letters of a title, from which on a text with most of them is no accident."""
+WIDER: Final = (0, 1, -1)
+"""Words that a title with mistakes may have more than the right one."""
+MAX_WINDOWS: Final = 5
+"""Places of a text at which a title with mistakes is compared letter by letter."""
+MAX_PART: Final = 60
+"""Words of the beginning of a title that a text may have alone."""
+MAX_NAMES: Final = 100
+"""Authors whose names may have mistakes; further ones are looked for as they are."""
+MAX_HEAD: Final = 600
+"""Words among which authors with mistakes are looked for."""
+_LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
+_SUPERFLUOUS_WORDS: Final = (
+    "a an and the of in on for to at from et al others doi pmid pmcid vol volume no nr number issue p pp pg pages "
+    "article art epub ahead print online available published posted preprint pubmed central suppl supp supplement pt "
+    "part nos vols advance publication press french german spanish chinese japanese russian italian portuguese dutch "
+    "polish english abstract internet"
+)
+_SUPERFLUOUS: Final = frozenset(_SUPERFLUOUS_WORDS.split())
+"""Words that say nothing about a work."""
+_PLACE_WORDS: Final = "bd band jg jahrgang h heft s seiten t tome n num j ol m d u coll т с вып стр и др"
+_OF_PLACES: Final = frozenset(_PLACE_WORDS.split())
+"""Words in front of volumes, issues and pages in German, French, Russian and Chinese lists."""
+_OTHERS: Final = frozenset((("et", "al"), ("and", "others"), ("u", "a"), ("et", "coll"), ("и", "др")))
+"""The words that stand for the authors who are left out."""
+_NOT_NAMES: Final = frozenset(("eds", "coll", "u", "и", "др"))
+_BOOK_WORDS: Final = "edited by ed eds editor editors edition revised chap chapter report univ up hrsg"
+_OF_BOOKS: Final = frozenset(_BOOK_WORDS.split())
+"""Words that references have in front of the parts of a book."""
+_GENERATIONS: Final = frozenset(("jr", "sr", "ii", "iii", "iv", "2nd", "3rd", "4th"))
+_PARTICLES: Final = ("non-dropping-particle", "dropping-particle")
+NAME_WORDS: Final = 12
+"""More words than these do not stand between two family names."""
+MAX_INITIALS: Final = 3
+_SPELT: Final = re.compile(r"\b(\w) (?=\w\b)")
+_YEAR: Final = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}[a-z]?")
+
+
+def compare_text(reference: Reference, article: Article) -> Agreement:
+    """Compare a reference that is written out with a record."""
+    item = csl_item(article)
+    words = words_of(reference.text or "", _words_of_record(article, item))
+    found = list(identifier_differences(reference, article))
+    if not words:
+        return Agreement(True, found, [], False)
+    sure = _is_at_its_place(reference, words, article, item)
+    title = _find_title(words, article, sure=sure)
+    if title.difference is not None:
+        found.append(title.difference)
+    for start, length in sorted(title.spans, reverse=True):
+        del words[start : start + length]
+    head = min((start for start, _ in title.spans), default=None)
+    authors = _compare_authors(words, article, reference.text or "", head)
+    if authors.difference is not None:
+        found.append(authors.difference)
+    rest = [word for n, word in enumerate(words) if n not in authors.taken]
+    place = _compare_place(rest, article, item)
+    if title.spans:
+        return Agreement(not authors.are_others, [*found, *place.differences], place.left, authors.agree)
+    # Without the title, what is left may be another one.
+    unknown = [word for word in place.left if len(word) > 1]
+    unknown += [word for one in place.differences if one.field == "journal" for word in one.given.split()]
+    names_other_work = len(unknown) >= LEAST_TITLE
+    shown = reference.text or "" if names_other_work else ""
+    shown = shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
+    detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
+    if unknown or not sure:  # at its place a reference needs no title
+        found.append(FieldDifference(field="title", given=shown, record=str(item.get("title", "")), detail=detail))
+    differences = [one for one in place.differences if not (names_other_work and one.field == "journal")]
+    same = not names_other_work and not authors.are_others and (sure or (authors.agree and not differences))
+    return Agreement(same, [*found, *differences], [] if names_other_work else place.left, authors.agree)
+
+
+def _words_of_record(article: Article, item: Item) -> set[str]:
+    """Return the words of the titles, the authors and the journal of a record."""
+    names = csl_names(article.authors)
+    texts = [*titles_of(article), *_journal_names(article, item), *map(csl_text_of, names)]
+    return {word for text in texts for word in folded(text).split()}
+
+
+def _is_at_its_place(reference: Reference, words: Sequence[str], article: Article, item: Item) -> bool:
+    """Tell whether an identifier of a text is the record's, or its journal, volume and first page are in the text."""
+    if any(
+        (getattr(reference, name) or "-").lower() == (getattr(article, name) or "").lower()
+        for name in ("doi", "pmid", "pmcid")
+    ):
+        return True
+    volume = folded(str(item.get("volume") or "")).split()
+    page = folded(str(item.get("page") or item.get("number") or "").partition("-")[0]).split()
+    return bool(volume and page) and {*volume, *page} <= set(words) and _has_journal(words, article, item)
+
+
+def _has_journal(words: Sequence[str], article: Article, item: Item) -> bool:
+    return any(_place_of(folded(name).split(), words) is not None for name in _journal_names(article, item))
+
+
+def _journal_names(article: Article, item: Item) -> list[str]:
+    journal = article.journal_info or JournalInfo()
+    names = [journal.title, journal.iso_abbreviation]
+    names += [str(item[key]) for key in ("container-title", "container-title-short", "publisher") if item.get(key)]
+    return [name for name in names if name]
+
+
+def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
+    """Return where some words stand among others, one behind the other."""
+    if not wanted:
+        return None
+    size = len(wanted)
+    return next((n for n in range(len(words) - size + 1) if list(words[n : n + size]) == list(wanted)), None)
+
+
+# Title
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """Where the title of a record is in a text, and what differs in it."""
+
+    spans: Sequence[tuple[int, int]] = ()
+    difference: FieldDifference | None = None
+
+
+def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title:
+    """Find the title: whole, with mistakes, or its beginning."""
+    titles = [folded(title).split() for title in titles_of(article)]
+    spans = [(place, len(title)) for title in titles if (place := _place_of(title, words)) is not None]
+    if spans:
+        return _Title(spans)
+    record = str(csl_item(article).get("title", ""))
+    near = [span for title in titles if title and (span := _near(title, words, sure=sure)) is not None]
+    if near:
+        _, start, length = max(near)
+        given = " ".join(words[start : start + length])
+        return _Title([(start, length)], FieldDifference(field="title", given=given, record=record))
+    for title in titles:
+        for size in range(min(len(title) - 1, MAX_PART), LEAST_PART - 1, -1):
+            if (place := _place_of(title[:size], words)) is not None and (sure or set(words) & set(years_of(article))):
+                given = " ".join(words[place : place + size])
+                detail = f"the text has only the beginning: {given}"
+                return _Title(
+                    [(place, size)], FieldDifference(field="title", given=given, record=record, detail=detail)
+                )
+    return _Title()
+
+
+def _near(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[float, int, int] | None:
+    """Return how much a part of a text is like a title, where it begins and how many words it has."""
+    whole = "".join(title)
+    if not sure and len(whole) < SURE_TITLE:
+        return None
+    keys = {confusable_key(word): n for n, word in reversed(list(enumerate(title)))}
+    votes = Counter(n - keys[key] for n, word in enumerate(words) if (key := confusable_key(word)) in keys)
+    starts = [start for start, _ in votes.most_common() if start >= 0][:MAX_WINDOWS]
+    found: list[tuple[float, int, int]] = []
+    for start in starts or range(min(len(words), MAX_WINDOWS)):
+        for length in (len(title) + more for more in WIDER):
+            if 0 < length <= len(words) - start:
+                likeness = text_likeness("".join(words[start : start + length]), whole)
+                if likeness >= LIKE_TITLES:
+                    found.append((likeness, start, length))
+    return max(found, default=None)
+
+
+# Authors
+
+
+@dataclass(slots=True)
+class _Authors:
+    """How the authors of a text agree with those of a record; ``taken`` are the places of their words."""
+
+    taken: set[int] = field(default_factory=set)
+    difference: FieldDifference | None = None
+    agree: bool = False
+    are_others: bool = False
+
+
+@dataclass(slots=True)
+class _Found:
+    """The authors of a record in the words of a text: their places, and those that are misspelt there."""
+
+    places: dict[int, int] = field(default_factory=dict)
+    misspelt: dict[int, str] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+
+
+def _compare_authors(words: Sequence[str], article: Article, text: str, head: int | None) -> _Authors:
+    """Compare the authors, who stand before the title at ``head``, or without a title before the first number."""
+    names = csl_names(article.authors, with_initials=True)
+    if not names:
+        return _Authors()
+    # What the title says of others is said of no author.
+    others = any(pair in _OTHERS for pair in pairwise(words))
+    others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)
+    count, taken = _match_in_order(words, names, others=others, end=head or len(words))
+    end = head if head is not None else next((n for n, word in enumerate(words) if word.isdigit()), len(words))
+    open_words = [n for n in range(end) if n not in taken and _may_be_name(words[n])]
+    if count and (others or count == len(names)) and not (head and open_words):
+        return _Authors(taken, agree=True)
+    if not head and not count:
+        end = len(words) if head == 0 else end
+    found = _match_with_mistakes(words[: min(end, MAX_HEAD)], names)
+    if not found.places:
+        if not open_words:
+            return _Authors(taken)  # the text names no authors
+        return _Authors(taken | set(range(head or 0)), _none_of_them(words, names, head), are_others=True)
+    added = [words[n] for n in range(end) if n not in found.taken and _may_be_name(words[n]) and len(words[n]) > 1]
+    added = added if head is not None else []
+    missing = [] if others else [csl_text_of(name) for n, name in enumerate(names) if n not in found.places]
+    order = [found.places[n] for n in sorted(found.places)]
+    said = [
+        f"{word}: {_listed(texts)}"
+        for word, texts in (
+            ("misspelt", [f"{given} (record: {csl_text_of(names[n])})" for n, given in found.misspelt.items()]),
+            ("added", added),
+            ("missing", missing),
+        )
+        if texts
+    ]
+    said += ["the order is another"] if order != sorted(order) else []
+    result = _Authors(found.taken | set(range(head or 0)), agree=True)
+    if said:
+        given = " ".join(words[:end])
+        result.difference = FieldDifference(
+            field="authors", given=given, record=_listed(list(map(csl_text_of, names))), detail="; ".join(said)
+        )
+    return result if len(found.places) * 3 >= len(found.places) + len(added) else _with_others(result)
+
+
+def _with_others(authors: _Authors) -> _Authors:
+    authors.agree, authors.are_others = False, True
+    return authors
+
+
+def _none_of_them(words: Sequence[str], names: Sequence[Name], head: int | None) -> FieldDifference:
+    """Return the difference of a text by other authors; it says that none is in it only if that is so."""
+    known = [folded(str(name.get("literal") or name.get("family") or "")).split() for name in names]
+    somewhere = any(_place_of(family, words) is not None for family in known)
+    detail = "these are other authors" if somewhere else "none of the record's authors is in the text"
+    given = " ".join(words[: head or NAME_WORDS])
+    return FieldDifference(field="authors", given=given, record=_listed(list(map(csl_text_of, names))), detail=detail)
+
+
+def _may_be_name(word: str) -> bool:
+    return word not in _SUPERFLUOUS and not word.isdigit() and word not in _GENERATIONS and word not in _NOT_NAMES
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
+    return "; ".join(texts[:SHOWN_NAMES]) + more
+
+
+def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, set[int]]:
+    """Return how many of a record's authors are at the head of a text, in order, and the places of their words.
+
+    Between two family names only given names and initials of these two may stand. Where the text says that there are
+    ``others``, some of the record's may be passed over. At ``end`` the title stood; a letter behind it is the
+    journal's.
+    """
+    taken: set[int] = set()
+    begin = 0
+    before: set[str] = set()
+    count = 0
+    for name in names:
+        family = _family_words(name)
+        given = _given_forms(name)
+        place = _place_of(family, words[begin : begin + len(family) + NAME_WORDS])
+        between = range(begin, begin + (place or 0))
+        if place is None or any(words[n] not in before | given | _SUPERFLUOUS for n in between):
+            if others:
+                continue
+            break
+        begin += place + len(family)
+        taken.update(range(between.start, begin))
+        before = given
+        count += 1
+    while begin < min(end, len(words)) and words[begin] in before:
+        taken.add(begin)
+        begin += 1
+    return count, taken
+
+
+def _family_words(name: Name) -> list[str]:
+    family = folded(str(name.get("literal") or name.get("family") or "")).split()
+    return family[1:] if family[:1] == ["the"] and len(family) > 1 else family
+
+
+def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
+    """Find the authors of a record among words, in any order; a family name may have mistakes."""
+    found = _Found()
+    for number, name in enumerate(names):
+        family = _family_words(name)
+        size = len(family)
+        starts = [n for n in range(len(words) - size + 1) if found.taken.isdisjoint(range(n, n + size))]
+        exact = [n for n in starts if list(words[n : n + size]) == family]
+        if exact:
+            # Of two persons with one family name the given names tell which one it is.
+            place = max(exact, key=lambda n: (_has_given(words, n, size, name), -n))
+        elif number >= MAX_NAMES:
+            continue
+        else:
+            near = [(likeness, -n) for n in starts if (likeness := _name_likeness(words, n, size, name))]
+            if not near:
+                continue
+            place = -max(near)[1]
+            found.misspelt[number] = " ".join(words[place : place + size])
+        found.places[number] = place
+        found.taken.update(range(place, place + size))
+        given = {confusable_key(form) for form in _given_forms(name)}
+        for step in (1, -1):
+            n = place + size if step > 0 else place - 1
+            while 0 <= n < len(words) and n not in found.taken and confusable_key(words[n]) in given:
+                found.taken.add(n)
+                n += step
+    return found
+
+
+def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
+    given = {confusable_key(form) for form in _given_forms(name)}
+    return any(
+        confusable_key(word) in given
+        for word in (*words[start + size : start + size + 1], *words[max(0, start - 1) : start])
+    )
+
+
+def _name_likeness(words: Sequence[str], start: int, size: int, name: Name) -> float:
+    """Return how much a part of a text is like a family name; 0 if it is another one."""
+    one, other = "".join(words[start : start + size]), "".join(_family_words(name))
+    likeness = text_likeness(one, other)
+    if is_one_edit(one, other) and _has_given(words, start, size, name):
+        return max(likeness, LIKE_TITLES)
+    return likeness if likeness >= LIKE_TITLES and len(other) > MAX_INITIALS else 0.0
+
+
+def _given_forms(name: Name) -> set[str]:
+    """Return the words a given name may be written with: itself, its parts, and its initials together or apart."""
+    words = folded(str(name.get("given") or "")).split()
+    particles = folded(" ".join(str(name.get(part) or "") for part in _PARTICLES)).split()
+    initials = "".join(word[0] for word in words)
+    letters = {letter for word in words if len(word) <= MAX_INITIALS for letter in word}
+    suffixes = _GENERATIONS if name.get("suffix") else frozenset[str]()
+    printed = folded(name.get("initials", ""))  # PubMed's may be fewer than there are names
+    return {*words, *particles, *initials, initials, initials[:1], printed, "".join(words), *letters} - {""} | suffixes
+
+
+# Journal, dates, volume, issue and pages
+
+
+class _Place(NamedTuple):
+    """How a text agrees with the journal, the dates and the numbers of a record; ``left`` are words of no field."""
+
+    differences: list[FieldDifference]
+    left: list[str]
+
+
+def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place:
+    """Compare words with the journal and the dates, and numbers with volume, issue and pages in their order."""
+    journal = article.journal_info or JournalInfo()
+    of_book = _words_of_book(article)
+    words = [word for word in words if word not in of_book]
+    names = _journal_names(article, item)
+    has_journal = _has_journal(words, article, item)
+    cut = list(_cut_names(names)) if article.journal_info is not None else []
+    for name in sorted((folded(name).split() for name in names), key=len, reverse=True):
+        if len(name) > 1 and (place := _place_of(name, words)) is not None:  # a year may be part of it
+            words = [*words[:place], *words[place + len(name) :]]
+            cut = []
+    places = (journal.pages, journal.article_number, item.get("volume"), item.get("issue"))
+    texts = [folded(name) for name in names]
+    of_journal = {word for text in texts for form in (text, _SPELT.sub(r"\1", text)) for word in form.split()}
+    known = of_journal | {word for word in folded(" ".join(filter(None, places))).split() if word.isalpha()}  # iii-iv
+    said = [word for word in words if word in known and word not in _SUPERFLUOUS and not word.isdigit()]
+    # "Nature" is not "Nature methods".
+    left: list[str] = said if cut and 0 < len(said) < min(map(len, cut)) else []
+    has_journal = has_journal and not left
+    years = set(years_of(article))
+    forms = [[one for one in form if one[0] not in years] for form in _places(article, item)]
+    digits = {word for form in forms for word, _ in form}
+    numbers: list[str] = []
+    for word, is_number in _unknown_words(words, article, known, years, digits):
+        if is_number and not any(_is_word_with_mistakes(word, one) for one in of_journal):
+            numbers.append(word)
+        else:
+            left.append(word)
+    differences: list[FieldDifference] = []
+    if years and not years & set(words) and (year := next(filter(_is_year, numbers), None)):
+        numbers.remove(year)
+        differences.append(FieldDifference(field="year", given=year, record=years_of(article)[0]))
+    differences += _compare_numbers(numbers, forms, item)
+    if left and names and not has_journal:
+        given = " ".join(word for word in words if word in left or word in of_journal)
+        differences.append(
+            FieldDifference(field="journal", given=given, record=str(item.get("container-title") or names[0]))
+        )
+        left = []
+    return _Place(differences, left[:MAX_LEFT])
+
+
+def _words_of_book(article: Article) -> set[str]:
+    """Return the words that a reference may have of a book: its editors, edition, series, publisher and numbers."""
+    book = article.book_info
+    if book is None:
+        return set()
+    people = csl_names([*book.authors, *book.editors], with_initials=True)
+    words = {word for name in people for word in (*_family_words(name), *_given_forms(name), *_GENERATIONS)}
+    texts = (
+        *(book.title, book.volume_title, book.collection_title, book.publisher, book.publisher_location),
+        *(book.edition, book.volume, book.medium, book.report_number, book.location),
+    )
+    years = set(years_of(article))
+    words |= {word for text in texts for word in folded(text or "").split() if word not in years}
+    return words | _OF_BOOKS
+
+
+def _is_year(word: str) -> bool:
+    return _YEAR.fullmatch(digits_of(word)) is not None
+
+
+def _is_word_with_mistakes(word: str, right: str) -> bool:
+    """Tell whether a word with a digit in it is a word of letters as scanned text has it."""
+    return len(right) > 1 and not right.isdigit() and confusable_key(word) == confusable_key(right)
+
+
+def _unknown_words(
+    words: Sequence[str], article: Article, known: Collection[str], years: Collection[str], digits: Collection[str]
+) -> Iterator[tuple[str, bool]]:
+    """Yield the words that are neither of the journal nor of a date, and whether each is a number."""
+    journal = article.journal_info or JournalInfo()
+    published = journal.publication_date or PublicationDate()
+    dates: Sequence[PublicationDate | ArticleDate] = (published, *article.article_dates)
+    ranged = folded(published.medline_date or "").split()
+    months = {date.month for date in dates if date.month}
+    days = {str(date.day) for date in dates if date.day}
+    months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
+    month_names = {name for month in months for name in MONTH_NAMES[month - 1]}
+    languages = {LANGUAGES[code][1].lower() for code in article.languages if code in LANGUAGES}
+    after_month = False
+    for place, word in enumerate(words):
+        if word in known and not word.isdigit():
+            continue
+        if word in days and words[place + 1 : place + 2] and words[place + 1] in month_names:
+            continue
+        if word in month_names or (word.isalpha() and word in ranged):
+            after_month = True
+            continue
+        if word in years or (after_month and word in days):
+            pass
+        elif any(letter.isdigit() for letter in word) or digits_of(word) in digits:
+            yield word, True
+        elif word not in _SUPERFLUOUS and word not in _OF_PLACES and word not in languages:
+            yield word, False
+        after_month = False
+
+
+def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
+    """Yield the words of a journal's names that count, without what stands in brackets and behind colons."""
+    for name in names:
+        text = folded(re.split(r"[(:=]", name or "", maxsplit=1)[0])
+        for form in {text, _SPELT.sub(r"\1", text)}:
+            if words := [word for word in form.split() if word not in _SUPERFLUOUS and not word.isdigit()]:
+                yield words
+
+
+_Labelled = tuple[str, FieldName]
+"""A number, and the field it belongs to."""
+
+
+def _compare_numbers(given: Sequence[str], forms: Sequence[Sequence[_Labelled]], item: Item) -> list[FieldDifference]:
+    """Compare numbers with the form of volume, issue and pages that they are most like; name the fields that differ."""
+    record = {"pages": item.get("page") or item.get("number"), "volume": item.get("volume"), "issue": item.get("issue")}
+
+    def cost(form: Sequence[_Labelled]) -> tuple[int, int, bool]:
+        wrong: list[FieldName] = [name for (word, name), mine in zip(form, given, strict=False) if word != mine]
+        wrong += [name for _, name in form[len(given) :]]
+        wrong += ["pages"] * (len(given) - len(form))
+        return (len(wrong), len(set(wrong)), "issue" in wrong)
+
+    if not given or not forms:
+        return []
+    best = min(forms, key=cost)
+    wrong: dict[FieldName, list[str]] = {}
+    for (word, name), mine in zip(best, given, strict=False):
+        if word != mine:
+            wrong.setdefault(name, []).append(mine)
+    if len(given) > len(best):
+        wrong.setdefault("pages", []).extend(given[len(best) :])
+    return [
+        FieldDifference(field=name, given=" ".join(numbers), record=str(record.get(name) or ""))
+        for name, numbers in wrong.items()
+    ]
+
+
+def _places(article: Article, item: Item) -> list[list[_Labelled]]:
+    """Return the forms of volume, issue and pages in a text: each given or not, a range whole, short or its start."""
+    pages = expanded(str(item.get("page") or item.get("number") or ""))
+    head = re.split(r"[,;]", pages)[0]
+    first, _, last = head.partition("-")
+    journal = article.journal_info or JournalInfo()
+    number = journal.article_number or ""
+    forms = {
+        tuple(folded(form).split()) for form in (pages, head, first, journal.pages or "", number, number.lstrip("eE"))
+    }
+    forms |= {(*folded(first).split(), *folded(last)[size:].split()) for size in range(len(folded(last)))}
+    volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
+    found: list[list[_Labelled]] = []
+    for volume_words in dict.fromkeys((volume, (in_digits("".join(volume)),), ())):
+        for issue_words in dict.fromkeys((issue, ())):
+            for page_words in (*sorted(forms, key=lambda form: -len(" ".join(form))), ()):
+                labelled: list[_Labelled] = [(word, "volume") for word in volume_words]
+                labelled += [(word, "issue") for word in issue_words]
+                labelled += [(word, "pages") for word in page_words]
+                found.append([one for one in labelled if any(letter.isdigit() for letter in one[0])])
+    return found

@@ -1,0 +1,147 @@
+"""What a Crossref record says of a work: how it stands, and its fields in the shape of PubMed's articles."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from entrez_kit.base.markup import on_the_line
+from entrez_kit.pubmed.encoded_markup import plain_text
+from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
+from entrez_kit.pubmed.standing import GRAVITY, LIFTED, Standing, StandingNotice, StandingStatus, standing_of
+
+Record = Mapping[str, Any]
+
+UPDATES: Final[Mapping[str, StandingStatus]] = {
+    "retraction": "retracted",
+    "retract_and_replace": "retracted",
+    "partial_retraction": "partially_retracted",
+    "withdrawal": "withdrawn",
+    "removal": "withdrawn",
+    "expression_of_concern": "expression_of_concern",
+    "reinstatement": "reinstated",
+    "new_version": "superseded",
+    "new_edition": "superseded",
+}
+"""Crossref's update types; all others, errata and corrigenda among them, correct a work."""
+_NOTICES: Final[Mapping[StandingStatus, StandingStatus]] = {
+    "retracted": "retraction_notice",
+    "partially_retracted": "retraction_notice",
+    "withdrawn": "retraction_notice",
+    "expression_of_concern": "concern_notice",
+    "corrected": "correction_notice",
+}
+"""What a work is that says so of another one."""
+
+
+def standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing | None:
+    """Say how a work stands by its record and by notices that name it; None where neither says anything.
+
+    Args:
+        record: the record of the work, whose ``updated-by`` names notices.
+        notices: records of notices, whose ``update-to`` names the work.
+    """
+    own = _doi(record)
+    found = [_notice(update, _doi(update)) for update in _listed(record, "updated-by")]
+    for notice in (record, *notices):
+        for update in _listed(notice, "update-to"):
+            if _doi(update) == own:
+                found.append(_notice(update, _doi(notice)))
+            elif notice is record and (status := _NOTICES.get(_status(update))):
+                found.append(_notice(update, _doi(update), status))
+    for relation, status in (("is-preprint-of", "preprint_published"), ("is-replaced-by", "superseded")):
+        for related in _listed(record.get("relation"), relation):
+            found.append(StandingNotice(status=status, kind=relation, doi=str(related.get("id") or "") or None))
+    marked = standing_of(title=title_of(record))
+    if marked is not None and not any(notice.status in LIFTED or "notice" in notice.status for notice in found):
+        found.append(StandingNotice(status=marked.status, kind="title"))
+    return standing_by(found)
+
+
+def standing_by(notices: Iterable[StandingNotice]) -> Standing | None:
+    """Return the standing that dated notices come to: a reinstatement takes back what was said before it."""
+    found = list({(one.status, one.doi, one.pmid): one for one in notices}.values())
+    reinstated = max((one.date or "" for one in found if one.status == "reinstated"), default=None)
+    if reinstated is not None:
+        found = [one for one in found if one.status not in LIFTED or (one.date or "") > reinstated]
+    found.sort(key=lambda one: GRAVITY.index(one.status))
+    return Standing(status=found[0].status, notices=found) if found else None
+
+
+def title_of(record: Record) -> str:
+    """Return the title of a work, with its subtitle."""
+    parts = [plain_text(str(part)) for name in ("title", "subtitle") for part in (record.get(name) or ())[:1] if part]
+    return ": ".join(part for part in parts if part)
+
+
+def article_of(record: Record) -> Article:
+    """Return a record in the shape of PubMed's articles; it has no PMID."""
+    doi = str(record["DOI"])
+    dates = [next(iter((record.get(name) or {}).get("date-parts") or [[]])) for name in _DATES]
+    issued = [part for part in next((date for date in dates if date and date[0]), ()) if isinstance(part, int)]
+    names = [
+        str(name)
+        for key in ("container-title", "short-container-title")
+        for name in (record.get(key) or ())[:1]
+        if name
+    ]
+    journal = JournalInfo(
+        title=plain_text(names[0]) if names else None,
+        iso_abbreviation=plain_text(names[-1]) if len(names) > 1 else None,
+        volume=_text(record, "volume"),
+        issue=_text(record, "issue"),
+        pages=_text(record, "page"),
+        article_number=_text(record, "article-number"),
+        publication_date=PublicationDate(year=issued[0], month=issued[1] if issued[1:] else None) if issued else None,
+    )
+    others = {date[0] for date in dates if date and isinstance(date[0], int)} - set(issued[:1])
+    return Article.model_validate(
+        {
+            "pmid": "",
+            "doi": doi.lower(),
+            "title": title_of(record),
+            "url": f"https://doi.org/{doi}",
+            "authors": [author for one in _listed(record, "author") if (author := _author(one)) is not None],
+            "journal_info": journal,
+            "article_dates": [{"type": "Electronic", "year": year} for year in sorted(others)],
+            "standing": standing_of_work(record),
+        }
+    )
+
+
+_DATES: Final = ("published-print", "issued", "published-online", "published")
+
+
+def _author(person: Record) -> Author | None:
+    family, given = (on_the_line(str(person.get(name) or "")) for name in ("family", "given"))
+    if not family:
+        group = on_the_line(str(person.get("name") or given))
+        return Author(collective_name=group) if group else None
+    return Author(last_name=family, first_name=given or None, suffix=person.get("suffix"))
+
+
+def _listed(holder: Any, name: str) -> Iterator[Record]:
+    listed = holder.get(name) if isinstance(holder, Mapping) else None
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, Mapping):
+            yield item
+
+
+def _text(record: Record, name: str) -> str | None:
+    value = record.get(name)
+    return str(value) if value not in (None, "") else None
+
+
+def _doi(record: Record) -> str:
+    return str(record.get("DOI") or "").lower()
+
+
+def _status(update: Record) -> StandingStatus:
+    kind = str(update.get("type") or update.get("label") or "").strip().lower().replace(" ", "_").replace("-", "_")
+    return UPDATES.get(kind, "corrected")
+
+
+def _notice(update: Record, doi: str, status: StandingStatus | None = None) -> StandingNotice:
+    updated = update.get("updated")
+    date = str(updated.get("date-time") or "")[:10] if isinstance(updated, Mapping) else ""
+    return StandingNotice(
+        status=status or _status(update), kind=str(update.get("type") or "") or None, doi=doi or None, date=date or None
+    )

@@ -1,0 +1,433 @@
+"""Find the records that references may mean: by identifier, by journal and place, by title."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal, get_args
+
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
+from entrez_kit.base.identifiers import IdKind
+from entrez_kit.base.markup import on_the_line
+from entrez_kit.core.batches import in_batches
+from entrez_kit.pubmed.brief import surname
+from entrez_kit.pubmed.citation_matcher import (
+    UNKNOWN_JOURNAL,
+    Citation,
+    ask_matcher,
+    name_candidates,
+)
+from entrez_kit.pubmed.likeness import digits_of, folded, text_likeness
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
+from entrez_kit.references.check.compare import compare
+from entrez_kit.references.check.compare_fields import (
+    IDENTIFIERS,
+    Agreement,
+    FieldDifference,
+    IdentifierName,
+    title_agrees,
+)
+from entrez_kit.references.check.crossref_records import article_of
+from entrez_kit.references.check.guessing import Guess, guessed
+from entrez_kit.references.check.sources import crossref_records
+from entrez_kit.references.files.references import Reference
+from entrez_kit.services import Services
+
+TITLES_PER_SEARCH: Final = 10
+RECORDS_PER_SEARCH: Final = 100
+LEAST_LIKENESS: Final = 0.5
+"""Titles that have less in common are not worth naming."""
+LEAST_WORDS: Final = 3
+"""Titles of fewer words are searched with the first author, or not at all: they would find anything."""
+MAX_FITTING: Final = 5
+"""Records that are compared if several fit a place."""
+
+_DIVIDED: Final = re.compile(r"(?<=[a-z])[-\u2010] ?(?=[a-z])")
+
+FoundBy = Literal["identifier", "citation", "title"]
+FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A record that a reference may mean, and how the two agree."""
+
+    article: Article
+    found_by: FoundBy
+    agreement: Agreement
+
+    @property
+    def same(self) -> bool:
+        """Whether it is the work that the reference means."""
+        return self.agreement.same
+
+    @property
+    def differences(self) -> list[FieldDifference]:
+        """The fields that differ."""
+        return self.agreement.differences
+
+    @property
+    def faults(self) -> int:
+        """In how much they differ."""
+        return len(self.agreement.differences) + len(self.agreement.left)
+
+
+@dataclass(eq=False)
+class Candidates:
+    """The records that a reference may mean, and what the look-ups said about it.
+
+    ``absent`` are identifiers that PubMed does not have, ``owners`` the articles that identifiers belong to if that is
+    not the record that is meant, ``unknown_owners`` why that is not known, ``unregistered`` DOIs that Crossref does not
+    have, ``unknown_journals`` journals that NCBI's matcher does not know.
+    """
+
+    reference: Reference
+    matches: dict[str, Match] = field(default_factory=dict)
+    failure: EntrezKitError | None = None
+    absent: list[str] = field(default_factory=list)
+    unregistered: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    nearest: tuple[float, Article] | None = None
+    owners: dict[IdentifierName, Article] = field(default_factory=dict)
+    unknown_owners: dict[IdentifierName, EntrezKitError] = field(default_factory=dict)
+    unknown_journals: set[str] = field(default_factory=set)
+
+    def add(self, article: Article, found_by: FoundBy, *, only_same: bool = False) -> None:
+        """Add a record, under the way it was first found; ``only_same`` if it is the work that is meant."""
+        key = article.pmid or article.doi or ""
+        if key not in self.matches:
+            match = Match(article, found_by, compare(self.reference, article))
+            if match.same or not only_same:
+                self.matches[key] = match
+
+    @property
+    def settled(self) -> bool:
+        """Whether one of the records is the work that is meant."""
+        return any(one.same for one in self.matches.values())
+
+    @property
+    def ranked(self) -> list[Match]:
+        """The records that may be meant, the likeliest first."""
+        matches = list(self.matches.values())
+        if any(match.found_by == "identifier" and not match.same for match in matches):
+            # The title of one work and the identifier of another need the authors to say which one is meant.
+            matches = [
+                match
+                if match.found_by == "identifier" or match.agreement.has_authors
+                else Match(match.article, match.found_by, match.agreement._replace(same=False))
+                for match in matches
+            ]
+        return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
+
+    @cached_property
+    def guess(self) -> Guess:
+        """What a reference that is written out may say."""
+        return guessed(self.reference.text or "")
+
+    @property
+    def title(self) -> str:
+        """The title, or what may be it."""
+        return self.reference.title or next(iter(self.guess.titles), "")
+
+    @cached_property
+    def title_term(self) -> str | None:
+        """A search for the title; None where there is none to make out."""
+        reference = self.reference
+        if reference.text:
+            # A hyphen may be that of a line break.
+            titles = [form for title in self.guess.titles for form in dict.fromkeys((title, _DIVIDED.sub("", title)))]
+            terms = [_term(title, self.guess.author) for title in titles]
+            return " OR ".join(term for term in terms if term) or None
+        first = reference.authors[0] if reference.authors else None
+        return _term(reference.title or "", (first.family or surname(first.text)) if first else None)
+
+    @cached_property
+    def citations(self) -> list[Citation]:
+        """What NCBI's matcher can look up: a journal and a place in it, the likeliest first."""
+        reference, guess = self.reference, self.guess
+        if reference.journal and reference.year and (reference.volume or reference.pages):
+            first = reference.authors[0] if reference.authors else None
+            return [
+                Citation(
+                    journal=reference.journal,
+                    year=reference.year,
+                    volume=digits_of(reference.volume or "") or None,
+                    first_page=digits_of((reference.pages or "").replace("–", "-").partition("-")[0]) or None,
+                    author_name=surname(first.family or first.text) if first else None,
+                )
+            ]
+        return [
+            Citation(
+                journal=place.journal,
+                year=place.year,
+                volume=digits_of(place.volume),
+                first_page=digits_of(place.page or "") or None,
+                author_name=guess.author,
+            )
+            for place in guess.places
+        ]
+
+    @property
+    def places(self) -> list[Citation]:
+        """Those of its citations that have a journal, a volume and a page."""
+        return [citation for citation in self.citations if citation.volume and citation.first_page]
+
+
+def find_records(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[Candidates]:
+    """Find the records that a batch of references may mean, in a number of requests that the batch bounds."""
+    found = [Candidates(reference) for reference in references]
+    _look_up_identifiers(services, found)
+    for look_up in (_look_up_places, _search_titles):
+        look_up(services, [one for one in found if not one.settled and not one.failure])
+    if crossref:
+        _look_up_dois(services, [one for one in found if not one.settled])
+    _add_nearest(services, [one for one in found if not (one.settled or one.failure or one.others)])
+    _look_up_altered_places(services, [one for one in found if not (one.settled or one.failure or one.others)])
+    _find_owners(services, [one for one in found if one.ranked and one.ranked[0].same], crossref=crossref)
+    return found
+
+
+_Wanted = dict[str, list[Candidates]]
+"""What is looked up, and for which references."""
+
+
+def _wanted(pairs: Iterable[tuple[str | None, Candidates]]) -> _Wanted:
+    wanted: _Wanted = {}
+    for key, one in pairs:
+        if key:
+            wanted.setdefault(key, []).append(one)
+    return wanted
+
+
+def _fetch(services: Services, wanted: _Wanted) -> Iterator[tuple[Candidates, Fetched, Article | None]]:
+    """Fetch records by identifier; yield them with each of those they are wanted for."""
+    for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
+        article = item.record.article() if item.record is not None else None
+        for one in wanted[item.input]:
+            yield one, item, article
+
+
+# Identifiers
+
+
+def _look_up_identifiers(services: Services, found: Sequence[Candidates]) -> None:
+    """Look identifiers up, the cheapest kind first; what its PMID settles needs no search for its DOI."""
+    kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
+    for kind in kinds:
+        wanted = _wanted((getattr(one.reference, kind), one) for one in found if not one.settled)
+        for one, item, article in _fetch(services, wanted):
+            if article is not None:
+                one.add(article, "identifier")
+            elif item.status == "error":
+                one.failure = item.error
+            else:
+                one.absent.append(item.input)
+    for one in found:
+        if one.settled:  # one identifier that leads to the record is enough
+            one.failure = None
+
+
+def _look_up_dois(services: Services, found: Sequence[Candidates]) -> None:
+    """Ask Crossref for the DOIs that PubMed does not have: of books, preprints, conference papers, other fields."""
+    wanted = _wanted((one.reference.doi, one) for one in found if one.reference.doi in one.absent)
+    records, errors = crossref_records(services, wanted)
+    for doi, record in records.items():
+        for one in wanted[doi]:
+            one.add(article_of(record), "identifier")
+    for doi, error in errors.items():
+        for one in wanted[doi]:
+            if isinstance(error, EntityNotFound | InvalidInput):
+                one.unregistered.append(doi)
+            else:
+                one.failure = error
+
+
+def _find_owners(services: Services, found: Sequence[Candidates], *, crossref: bool) -> None:
+    """Find the articles that identifiers belong to which the record that is meant does not have."""
+    wanted: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
+    for one in found:
+        article = one.ranked[0].article
+        for name in IDENTIFIERS:
+            given = getattr(one.reference, name)
+            if not given or given.lower() == (getattr(article, name) or "").lower():
+                continue
+            known = [match.article for match in one.matches.values() if _has_id(match.article, name, given)]
+            if known:
+                one.owners[name] = known[0]
+            else:
+                wanted.setdefault(given, []).append((name, one))
+    dois: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
+    for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
+        for name, one in wanted[item.input]:
+            if item.record is not None:
+                _add_owner(one, name, item.record.article())
+            elif item.status == "error" and item.error is not None:
+                one.unknown_owners[name] = item.error
+            else:
+                one.absent += [item.input] if item.input not in one.absent else []
+                if name == "doi":
+                    dois.setdefault(item.input, []).append((name, one))
+    records, errors = crossref_records(services, dois) if crossref else ({}, {})
+    for doi, pairs in dois.items():
+        for name, one in pairs:
+            error = errors.get(doi)
+            if doi in records:
+                _add_owner(one, name, article_of(records[doi]))
+            elif isinstance(error, EntityNotFound | InvalidInput):
+                one.unregistered.append(doi)
+            elif error is not None:
+                one.unknown_owners[name] = error
+
+
+def _add_owner(one: Candidates, name: IdentifierName, article: Article) -> None:
+    meant = one.ranked[0].article
+    is_meant = article.pmid == meant.pmid if article.pmid and meant.pmid else compare(one.reference, article).same
+    if not is_meant:
+        one.owners[name] = article
+
+
+def _has_id(article: Article, name: IdentifierName, value: str) -> bool:
+    return (getattr(article, name) or "").lower() == value.lower()
+
+
+# Journal and place
+
+
+def _look_up_places(services: Services, found: Sequence[Candidates]) -> None:
+    """Ask NCBI's matcher for references with a journal and a place in it, with the author and without."""
+    lines = [(one, citation) for one in found for citation in one.citations]
+    lines += [(one, citation.model_copy(update={"author_name": None})) for one in found for citation in one.places]
+    _match_lines(services, lines, at_place=True)
+
+
+def _look_up_altered_places(services: Services, found: Sequence[Candidates]) -> None:
+    """Ask for places of which one part may be wrong: year, volume or page."""
+    parts = ("year", "volume", "first_page")
+    lines = [
+        (one, place.model_copy(update={part: None}))
+        for one in found
+        for place in one.places
+        if place.journal not in one.unknown_journals
+        for part in parts
+    ]
+    _match_lines(services, lines, at_place=False)
+
+
+def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]], *, at_place: bool) -> None:
+    """Ask NCBI's matcher; add the records, and if ``at_place`` is false only those that are meant."""
+    if not lines:
+        return
+    citations = [citation for _, citation in lines]
+    answers = ask_matcher(services, citations)
+    name_candidates(services, citations, answers)
+    wanted: _Wanted = {}
+    certain: set[tuple[int, str]] = set()
+    for number, (one, citation) in enumerate(lines):
+        answer = answers.get(number)
+        if answer is None:
+            continue
+        if answer.error is not None:
+            one.failure = answer.error if at_place else one.failure
+            continue
+        if at_place and answer.detail == UNKNOWN_JOURNAL:
+            one.unknown_journals.add(citation.journal or "")
+        for pmid in answer.pmids[:MAX_FITTING]:
+            if one not in wanted.setdefault(pmid, []):
+                wanted[pmid].append(one)
+            if at_place and len(answer.pmids) == 1:
+                certain.add((id(one), pmid))
+    for one, item, article in _fetch(services, wanted):
+        if at_place:
+            one.failure = item.error or one.failure
+        if article is not None:
+            one.add(article, "citation", only_same=(id(one), item.input) not in certain)
+    for one, _ in lines if at_place else ():
+        if one.settled:
+            one.failure = None
+
+
+# Titles
+
+
+def _search_titles(services: Services, found: Sequence[Candidates]) -> None:
+    wanted = _wanted((one.title_term, one) for one in found)
+    pmids, failed = _search(services, wanted)
+    for term, error in failed.items():
+        for one in wanted[term]:
+            one.failure = error
+    for one, item, article in _fetch(services, pmids):
+        one.failure = item.error or one.failure
+        if article is not None:
+            one.add(article, "title", only_same=bool(one.reference.text) or not title_agrees(one.reference, article))
+
+
+def _search(
+    services: Services, wanted: _Wanted, *, all_of_them: bool = True
+) -> tuple[_Wanted, dict[str, EntrezKitError]]:
+    """Search for terms, several at a time; return the PMIDs with those they may be for, and what failed.
+
+    A search that finds too much is made for each term by itself, unless some of what there is will do.
+    """
+
+    def ask(batch: list[str]) -> tuple[list[str], int]:
+        reply = services.eutils.esearch(db="pubmed", term=" OR ".join(batch), retmax=RECORDS_PER_SEARCH).value
+        return reply.ids, reply.count
+
+    failed: dict[str, EntrezKitError] = {}
+
+    def asked(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
+        refusals = (EntityNotFound, InvalidInput)
+        answers = in_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        failed.update(answers.failed)
+        return answers.answers
+
+    answers = asked(list(wanted), TITLES_PER_SEARCH)
+    if all_of_them:
+        crowded = [term for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for term in batch]
+        answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
+        answers += asked(crowded, 1)
+    pmids: _Wanted = {}
+    for batch, (ids, _) in answers:
+        for pmid in ids:
+            pmids.setdefault(pmid, []).extend(one for term in batch for one in wanted[term])
+    return pmids, failed
+
+
+def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
+    """Look for works with parts of the title: the one that is meant, under a title with mistakes, or the most like."""
+    wanted = _wanted((_parts_term(folded_words(one.title)), one) for one in found)
+    for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
+        if article is None:
+            continue
+        likeness = text_likeness(folded(one.title), folded(article.title))
+        if likeness < LEAST_LIKENESS:
+            continue
+        one.add(article, "title", only_same=True)
+        if one.nearest is None or likeness > one.nearest[0]:
+            one.nearest = (likeness, article)
+
+
+def _parts_term(words: Sequence[str]) -> str | None:
+    middle = len(words) // 2
+    if middle < LEAST_WORDS:
+        return None
+    parts = (words[:middle], words[middle:], sorted(words, key=len)[-LEAST_WORDS:])
+    return " OR ".join(f"({' '.join(part)}[Title])" for part in parts)
+
+
+def _term(title: str, author: str | None) -> str | None:
+    words = folded_words(title)
+    if not words or (len(words) < LEAST_WORDS and not author):
+        return None
+    term = f"{' '.join(words)}[Title]"
+    if len(words) < LEAST_WORDS and (name := folded_words(author or "")):
+        # Given names may stand before the family's.
+        term += " AND ({})".format(" OR ".join(dict.fromkeys((f"{' '.join(name)}[Author]", f"{name[-1]}[Author]"))))
+    return f"({term})"
+
+
+def folded_words(text: str) -> list[str]:
+    """Return the words of a text without what PubMed would take for syntax."""
+    cleaned = "".join(mark if mark.isalnum() or mark in "-'." else " " for mark in on_the_line(text))
+    return [word for part in cleaned.split() if (word := part.strip("-'."))]

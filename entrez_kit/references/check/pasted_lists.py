@@ -1,0 +1,484 @@
+"""Split a pasted list into its references, and read the number and the identifiers of each.
+
+The layout of a list is unknown, so several signs decide for each line: the mark in front of it, an empty line above,
+its indent, the length of the line above, and the words of both lines.
+"""
+
+import math
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.invisible import visible
+from entrez_kit.pubmed.likeness import folded
+from entrez_kit.pubmed.standing import WORDS
+from entrez_kit.references.check.guessing import VISITED, YEAR
+from entrez_kit.references.files.references import Reference
+
+MAX_TEXT: Final = 5_000
+"""Characters of one reference; every style shortens a group of thousands of authors."""
+NARROWEST: Final = 30
+WIDEST: Final = 160
+"""Characters of a line. Wrapped lines are neither shorter nor longer than these."""
+NEARLY_FULL: Final = 0.88
+"""Share of the width: the next word did not fit behind a line that is longer than this."""
+ONE_PER_LINE: Final = 0.7
+"""Share of lines with a year or an identifier, or with an author, from which on each line is a reference."""
+WRAPPED: Final = 0.25
+"""Share of full lines, from which on the lines of a list are wrapped."""
+LOOSE: Final = 0.25
+"""References without an empty line above, for each with one, from which on empty lines separate only some of them."""
+DOUBLE_SPACED: Final = 0.9
+"""Share of lines with an empty line above, from which on empty lines separate lines and not references."""
+MOST_MARKED: Final = 0.6
+"""Share of marks that stand where a reference may begin, from which on the list has such marks."""
+AHEAD: Final = 12
+"""Lines that are searched for the end of a reference."""
+
+HEADING: Final = re.compile(
+    r"[\s#*_]*+(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|[IVX]{1,5})[.)]?\s++)?(?:"
+    r"(?:list of |cited |selected |key |further )?references?(?: (?:list|cited|and notes|and links))?"
+    r"|notes and references|reference list|(?:selected )?bibliography|works cited|(?:cited )?literature(?: cited)?"
+    r"|cited works|literatur(?:verzeichnis|hinweise|angaben|liste)?|quellen(?:verzeichnis|angaben)?|referenzen"
+    r"|références(?: bibliographiques)?|bibliographie|referencias(?: bibliográficas)?|bibliografía|bibliografia"
+    r"|riferimenti bibliografici|referências(?: bibliográficas)?|literatuur(?:lijst)?|referenties|referenser"
+    r"|referanser|litteratur(?:liste|förteckning)?|piśmiennictwo|literatura|kaynaklar|kaynakça"
+    r"|(?:список )?литератур[аы]|список использованных источников|参考文献|參考文獻|引用文献|참고문헌"
+    r")\s*+[:.]?[\s#*_]*+",
+    re.IGNORECASE,
+)
+"""A line above a list of references."""
+HEADINGS: Final = (
+    *("References", "Bibliography", "Works cited", "Literature", "Literaturverzeichnis", "Quellen", "Références"),
+    *("Bibliographie", "Referencias", "Bibliografía", "Riferimenti bibliografici", "Referências"),
+)
+"""The headings that a message names."""
+END_OF_LIST: Final = re.compile(
+    r"\s*+(?:#{1,6}\s++\S|(?:[#*_]*+(?:appendi(?:x|ces)|supplement(?:ary|al)?(?: \w++){0,2}"
+    r"|figure (?:legends?|captions?)"
+    r"|tables?|figures?|acknowledge?ments?|author contributions?|funding|conflicts? of interest"
+    r"|competing interests?|data availability|abbreviations|author biograph\w++)\s*+:?[#*_]*+\s*+$))",
+    re.IGNORECASE,
+)
+"""A line behind a list of references that does not belong to it."""
+
+_COUNTED: Final = {
+    "[1]": r"\[\s?(?P<a>(?-i:[A-Z]{1,2})[0-9]{1,3}|[0-9]{1,4})\s?\][.:]?",
+    "(1)": r"\((?P<b>[0-9]{1,4})\)[.:]?",
+    "1.": r"(?P<c>[0-9]{1,4})\s?(?:[.)](?=\s|$|[^\W\d_])|\.-|:(?=\s|$))",
+}
+_KEYED: Final = r"\[(?!cited|accessed|retrieved|epub|updated|internet)[^\W\d_][^\[\]]{0,40}?[0-9]{2,4}[a-z]?\](?=\s|$)"
+_MARK: Final = re.compile(
+    rf"\s*+(?:{'|'.join(_COUNTED.values())}|(?P<key>{_KEYED})|(?P<bullet>[•●▪◦](?=\s))|(?P<dash>[-*·–](?=\s)))\s*+",
+    re.IGNORECASE,
+)
+"""What a list has in front of a reference."""
+_BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
+"""A number in front of a reference without any sign behind it."""
+_CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
+_PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
+_WORD: Final = rf"{_PARTICLE}{{0,3}}(?:[dOLl]['’])?{_CAPITAL}[\w'’‐-]*+"
+_SHORT: Final = rf"(?:{_CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
+_BEGINS: Final = re.compile(
+    rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}(?=[\s.,;:(&]|$)"  # Doe JA; Doe, J. A.
+    rf"|{_WORD}(?: {_WORD}){{0,2}}, {_CAPITAL}[\w.’'-]+"  # Doe, Jane
+    rf"|(?:{_CAPITAL}\.[ -]?){{1,4}} ?{_WORD}"  # J. A. Doe
+    rf"|{_WORD}(?: (?:{_WORD}|{_CAPITAL}\.)){{1,3}}(?:,| and | & )"  # Jane A. Doe,
+    rf"|{_CAPITAL}[\w'’ &-]{{2,80}}[.,]? ?\(?(?:1[89]|20)[0-9]{{2}}"  # World Health Organization. 2019
+    r"|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,4})[,，.、]"
+)
+"""The first author of a reference; a name of a group or a title with the year behind it."""
+_ENDS: Final = re.compile(r"(?:[.)\]。?!]|[0-9]|\b10\.[0-9]{4,9}/\S+|https?://\S+)[”\"’»]?\s*+$", re.IGNORECASE)
+_ENDS_WITH_PLACE: Final = re.compile(
+    r"(?:(?<![^\s(:,;./–—-])[A-Za-z]{0,4}[0-9][0-9.–-]{0,40}[A-Za-z]?(?:[\])]{1,4}\.?|\.)|https?://\S{0,400}"
+    r"|\b10\.[0-9]{4,9}/\S{0,400}|\b(?:PMID|PMCID|PMC):? ?(?:PMC)?[0-9]{1,12}|in press\)?\.?|forthcoming\)?\.?)\s*+$",
+    re.IGNORECASE,
+)
+"""Pages, a year, a DOI or an address: the usual last words of a reference."""
+_YEAR_AFTER_NAMES: Final = re.compile(
+    r"(?:^|\s)[^\s0-9]*+\s\(?(?:1[89]|20)[0-9]{2}[a-z]?(?:[–/-][0-9]{2,4})?"
+    r"(?:,? [^\W\d]{3,9}\.?(?: [0-9]{1,2})?)?\)?[.;,:]?\s*+$"
+)
+"""A year with a word in front of it: the title is still to come."""
+_NAMED: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}\s?(?:[,;:&]|\.|and |\((?=[12]))")
+"""A family name and initials, and the mark behind these that no abbreviated title of a journal has."""
+_ID: Final = re.compile(
+    r"\b10\.[0-9]{4,9}/|\bPMC?(?:ID)?:? ?[0-9]{3,}|https?://|\bin press\b|\bforthcoming\b|\bsubmitted\b|\bn\. ?d\."
+    r"|\baccepted\b|\bin preparation\b|\bunpublished\b|\bundated\b",
+    re.IGNORECASE,
+)
+"""What a reference has that has no year."""
+_LINK: Final = (
+    r"\[?(?:pubmed(?: central)?|pmc(?: free article)?|free pmc article|google scholar|scopus|cross ?ref|cas|ads|medline"
+    r"|web of science|isi|doi|full text(?: link)?|view (?:article|record)|abstract|article|download|pdf|links?)\]?"
+)
+_GOES_ON: Final = re.compile(
+    r"[(<]?(?:doi(?:\.org|:|\s++10\.)|10\.[0-9]{4}|pm(?:c)?id\b|pmc[0-9]+|pubmed (?:central )?pmc?id|https?:|www\."
+    r"|epub\b|available(?: (?:at|from|online|in)\b|:)|accessed [0-9a-z]|retrieved (?:from|[0-9a-z])|discussion [0-9]"
+    r"|(?:erratum|retraction|comment) in\b|suppl\b|vol\. ?[0-9]|pp?\. ?[0-9]|in: |quiz [0-9]|e[0-9]{3,}"
+    r"|(?:english|french|german|spanish|chinese|japanese|russian|italian|portuguese|dutch|polish)\. "
+    r"|article (?:id )?e?[0-9]"
+    rf"|\[(?:cited|accessed|internet|retrieved|{'|'.join(WORDS.values())})\b|(?:{_LINK}[\s.,;:|·]*+)+$)",
+    re.IGNORECASE,
+)
+"""How the last part of a reference begins, and the links that a web page puts behind it."""
+_LATIN_SMALL: Final = re.compile(rf"(?!{_PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
+_LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
+_STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
+"""The note of a citation about the standing of the work; the identifiers in it are those of the notice."""
+_LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE)
+_WORD_WITH_ID: Final = re.compile(
+    r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
+)
+_DIVIDED: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
+_CLOSING: Final = {")": "(", "]": "[", ">": "<"}
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line with text, and what it shows of the layout."""
+
+    number: int
+    text: str
+    indent: int
+    after_blank: bool
+    kind: str = ""
+    count: int | None = None
+    body: str = ""
+    full: bool = False
+    """Whether the first word of this line did not fit behind the line above."""
+    begins: bool = field(init=False)
+    dated: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        mark = _MARK.match(self.text)
+        self.kind, self.count = _kind_of(mark)
+        self.read(mark.end() if mark else 0)
+
+    def read(self, start: int) -> None:
+        """Look at what stands behind the mark."""
+        self.body = self.text[start:]
+        self.begins = _BEGINS.match(self.body) is not None
+        self.dated = bool(YEAR.search(self.body) or _ID.search(self.body))
+
+
+def _kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:
+    """Return the kind of a mark, and its number if it has one."""
+    if mark is None:
+        return "", None
+    for kind, name in zip(_COUNTED, "abc", strict=True):
+        if mark[name]:
+            letters = mark[name].rstrip("0123456789")
+            return kind + letters, int(mark[name][len(letters) :])
+    return ("key" if mark["key"] else "•" if mark["bullet"] else "-"), None
+
+
+def list_part(text: str) -> tuple[str, int]:
+    """Return the list of references in a text, and the number of the lines before it.
+
+    The list begins under the last heading of such a list and ends where another part begins; without a heading the
+    whole text is the list.
+    """
+    lines = text.splitlines()
+    start = max((n + 1 for n, line in enumerate(lines) if len(line) < 80 and HEADING.fullmatch(line)), default=0)
+    end = len(lines)
+    if start:
+        # "Supplement 1" may be the last line of a reference.
+        end = next((n for n in range(start, len(lines)) if END_OF_LIST.match(lines[n]) and _may_end(lines, n)), end)
+    return "\n".join(lines[start:end]), start
+
+
+def _may_end(lines: Sequence[str], n: int) -> bool:
+    return not lines[n - 1].strip() or _ENDS.search(lines[n - 1]) is not None
+
+
+def split_references(text: str) -> list[Reference]:
+    """Return the references of a pasted list in order; of a whole text, those under its heading."""
+    text, before = list_part(text)
+    lines: list[_Line] = []
+    blank = False
+    for number, raw in enumerate(text.splitlines(), start=1 + before):
+        shown = raw.removeprefix("\ufeff").expandtabs(8).rstrip()
+        if shown:
+            lines.append(_Line(number, shown.lstrip(), len(shown) - len(shown.lstrip()), blank))
+        blank = not shown
+    pieces: list[list[_Line]] = []
+    for line, first in zip(lines, _Layout(lines).first_lines(), strict=True):
+        if first or not pieces:
+            pieces.append([])
+        pieces[-1].append(line)
+    return [as_reference(_join_lines([one.text for one in piece]), piece[0].number) for piece in pieces]
+
+
+class _Layout:
+    """How a list is laid out, as far as its lines show."""
+
+    def __init__(self, lines: Sequence[_Line]) -> None:
+        self.lines = lines
+        width = max((line.indent + len(line.text) for line in lines if " " in line.text), default=0)
+        limit = NEARLY_FULL * width if NARROWEST <= width <= WIDEST else math.inf
+        for above, line in pairwise(lines):
+            word = line.text.split(maxsplit=1)[0]
+            line.full = above.indent + len(above.text) + 1 + len(word) > limit
+        breaks = max(len(lines) - 1, 1)
+        full = sum(line.full for line in lines)
+        blank = sum(line.after_blank for line in lines[1:])
+        dated = max(sum(line.dated for line in lines), sum(line.begins for line in lines)) >= ONE_PER_LINE * len(lines)
+        self.wrapped = full > WRAPPED * breaks
+        self.one_per_line = dated and not self.wrapped
+        odd = sum(line.after_blank and not line.kind and not _may_be_first(line) for line in lines[1:])
+        if breaks > 2 and blank >= DOUBLE_SPACED * breaks and self.wrapped and odd > 0.1 * breaks:
+            for line in lines:
+                line.after_blank = False
+            blank = 0
+        self.in_blocks = blank > 0
+        self.kind = self._kind()
+        last = 0
+        for line in lines:
+            if line.kind != self.kind or (line.count and _is_year(line.count) and line.count != last + 1):
+                line.kind, line.count = "", None
+                line.read(0)
+            last = line.count or last
+        self.least = min((line.indent for line in lines), default=0)
+        self.hanging, self.first_indented = self._indents()
+        self.next_count: list[int | None] = [None] * (len(lines) + 1)
+        for n in range(len(lines) - 1, -1, -1):
+            self.next_count[n] = lines[n].count if lines[n].kind else self.next_count[n + 1]
+        self.mark_indent = max((line.indent for line in lines if line.kind and not line.full), default=0)
+        self.loose = self._loose()
+        self.start, self.last, self.complete = 0, 0, False
+
+    def _kind(self) -> str:
+        """Return the kind of marks that the list has, or an empty string."""
+        places: dict[str, list[int]] = {}
+        for n, line in enumerate(self.lines):
+            if line.kind and not (line.count and _is_year(line.count)):
+                places.setdefault(line.kind, []).append(n)
+        good = {kind: found for kind, found in places.items() if self._is_kind(kind, found)}
+        best = max(good, key=lambda kind: len(good[kind]), default="")
+        return best or self._bare()
+
+    def _is_kind(self, kind: str, places: Sequence[int]) -> bool:
+        """Tell whether marks stand where references begin, rather than by chance at the head of a wrapped line."""
+        if places[0] == 0 and (kind not in ("-", "•", "key") or len(places) > 1):
+            return True
+        heads = sum(self._may_begin(n, self.lines[n].body) for n in places)
+        return len(places) > 1 and heads >= MOST_MARKED * len(places)
+
+    def _may_begin(self, n: int, body: str) -> bool:
+        after_end = n == 0 or self.lines[n].after_blank or _ENDS.search(self.lines[n - 1].text) is not None
+        return after_end and _LETTER_FIRST.match(body) is not None and not _LATIN_SMALL.match(body)
+
+    def _bare(self) -> str:
+        """Take numbers without any sign behind them for marks, where they count the references."""
+        found: list[tuple[int, re.Match[str]]] = []
+        for n, line in enumerate(self.lines):
+            match = _BARE.match(line.text)
+            if match and (n == 0 or (found and self._may_begin(n, line.text[match.end() :]))):
+                count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
+                if not found or last < count <= last + 3:
+                    found.append((n, match))
+        if len(found) < 2:
+            return ""
+        for n, match in found:
+            self.lines[n].kind, self.lines[n].count = "1", int(match["n"])
+            self.lines[n].read(match.end())
+        return "1"
+
+    def _indents(self) -> tuple[bool, bool]:
+        """Tell whether the lines that go on are indented, or else the first ones are."""
+        unmarked = [line for line in self.lines[1:] if not line.kind]
+        flush = [line for line in unmarked if line.indent == self.least]
+        deeper = [line for line in unmarked if line.indent > self.least]
+        if not deeper:
+            return False, False
+        goes_on = sum(_LATIN_SMALL.match(line.text) is not None for line in flush)
+        if goes_on <= 0.2 * len(flush) and _share(flush) >= _share(deeper):
+            return True, False
+        goes_on_deeper = sum(_LATIN_SMALL.match(line.text) is not None for line in deeper)
+        return False, not self.kind and goes_on_deeper <= 0.2 * len(deeper) and _share(deeper) > _share(flush)
+
+    def first_lines(self) -> list[bool]:
+        """Tell of each line whether a reference begins with it."""
+        first: list[bool] = []
+        for n, line in enumerate(self.lines):
+            first.append(n == 0 or self._is_first(n))
+            if first[-1]:
+                self.start, self.complete = n, False
+                self.last = line.count or self.last
+            self.complete = self.complete or line.dated
+        return first
+
+    def _is_first(self, n: int) -> bool:
+        """Tell whether a reference begins with a line; the one before it began at ``start``."""
+        line, above = self.lines[n], self.lines[n - 1]
+        if n - 1 == self.start and not above.body:  # the line above has only the mark
+            return False
+        if line.kind and self._mark_counts(n):
+            return True
+        two_addresses = line.text.startswith("http") and "http" in above.text and not line.full
+        if _GOES_ON.match(line.text) and not two_addresses:
+            return False
+        ends = _ENDS.search(above.text) is not None
+        if line.after_blank and not self.kind:
+            return ends or not line.full
+        if self.first_indented:
+            return line.indent > self.least
+        if self.hanging and line.indent == self.least:
+            return True
+        if not line.begins and not _may_be_first(line) and (line.full or self.kind or not self.one_per_line):
+            return False
+        whole = self.complete and self._dated_ahead(n)
+        if self.hanging:
+            return whole and line.begins and not line.full
+        if line.full:
+            return (self.loose or self._lacks_a_number(n)) and whole and self._follows_an_end(n)
+        if self.one_per_line:
+            return not self.kind or line.begins or line.dated or self._lacks_a_number(n)
+        if self.kind:
+            return whole and ends and (line.begins or self._lacks_a_number(n))
+        if self.in_blocks and not self.loose:
+            return whole and ends and _NAMED.match(line.body) is not None
+        return ends and (self.wrapped or (self.complete and (line.begins or not self.in_blocks)))
+
+    def _mark_counts(self, n: int) -> bool:
+        """Tell whether the mark in front of a line is that of a reference, and not a number of a sentence."""
+        line, above = self.lines[n], self.lines[n - 1]
+        ends = line.after_blank or _ENDS.search(above.text) is not None
+        if line.full and (_GOES_ON.match(line.body) or (_LATIN_SMALL.match(line.body) and not ends)):
+            return False
+        if line.full and self.hanging and line.indent > self.mark_indent:
+            return False
+        if line.kind in ("key", "•"):
+            return True
+        if line.count is None:
+            return not line.full or ends
+        if not _LETTER_FIRST.match(line.body) and (line.full or line.count != self.last + 1):
+            return line.count > self.last and _ENDS_WITH_PLACE.search(above.text) is not None
+        if line.count == self.last + 1 or not self.last:
+            return True
+        if _is_year(line.count) or _LATIN_SMALL.match(line.body):
+            return False
+        if line.after_blank or not line.full:
+            return line.begins or line.count > self.last or (ends and self.complete)
+        return ends and (
+            self.last < line.count <= self.last + 3
+            or (self.complete and (line.begins or _ENDS_WITH_PLACE.search(above.text) is not None))
+        )
+
+    def _loose(self) -> bool:
+        """Tell whether some references begin without a mark or an empty line; then others may."""
+        if self.kind or not self.in_blocks:
+            return not self.kind
+        inside = [(above, line) for above, line in pairwise(self.lines) if not line.after_blank]
+        may = sum(not line.full and bool(_ENDS.search(above.text)) and _may_be_first(line) for above, line in inside)
+        return may > LOOSE * (len(self.lines) - len(inside))
+
+    def _lacks_a_number(self, n: int) -> bool:
+        """Tell whether the numbers of a list have room for a reference without one."""
+        after = self.next_count[n]
+        return bool(self.kind) and after != self.last + 1
+
+    def _dated_ahead(self, n: int) -> bool:
+        for line in self.lines[n : n + AHEAD]:
+            if line is not self.lines[n] and (line.after_blank or line.kind):
+                return False
+            if line.dated:
+                return True
+        return False
+
+    def _follows_an_end(self, n: int) -> bool:
+        above = self.lines[n - 1].text
+        if _NAMED.match(self.lines[n].body):
+            return _ENDS.search(above) is not None
+        if not _ENDS_WITH_PLACE.search(above):
+            return False
+        return _YEAR_AFTER_NAMES.search(" ".join(line.body for line in self.lines[max(self.start, n - 2) : n])) is None
+
+
+def _may_be_first(line: _Line) -> bool:
+    return _LETTER_FIRST.match(line.text) is not None and not (
+        _GOES_ON.match(line.text) or _LATIN_SMALL.match(line.text)
+    )
+
+
+def _is_year(count: int) -> bool:
+    return 1800 <= count <= 2100
+
+
+def _share(lines: Sequence[_Line]) -> float:
+    """Return the share of lines that may begin a reference."""
+    return sum(line.begins for line in lines) / len(lines) if lines else 1.0
+
+
+def _join_lines(parts: Sequence[str]) -> str:
+    """Join the lines of a reference; a word that is divided at the end of a line stays one, its hyphen kept."""
+    text = ""
+    for part in parts:
+        glued = text.endswith(("-", "\u2010")) or (text.endswith("/") and "doi" in text[-60:].lower())
+        if text.endswith("\u00ad"):
+            text, glued = text[:-1], True
+        text += part if glued or not text else f" {part}"
+    return text
+
+
+def as_reference(
+    text: str, line: int, *, key: str | None = None, number: str | None = None, where: str = "line"
+) -> Reference:
+    """Return a reference that is written out, without its invisible characters.
+
+    Args:
+        text: the reference, with its number in front if it has one.
+        line: where it begins.
+        key: the name of the reference; by default its line.
+        number: its number in the list, where that does not stand in front of it.
+        where: what ``line`` counts.
+    """
+    text = visible(text)
+    mark = _MARK.match(text)
+    count = _kind_of(mark)[1]
+    plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text
+    return Reference(
+        key=key or f"{where} {line}",
+        line=line,
+        number=str(count) if count is not None else number,
+        text=plain[: MAX_TEXT + 1],
+        **_identifiers(plain[:MAX_TEXT]),
+    )
+
+
+def looks_written_out(reference: Reference) -> bool:
+    """Tell whether a piece of text may be a reference: it has an identifier or a number, or a name first and a year."""
+    if reference.pmid or reference.pmcid or reference.doi or reference.number:
+        return True
+    text = reference.text or ""
+    return _BEGINS.match(text) is not None and YEAR.search(text) is not None
+
+
+def words_of(text: str, known: Collection[str] = ()) -> list[str]:
+    """Return the folded words of a reference, without identifiers and without the date of a visit.
+
+    A word that a line break divides is one word if it is among the ``known`` ones.
+    """
+
+    def join(match: re.Match[str]) -> str:
+        whole = match[1] + match[2]
+        return whole if folded(whole) in known else match[0]
+
+    plain = VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))
+    return folded(_DIVIDED.sub(join, plain) if known else plain).split()
+
+
+def _identifiers(text: str) -> dict[str, Any]:
+    """Return the identifiers that a text names as such, the first of each kind; but no bare number."""
+    words = [match[0] for match in _LABELLED.finditer(text)]
+    for match in _WORD_WITH_ID.finditer(text):
+        word = match[0].rstrip(".,;")
+        while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
+            word = word[:-1].rstrip(".,;")
+        words.append(word.lstrip("([<"))
+    found = [identifier for word in words if (identifier := read_identifier(word)) is not None]
+    return {identifier.kind: identifier.value for identifier in reversed(found)}

@@ -1,0 +1,112 @@
+"""The Retraction Watch database: a CSV file that Crossref gives out, read into what it says of each work."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.identifiers import bare_doi
+from entrez_kit.base.input_files import open_input, read_lines
+from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus
+from entrez_kit.references.check.crossref_records import standing_by
+
+NATURES: Final[dict[str, StandingStatus]] = {
+    "retraction": "retracted",
+    "partial retraction": "partially_retracted",
+    "expression of concern": "expression_of_concern",
+    "correction": "corrected",
+    "reinstatement": "reinstated",
+}
+COLUMNS: Final = ("RetractionNature", "RetractionDate", "OriginalPaperDOI", "OriginalPaperPubMedID")
+MAX_FIELD: Final = 1_000_000
+MAX_REASON: Final = 300
+
+
+@dataclass(slots=True)
+class RetractionWatch:
+    """What the database says, by DOI and PMID.
+
+    ``newest`` is the date of its latest notice, by which a reader sees how old the file is.
+    """
+
+    by_id: dict[str, list[StandingNotice]] = field(default_factory=dict)
+    newest: str = ""
+
+    def standing(self, doi: str | None, pmid: str | None) -> Standing | None:
+        """Return how a work stands; None where the database does not name it."""
+        ids = [known for known in ((doi or "").lower(), pmid) if known]
+        return standing_by(notice for known in ids for notice in self.by_id.get(known, ()))
+
+
+def read_retraction_watch(path: Path) -> RetractionWatch:
+    """Read the CSV file.
+
+    Raises:
+        InvalidInput: it cannot be read, or is not that database.
+    """
+    found = RetractionWatch()
+    try:
+        with open_input(path) as file:
+            lines = (line.decode("utf-8-sig", "replace") for line in read_lines(file, str(path)))
+            csv.field_size_limit(MAX_FIELD)
+            rows = csv.DictReader(lines)
+            if not set(COLUMNS) <= set(rows.fieldnames or ()):
+                raise _unusable(path, f"it lacks columns of the Retraction Watch database ({', '.join(COLUMNS)})")
+            for row in rows:
+                for key, notice in _notices(row):
+                    found.by_id.setdefault(key, []).append(notice)
+                    found.newest = max(found.newest, notice.date or "")
+    except OSError as exc:
+        raise _unusable(path, f"it cannot be read ({exc.strerror or type(exc).__name__})") from None
+    except csv.Error as exc:
+        raise _unusable(path, f"it cannot be read: {exc}") from None
+    if not found.by_id:
+        raise _unusable(path, "it names no work")
+    return found
+
+
+def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
+    nature = " ".join((row["RetractionNature"] or "").lower().split())
+    if nature not in NATURES:
+        return
+    doi = bare_doi((row.get("RetractionDOI") or "").strip()).lower()
+    pmid = (row.get("RetractionPubMedID") or "").strip()
+    reasons = [reason.strip(" +") for reason in (row.get("Reason") or "").split(";")]
+    notice = StandingNotice(
+        status=NATURES[nature],
+        kind=row["RetractionNature"].strip(),
+        doi=doi if doi.startswith("10.") else None,
+        pmid=pmid if pmid.isdigit() and int(pmid) else None,
+        date=_date(row["RetractionDate"]),
+        reason="; ".join(reason for reason in reasons if reason)[:MAX_REASON] or None,
+    )
+    original = bare_doi((row["OriginalPaperDOI"] or "").strip()).lower()
+    if original.startswith("10."):  # "unavailable" is none
+        yield original, notice
+    work = (row["OriginalPaperPubMedID"] or "").strip()
+    if work.isdigit() and int(work):
+        yield work, notice
+
+
+def _date(text: str | None) -> str | None:
+    """Return a date as the database writes it ("2/28/2010 0:00") in the order of ISO."""
+    written = (text or "").split(" ")[0]
+    for form in ("%m/%d/%Y", "%Y-%m-%d"):
+        try:
+            return datetime.strptime(written, form).date().isoformat()  # it has no time zone
+        except ValueError:
+            continue
+    return None
+
+
+def _unusable(path: Path, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"{path}: {problem}.",
+        invalid_input=str(path),
+        recovery_hint="Name the CSV file that Crossref gives out: "
+        "https://gitlab.com/crossref/retraction-watch-data/-/raw/main/retraction_watch.csv",
+        details={"reason": "bad_file"},
+    )

@@ -1,0 +1,348 @@
+"""Read claims and what they cite: from a table, a line of JSON each, or a draft in Markdown with citations."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.sentences import sentence_breaks
+from entrez_kit.core.model import Warn
+from entrez_kit.references.claims.models import Claim
+from entrez_kit.references.files.references import Reference, unreadable
+from entrez_kit.references.manuscripts.calls import entry_numbers, mark_calls
+from entrez_kit.references.manuscripts.document import Beside, Paragraph, numbers_called
+from entrez_kit.references.manuscripts.read_markdown import KEY, footnotes, own_list, paragraphs
+
+KINDS: Final[Mapping[str, str]] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".json": "json",
+    **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd", ".txt"), "md"),
+}
+"""What a suffix stands for."""
+DOCUMENTS: Final = (".docx", ".tex", ".xml", ".nxml", ".jats")
+"""Suffixes of documents with a list of references."""
+HINT: Final = (
+    "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these members, or a draft (.md, .docx, "
+    ".tex, .xml)."
+)
+TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
+_KINDS_OF_ID: Final = ("pmid", "pmids", "pmcid", "pmcids", "doi", "dois")
+ID_COLUMNS: Final[Sequence[str]] = ("id", "ids", *_KINDS_OF_ID, "reference", "source", "cites")
+MOST_FIELD: Final = 1_000_000
+
+_QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
+_LEAST_QUOTED: Final = 4
+"""Words in quotation marks that are fewer than this are a term and no quotation."""
+_GROUP: Final = re.compile(r"\[[^\[\]@]*+@[^\[\]]*+\](?!\()")
+_LABELLED: Final = re.compile(
+    r"\b(?:PMIDs?|PMCIDs?|doi)\b\s*+:?\s*+(10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]++)"
+    r"((?>(?:\s*+[,;]\s*+(?:10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]{4,}+))*))|\b(PMC[0-9]++)\b",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(r"<https?://[^\s<>]+>|https?://[^\s<>()\[\]]+(?:\([^\s<>()]*\)[^\s<>()\[\]]*)*")
+_BRACKETED: Final = re.compile(
+    r"\((?:PMC|PMID|doi|https?:)[^()]*+\)|\[(?:PMC|PMID|doi|https?:)[^\[\]]*+\]|\(?<https?://[^<>\s]++>\)?",
+    re.IGNORECASE,
+)
+"""A citation in brackets of its own."""
+_BEHIND: Final = re.compile(rf"(?:{_GROUP.pattern}|{_BRACKETED.pattern})\s*+", re.IGNORECASE)
+_NUMBERED: Final = re.compile(r"\[(\^[^\[\]\s]{1,60}|[0-9]{1,4}(?>(?:\s?[,;–—-]\s?[0-9]{1,4}(?![0-9]))*))\](?![(:])")
+"""A footnote, or numbers in a list."""
+_NOTE: Final = re.compile(r"\[\^[^\[\]\s]{1,60}\]:")
+_BEHIND_STOP: Final = re.compile(rf"([.!?…][\"”’]?)((?:{_NUMBERED.pattern.replace('(', '(?:', 1)})+)(?=\s|$)")
+_CITATION: Final = re.compile("|".join(one.pattern for one in (_GROUP, _NUMBERED, _BRACKETED)), re.IGNORECASE)
+_JOINED: Final = re.compile(
+    r"(?>(?:[\s,;:]|\b(?:and|but|or|yet|so|while|whereas|although|though|which)\b)+)", re.IGNORECASE
+)
+"""What joins a clause to the one before it."""
+_LABEL: Final = re.compile(r"\b(?:PMIDs?|PMCIDs?|DOIs?)\b\s*+:?\s++", re.IGNORECASE)
+_EMPTIED: Final = re.compile(r"[(\[](?>(?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*)[)\]]", re.IGNORECASE)
+"""Brackets in which only a citation stood."""
+
+
+@dataclass(slots=True)
+class ClaimFile:
+    """Claims in the order of their file, not yet held to any limit, and what there is to say about it."""
+
+    claims: list[Claim] = field(default_factory=list)
+    warnings: list[Warn] = field(default_factory=list)
+
+
+def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference] = ()) -> ClaimFile:
+    """Read claims.
+
+    Args:
+        text: what the file holds.
+        name: what messages call it.
+        kind: csv, tsv, jsonl, json or md.
+        bibliography: the references that citation keys of a draft stand for.
+
+    Raises:
+        InvalidInput: it cannot be read, or holds no claim with a citation.
+    """
+    keys = {reference.key: _id_of(reference) for reference in bibliography}
+    if kind == "md":
+        found = _of_draft(text.replace("\r\n", "\n"), keys)
+    else:
+        rows = (_table if kind in ("csv", "tsv") else _json)(text, name, kind)
+        found = ClaimFile(list(_of_rows(rows, name, keys)))
+    if not found.claims:
+        what = "no sentence of this draft cites anything" if kind == "md" else "there is no claim in this file"
+        raise unreadable(name, what, hint=HINT)
+    return found
+
+
+def claims_of_document(
+    content: bytes, name: str, suffix: str, beside: Beside, bibliography: Sequence[Reference] = ()
+) -> ClaimFile:
+    """Read the claims of a Word or LaTeX document or of an article in JATS.
+
+    Args:
+        content: the file.
+        name: its name in messages.
+        suffix: one of DOCUMENTS.
+        beside: reads the files that it names.
+        bibliography: more references that citation keys mean.
+
+    Raises:
+        InvalidInput: it cannot be read, or holds no claim with a citation.
+    """
+    if suffix == ".tex":
+        from entrez_kit.references.manuscripts import read_latex as latex
+
+        manuscript = latex.read_latex(content, name, beside)
+        text = latex.read_paragraphs(content, name, beside)
+    elif suffix == ".docx":
+        from entrez_kit.references.manuscripts.read_docx import read_docx
+
+        manuscript = read_docx(content, name)
+        text = mark_calls(manuscript)
+    else:
+        from entrez_kit.references.manuscripts import articles
+
+        manuscript = articles.read_article_xml(content, name)
+        text = articles.read_paragraphs(content)
+    numbers = zip(entry_numbers(manuscript.references), manuscript.references, strict=True)
+    keys = {number: _id_of(one) for number, one in numbers}
+    keys |= {one.key: _id_of(one) for one in (*manuscript.references, *bibliography)}
+    found = _of_paragraphs(text, keys, has_list=bool(manuscript.references))
+    if not found.claims:
+        raise unreadable(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
+    found.warnings = [*manuscript.warnings, *found.warnings]
+    return found
+
+
+def _id_of(reference: Reference) -> str | None:
+    return reference.pmid or reference.pmcid or reference.doi
+
+
+# Tables
+
+
+def _table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+    delimiter = "\t" if kind == "tsv" else max(",;\t", key=text.partition("\n")[0].count)
+    csv.field_size_limit(MOST_FIELD)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    line = 1
+    try:
+        for row in reader:
+            if any(value for value in row.values()):
+                yield line + 1, row
+            line = reader.line_num
+    except csv.Error as exc:
+        raise unreadable(name, f"line {reader.line_num}: {exc}", hint=HINT) from None
+
+
+def _json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+    pieces = enumerate(text.splitlines(), start=1) if kind == "jsonl" else [(1, text)]
+    for line, piece in pieces:
+        if not piece.strip():
+            continue
+        try:
+            read = json.loads(piece)
+        except (ValueError, RecursionError) as exc:
+            raise unreadable(name, f"line {line} is no JSON ({type(exc).__name__})", hint=HINT) from None
+        rows = read if isinstance(read, list) else read.get("claims", [read]) if isinstance(read, dict) else [read]
+        for row in rows:
+            if not isinstance(row, dict):
+                raise unreadable(name, f"line {line} is no object with the members claim and id", hint=HINT)
+            yield line, row
+
+
+def _of_rows(
+    rows: Iterable[tuple[int, Mapping[Any, Any]]], name: str, keys: Mapping[str, str | None]
+) -> Iterator[Claim]:
+    for line, row in rows:
+        named = {str(column).strip().lstrip("\ufeff").casefold(): value for column, value in row.items() if column}
+        column, id_columns = _columns(tuple(named))
+        if column is None or not id_columns:
+            have = ", ".join(map(str, list(row)[:8])) or "none"
+            raise unreadable(name, f"it has no columns claim and id, but {have}", hint=HINT)
+        ids = [one for named_ids in id_columns for one in _ids_in(named.get(named_ids), named_ids, keys)]
+        yield Claim.model_construct(
+            text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
+        )
+
+
+@cache
+def _columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
+    """Return the columns of claims and of ids: by their names, or by a word in these ("Claim text", "Cited PMID")."""
+    words = {name: re.findall(r"[a-z]+", name) for name in names}
+    text = next((name for name in TEXT_COLUMNS if name in words), None)
+    text = text or next(
+        (name for name in names if not {*words[name]}.isdisjoint(TEXT_COLUMNS) and "id" not in words[name]), None
+    )
+    ids = [name for name in ID_COLUMNS if name in words]
+    return text, ids or [name for name in names if name != text and not {*words[name]}.isdisjoint(_KINDS_OF_ID)]
+
+
+def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield the ids of a cell; a bare number in the column pmcid is one without its letters."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _ids_in(one, column, keys)
+        return
+    text = _LABEL.sub(" ", str(value if value is not None else ""))
+    for word in re.split(r"[\s,;|]+", text):
+        if not word:
+            continue
+        word = re.sub(r"^([0-9]+)\.0$", r"\1", word)  # a number of a spreadsheet's
+        if column.startswith("pmcid") and word.isdigit():
+            yield f"PMC{word}"
+        else:
+            yield keys.get(word.lstrip("@")) or word
+
+
+# Drafts
+
+
+def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
+    listed, lines = own_list(draft)
+    keys = {
+        **{one.number or str(n): _id_of(one) for n, one in enumerate(listed, start=1)},
+        **{f"^{one.key}": _id_of(one) for one in footnotes(draft)},
+        **keys,
+    }
+    text = (Paragraph(*one) for one in paragraphs(draft) if one[0] - 1 not in lines and not _NOTE.match(one[1]))
+    return _of_paragraphs(text, keys, has_list=bool(listed))
+
+
+def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *, has_list: bool) -> ClaimFile:
+    """Return the claims of paragraphs.
+
+    Args:
+        text: the paragraphs, in order.
+        keys: the ids of what is cited, by number or key.
+        has_list: whether a number is always that of an entry.
+    """
+    found = ClaimFile()
+    unknown: dict[str, None] = {}
+    for one in text:
+        # A citation behind the full stop belongs before it.
+        paragraph = _BEHIND_STOP.sub(r"\2\1", one.text)
+        # What follows a quotation cites it: the whole stands as one.
+        for start, sentence in [(0, paragraph)] if one.is_quote else _clauses(paragraph):
+            ids, bare, strange = _cited(sentence, keys)
+            unknown |= dict.fromkeys(strange)
+            if not ids:
+                continue
+            quoted = [next(filter(None, match)) for match in _QUOTES.findall(bare)]
+            quoted = [words for words in quoted if len(words.split()) >= _LEAST_QUOTED]
+            for claim in quoted or [bare]:
+                if re.search(r"[^\W\d_]{3}", claim):
+                    place = one.line and one.line + paragraph.count("\n", 0, start)
+                    found.claims.append(
+                        Claim.model_construct(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place)
+                    )
+    if unknown := {key: None for key in unknown if has_list or key.startswith(("@", "^"))}:
+        named = ", ".join(list(unknown)[:10]) + (f" and {len(unknown) - 10} more" if len(unknown) > 10 else "")
+        message = f"No PMID, PMCID or DOI is known for these citations: {named}."
+        found.warnings.append(Warn(code="unknown_keys", message=message))
+    return found
+
+
+def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
+    """Yield sentences and where they begin; a citation behind the full stop belongs to the sentence before."""
+    start = 0
+    for _, end in sentence_breaks(paragraph, lines=False):
+        while behind := _BEHIND.match(paragraph, end):
+            end = behind.end()
+        if end <= start:
+            continue
+        yield start, paragraph[start:end]
+        start = end
+    if paragraph[start:].strip():
+        yield start, paragraph[start:]
+
+
+def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
+    """Yield sentences, and of those that cite in several places what stands before each citation, with its place."""
+    for place, sentence in _sentences(paragraph):
+        start, pieces = 0, list[str]()
+        for end in [match.end() for match in _CITATION.finditer(sentence)]:
+            said = _CITATION.sub("", sentence[start:end])
+            if len(said.split()) >= _LEAST_QUOTED:
+                pieces.append(sentence[start:end])
+            elif pieces:
+                pieces[-1] += sentence[start:end]
+            start = end if pieces else 0
+        if pieces:
+            pieces[-1] += sentence[start:]
+        begin = place
+        for number, piece in enumerate(pieces or [sentence]):
+            yield begin, piece[match.end() :] if number and (match := _JOINED.match(piece)) else piece
+            begin += len(piece)
+
+
+def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], str, list[str]]:
+    """Return the ids that a sentence cites, the sentence without its citations, and keys that nobody knows."""
+    ids: dict[str, None] = {}
+    unknown: list[str] = []
+
+    def take(word: str) -> bool:
+        identifier = read_identifier(word)
+        if identifier is not None:
+            ids[identifier.value] = None
+        return identifier is not None
+
+    def of_keys(match: re.Match[str]) -> str:
+        for found in KEY.finditer(match[0]):
+            key = found[1] or found[2]
+            cited = keys.get(key)
+            if cited is not None:
+                ids[cited] = None
+            elif not take(re.sub(r"^(?:pmid|pmcid|doi):", "", key, flags=re.IGNORECASE)):
+                unknown.append(f"@{key}")
+        return ""
+
+    def of_labels(match: re.Match[str]) -> str:
+        for word in re.split(r"[\s,;]+", f"{match[1] or match[3]} {match[2] or ''}".strip()):
+            take(word.rstrip("."))
+        return ""
+
+    def of_address(match: re.Match[str]) -> str:
+        return "" if take(match[0].strip("<>.,;")) else match[0]
+
+    def of_numbers(match: re.Match[str]) -> str:
+        marks = [match[1]] if match[1].startswith("^") else map(str, numbers_called(match[1]))
+        for mark in marks:
+            if cited := keys.get(mark):
+                ids[cited] = None
+            else:
+                unknown.append(mark)
+        return ""
+
+    bare = _GROUP.sub(of_keys, sentence)
+    bare = _NUMBERED.sub(of_numbers, bare)
+    bare = _ADDRESS.sub(of_address, bare)
+    bare = _LABELLED.sub(of_labels, bare)
+    bare = KEY.sub(of_keys, bare)
+    words = " ".join(_EMPTIED.sub("", bare).split())
+    return list(ids), re.sub(" (?=[.,;:!?])", "", words), unknown

@@ -1,0 +1,88 @@
+"""The documents of verifying claims: what is claimed of which articles, and what became of each claim."""
+
+from typing import ClassVar, Final, Literal, get_args
+
+from pydantic import Field
+
+from entrez_kit.core.model import Request, Result, Warn, sparse
+from entrez_kit.fulltext.models import Unavailable
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.references.claims.passages import ClaimDifference
+
+ClaimStatus = Literal[
+    "found", "altered", "out_of_context", "elsewhere", "not_in_text", "no_text_available", "unchecked", "invalid"
+]
+STATUSES: Final[tuple[ClaimStatus, ...]] = get_args(ClaimStatus)
+MAX_CLAIMS: Final = 5_000
+MAX_MCP_CLAIMS: Final = 50
+
+
+class Claim(Request):
+    """A sentence, quoted or stated, and the articles that are cited for it."""
+
+    text: str = Field(max_length=20_000, description="The sentence as it is quoted or stated.")
+    ids: list[str] = Field(default=[], max_length=50, description="PMIDs, PMCIDs or DOIs of the articles cited for it.")
+    line: int | None = Field(default=None, ge=1, description="Its line in the file, given back with the outcome.")
+
+
+class VerifyRequest(Request):
+    """The claims, in order."""
+
+    claims: list[Claim] = Field(
+        min_length=1, max_length=MAX_CLAIMS, description='E.g. [{"text": "...", "ids": ["99000001"]}].'
+    )
+
+
+class Place(Result):
+    """The place of a passage.
+
+    ``start`` and ``end`` count characters, from 0 and without the last, in the text of the section as full text is
+    given out (or of the abstract); ``paragraph`` counts in the section from 1. ``sentence`` is the whole sentence
+    around the passage.
+    """
+
+    id: str
+    pmid: str | None = sparse()
+    source: Literal["abstract", "full_text"]
+    section: str | None = sparse()
+    paragraph: int
+    start: int
+    end: int
+    passage: str
+    sentence: str
+
+
+class VerifiedClaim(Result):
+    """The outcome of one claim.
+
+    ``place`` is the place of the claim, of the passage that it alters, or, if it is ``elsewhere``, in another of the
+    articles. A claim without a place has the sentence that shares most with it as ``nearest``. ``standing`` is the
+    gravest of the articles cited.
+    """
+
+    claim: str
+    line: int | None = sparse()
+    ids: list[str]
+    status: ClaimStatus
+    place: Place | None = sparse()
+    nearest: Place | None = sparse()
+    differences: list[ClaimDifference] = sparse([])
+    standing: Standing | None = sparse()
+    unavailable: list[Unavailable] = sparse([])
+    detail: str | None = sparse()
+
+
+class VerifyResult(Result):
+    """One outcome per claim, in their order; ``counts`` has every status."""
+
+    RECORDS: ClassVar = "claims"
+
+    claims: list[VerifiedClaim]
+    total: int
+    counts: dict[str, int]
+    warnings: list[Warn] = sparse([])
+
+    @property
+    def findings(self) -> int:
+        """How many claims are not found in what they cite."""
+        return self.total - self.counts["found"]

@@ -1,0 +1,410 @@
+"""Find a quoted or stated sentence in a text, word by word and number by number, despite typesetting.
+
+Both are folded to their words, numbers and signs. Line breaks, hyphenation, ligatures, brackets, quotation marks,
+dashes, and a unit's symbol or word make no difference. A digit, sign, power, unit or word more or less does. Nothing is
+guessed: a passage that is only similar is not found, and each difference is named.
+"""
+
+import re
+import unicodedata
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Final, Literal
+
+from entrez_kit.base.sentences import sentence_breaks
+from entrez_kit.core.model import Result
+from entrez_kit.references.claims.units import unit_name, unit_tokens
+
+DifferenceKind = Literal["number", "unit", "negation", "words"]
+
+NEGATIONS: Final = frozenset(
+    (
+        *("no", "not", "never", "none", "nor", "neither", "without", "cannot", "un", "non", "hardly"),
+        *("fail", "fails", "failed", "lack", "lacks", "lacked", "absence", "absent"),
+        *("don", "doesn", "didn", "isn", "aren", "wasn", "weren", "won", "couldn", "hasn", "hadn"),  # before a 't
+    )
+)
+LIKE: Final = 0.72
+"""Share of a claim's words that a passage must hold, and of the passage's that the claim must, to be compared."""
+LEAST_WORDS: Final = 4
+"""Fewer words are like many passages; they are found exactly, or not."""
+
+_HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2212\u00ad\ufe63\uff0d")
+_HYPHEN: Final = re.compile("[" + "".join(map(re.escape, sorted(_HYPHENS))) + "]")
+_MOST_PARTS: Final = 6
+_MINUS: Final = frozenset("-\u2010\u2011\u2013\u2212\ufe63\uff0d")
+_SIGNS: Final = {"≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "×": "x", "∼": "~", "≈": "~"}
+_KEPT: Final = frozenset("<>=±%‰/+~°^")
+_THIN: Final = "\u2007\u2009\u00a0\u202f"
+_RAISED: Final = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
+_LOWERED: Final = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+_APART: Final = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "ß": "ss"})
+
+_TOKEN: Final = re.compile(
+    # The common case first: a word of plain letters with nothing beyond ASCII behind it.
+    r"(?P<word>[A-Za-z]++(?![^\x00-\x7f]))"
+    rf"|(?P<number>(?:[0-9]{{1,3}}(?:[,{_THIN}][0-9]{{3}})+(?![0-9])|[0-9]++)(?:[.·][0-9]++)?)"
+    rf"|(?P<sign>[{''.join(sorted(_KEPT))}{''.join(_SIGNS)}])"
+    rf"|(?P<script>[{''.join(_RAISED)}]++|[{''.join(_LOWERED)}]++)"
+    r"|(?P<other>[^\x00-\x7f]|[A-Za-z])"
+)
+_LIST: Final = r"[0-9]{1,3}(?:\s*[,;\u2010-\u2013-]\s*[0-9]{1,3})*"
+_MARKERS: Final = re.compile(
+    rf"\[{_LIST}\]|\^\({_LIST}\)|(?:(?<=[.,;:)\"”])|(?<=[a-z]{{3}}))(?![²³](?![⁰¹²³⁴-⁹,]))[⁰¹²³⁴-⁹]+(?:[,⁻–][⁰¹²³⁴-⁹]+)*"
+)
+_SET_OFF: Final = "\x01"
+"""Sets numbers off: "1" and "2" are not "12"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number or sign, ``text`` folded and ``cased`` with its capitals; offsets are those of the text."""
+
+    text: str
+    cased: str
+    start: int
+    end: int
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number."""
+        return self.text[-1].isdigit()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The place of a passage in a text: offsets of characters, the end not included."""
+
+    start: int
+    end: int
+
+
+class ClaimDifference(Result):
+    """A difference between the claim and the passage; one of the two may be empty."""
+
+    kind: DifferenceKind
+    claimed: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class NearMatch:
+    """A passage that is nearly the claim; ``likeness`` is 1.0 if both hold the same words."""
+
+    passage: Passage
+    differences: list[ClaimDifference]
+    likeness: float
+
+
+class FoldedText:
+    """A text, folded to the tokens that count.
+
+    The tokens are kept as two strings with their offsets, a tenth of the memory of as many objects.
+
+    Args:
+        text: the original.
+        with_markers: whether the numbers of references in it ([12], ^(3-5)) count.
+        after_number: whether it continues behind a number, so that its first word may be a unit.
+        wrapped: whether its lines are those of a page, so that the end of a line ends no sentence.
+    """
+
+    __slots__ = ("__dict__", "_begins", "_cased", "_ends", "_row", "_starts", "has_markers", "text", "wrapped")
+
+    def __init__(
+        self, text: str, *, with_markers: bool = True, after_number: bool = False, wrapped: bool = False
+    ) -> None:
+        self.text = text
+        self.wrapped = wrapped
+        plain = text if with_markers else _MARKERS.sub(lambda marker: " " * len(marker[0]), text)
+        self.has_markers = plain != text
+        self._begins, self._starts, self._ends = array("I"), array("I"), array("I")
+        row, cased, at = list[str](), list[str](), 0
+        for folded, original, start, end in _tokens(plain, after_number=after_number):
+            if not folded:
+                continue
+            if folded[-1].isdigit():
+                folded = original = f"{_SET_OFF}{folded}{_SET_OFF}"
+            row.append(folded)
+            cased.append(original)
+            self._begins.append(at)
+            self._starts.append(start)
+            self._ends.append(end)
+            at += len(folded)
+        self._begins.append(at)
+        self._row, self._cased = "".join(row), "".join(cased)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def token(self, number: int) -> Token:
+        """Return a token, by its place from 0."""
+        span = slice(self._begins[number], self._begins[number + 1])
+        return Token(
+            self._row[span].strip(_SET_OFF),
+            self._cased[span].strip(_SET_OFF),
+            self._starts[number],
+            self._ends[number],
+        )
+
+    def tokens(self, first: int = 0, behind: int | None = None) -> list[Token]:
+        """Return the tokens from ``first``, up to and without ``behind``."""
+        return [self.token(number) for number in range(first, len(self) if behind is None else behind)]
+
+    def words(self, first: int = 0, behind: int | None = None) -> Iterator[str]:
+        """Yield the folded words, numbers and signs from ``first``, up to and without ``behind``."""
+        row, begins = self._row, self._begins
+        for number in range(first, len(self) if behind is None else behind):
+            yield row[begins[number] : begins[number + 1]].strip(_SET_OFF)
+
+    def find(self, claim: "FoldedText") -> Passage | None:
+        """Return the first passage that is the claim, word by word; None if there is none."""
+        return next(self.find_all(claim), None)
+
+    def find_all(self, claim: "FoldedText", start: int = 0) -> Iterator[Passage]:
+        """Yield the passages that are the claim, word by word, from an offset of the text on."""
+        if not claim._row:
+            return
+        at = self._begins[bisect_left(self._starts, start)]
+        while (at := self._row.find(claim._row, at)) >= 0:
+            first = bisect_left(self._begins, at)
+            behind = bisect_left(self._begins, at + len(claim._row))
+            whole = self._begins[first] == at and self._begins[behind] == at + len(claim._row)
+            if whole and self._is_same(first, behind, claim):
+                yield Passage(self._starts[first], self._ends[behind - 1])
+            at += 1
+
+    def _is_same(self, first: int, behind: int, claim: "FoldedText") -> bool:
+        """Return whether tokens with the same letters have the same words and capitals: "notable" is not "not able"."""
+        offset = self._begins[first]
+        mine = {self._begins[number] - offset: number for number in range(first, behind)}
+        theirs = {begin: number for number, begin in enumerate(claim._begins[:-1])}
+        for joints, others, text in ((mine, theirs, self), (theirs, mine, claim)):
+            if not all(text.is_hyphenated(joints[at]) for at in joints.keys() - others.keys()):
+                return False
+        after_number = False
+        for number in range(len(claim)):
+            begin, end = claim._begins[number], claim._begins[number + 1]
+            one, other = claim._cased[begin:end], self._cased[offset + begin : offset + end]
+            if one != other and not _same_capitals(other, one, is_unit=after_number):
+                return False
+            after_number = one[0] == _SET_OFF
+        return True
+
+    def is_hyphenated(self, *numbers: int) -> bool:
+        """Return whether there is a hyphen between one of the tokens and the token before it."""
+        return any(
+            0 < number < len(self) and not _HYPHENS.isdisjoint(self.text[self._ends[number - 1] : self._starts[number]])
+            for number in numbers
+        )
+
+    @cached_property
+    def compounds(self) -> list[tuple[int, str]]:
+        """Words of up to six parts that hyphens divide, as one word, with their first tokens."""
+        joints = {bisect_right(self._starts, match.start()) for match in _HYPHEN.finditer(self.text)}
+        found: list[tuple[int, str]] = []
+        for number in sorted(joint for joint in joints if 0 < joint < len(self)):
+            # From the first part on that a hyphen joins to the next, each longer word.
+            word, behind = next(self.words(number - 1, number)), number
+            while word.isalpha() and behind in joints and behind < min(len(self), number + _MOST_PARTS - 1):
+                word += next(self.words(behind, behind + 1))
+                behind += 1
+                found.append((number - 1, word))
+        return found
+
+    @cached_property
+    def sentences(self) -> "array[int]":
+        """The first token of each sentence that has one, then the number of all tokens."""
+        firsts = array("I")
+        for begin in self._sentence_starts:
+            number = bisect_left(self._starts, begin)
+            if number < len(self) and (not firsts or number > firsts[-1]):
+                firsts.append(number)
+        firsts.append(len(self))
+        return firsts
+
+    @cached_property
+    def _sentence_starts(self) -> "array[int]":
+        starts = array("I", [0])
+        for end, begin in sentence_breaks(self.text, lines=True):
+            # In wrapped text only an empty line, or a mark before it, makes a line end a sentence.
+            if not self.wrapped or self.text.count("\n", end, begin) != 1 or self.text[end - 1] in ".!?…\"'”’»)]":
+                starts.append(begin)
+        return starts
+
+    def sentence_of(self, passage: Passage) -> Passage:
+        """Return the whole sentence, or sentences, around a passage."""
+        starts = self._sentence_starts
+        begin = starts[max(0, bisect_right(starts, passage.start) - 1)]
+        number = bisect_left(starts, passage.end)
+        end = starts[number] if number < len(starts) else len(self.text)
+        whole = self.text[begin:end]
+        return Passage(begin + len(whole) - len(whole.lstrip()), begin + len(whole.rstrip()))
+
+
+class FoldedClaim:
+    """A claim in the forms in which texts are searched for it.
+
+    Args:
+        text: the claim. Its first word may be the unit of a number that it leaves out.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = FoldedText(text)
+        first = self.folded.token(0).text if len(self.folded) else ""
+        self.forms = [self.folded]
+        if unit_name(first) or first in ("percent", "per"):
+            self.forms.append(FoldedText(text, after_number=True))
+
+    def find_all(self, text: FoldedText, start: int = 0) -> Iterator[Passage]:
+        """Yield the passages of a text that are the claim, from an offset on."""
+        for form in self.forms:
+            yield from text.find_all(form, start)
+
+    @cached_property
+    def certain_words(self) -> list[str]:
+        """Words that each text with the claim has, however it is typeset."""
+        certain: set[str] | None = None
+        for form in self.forms:
+            words = {
+                word
+                for number, word in enumerate(form.words())
+                # A cross is a sign or a letter, and a hyphenated word may be one word there.
+                if word.isalpha() and word != "x" and not form.is_hyphenated(number, number + 1)
+            }
+            certain = words if certain is None else certain & words
+        return sorted(certain or ())
+
+
+def _same_capitals(one: str, other: str, *, is_unit: bool) -> bool:
+    """Return whether words that differ only in capitals are the same: Tp53 is another species' gene, Mg is not mg."""
+    if is_unit:
+        return False
+    if one[1:] == one[1:].lower() and other[1:] == other[1:].lower():
+        return True  # a word that begins a sentence in one of them
+    return len(one) > 6 and (one.isupper() or other.isupper())  # too long for a symbol
+
+
+def _tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, int]]:
+    """Yield tokens: folded, with capitals, and their offsets."""
+    at, size = 0, len(text)
+    if after_number:
+        for unit, start, end in unit_tokens(text, 0):
+            yield unit, unit, start, end
+            at = end
+    while (match := _TOKEN.search(text, at)) is not None:
+        start, at = match.span()
+        match match.lastgroup:
+            case "word":
+                yield match[0].lower(), match[0], start, at
+            case "number":
+                digits = _sign_before(text, start) + re.sub(f"[,{_THIN}]", "", match[0]).replace("·", ".")
+                yield digits, digits, start, at
+                for unit, begin, end in unit_tokens(text, at):
+                    yield unit, unit, begin, end
+                    at = end
+            case "sign":
+                kept = _SIGNS.get(match[0], match[0])
+                yield kept, kept, start, at
+            case "script":
+                if match[0][0] in _RAISED:
+                    yield "^", "^", start, start
+                digits = "".join(_RAISED.get(one) or _LOWERED[one] for one in match[0])
+                yield digits, digits, start, at
+            case _ if match[0].isalpha():
+                while at < size and (text[at].isalpha() or unicodedata.combining(text[at])):
+                    at += 1
+                yield *_fold_word(text[start:at]), start, at
+            case _:  # a sign that means letters or a number: ℃, ½
+                for one in unicodedata.normalize("NFKC", match[0]):
+                    if one.isalnum() or one in _KEPT:
+                        yield *_fold_word(one), start, at
+
+
+def _sign_before(text: str, at: int) -> str:
+    """Return the sign or point before a number; a dash between numbers or in a word is not a minus."""
+    sign = ""
+    before = text[at - 1 : at]
+    if before == "." and not text[at - 2 : at - 1].isalnum():
+        sign, at = "0.", at - 1
+        before = text[at - 1 : at]
+    if before in _MINUS and not text[at - 2 : at - 1].isalnum():
+        return "-" + sign
+    return sign
+
+
+def _fold_word(text: str) -> tuple[str, str]:
+    letters = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+    cased = letters.translate(_APART)
+    folded = cased.casefold()
+    return folded, cased if len(cased) == len(folded) else folded
+
+
+def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> NearMatch | None:
+    """Return how a claim differs from the tokens of a text; None if these are not like it."""
+    mine, theirs = list(claim.words()), list(text.words(first, behind))
+    if len(mine) < LEAST_WORDS or len(theirs) > 40 * len(mine):
+        return None
+    if (Counter(mine) & Counter(theirs)).total() / len(mine) < LIKE:
+        return None
+    matcher = SequenceMatcher(None, theirs, mine, autojunk=False)
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
+    same = sum(block.size for block in blocks)
+    if same / len(mine) < LIKE:
+        return None
+    # A change at the claim's beginning or end stands next to the words that it kept.
+    begin = max(0, blocks[0].a - blocks[0].b)
+    end = min(len(theirs), blocks[-1].a + len(mine) - blocks[-1].b)
+    if same / (end - begin) < LIKE:
+        return None
+    matcher.set_seq1(theirs[begin:end])
+    window, claimed = text.tokens(first + begin, first + end), claim.tokens()
+    differences = list(_differences(matcher, text.text, window, claim.text, claimed))
+    if not differences:  # the words are divided differently: "notable", "not able"
+        differences = [_difference(text.text, window, claim.text, claimed, after_number=False)]
+    return NearMatch(Passage(window[0].start, window[-1].end), differences, 2 * same / (len(window) + len(claimed)))
+
+
+def _differences(
+    matcher: "SequenceMatcher[str]", text: str, window: Sequence[Token], claim: str, claimed: Sequence[Token]
+) -> Iterator[ClaimDifference]:
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        theirs, mine = window[i1:i2], claimed[j1:j2]
+        if tag == "equal":
+            for number, (one, other) in enumerate(zip(mine, theirs, strict=True), start=j1):
+                after = _follows_number(claimed, number)
+                if one.cased != other.cased and not _same_capitals(one.cased, other.cased, is_unit=after):
+                    yield _difference(text, [other], claim, [one], after_number=after)
+        elif _join(theirs) != _join(mine):  # else one of them is hyphenated
+            yield _difference(text, theirs, claim, mine, after_number=_follows_number(claimed, j1))
+
+
+def _join(tokens: Sequence[Token]) -> str:
+    return "".join(token.text for token in tokens)
+
+
+def _follows_number(tokens: Sequence[Token], number: int) -> bool:
+    return number > 0 and tokens[number - 1].is_number
+
+
+def _difference(
+    text: str, theirs: Sequence[Token], claim: str, mine: Sequence[Token], *, after_number: bool
+) -> ClaimDifference:
+    words = [token.text for token in (*mine, *theirs)]
+    kind: DifferenceKind = "words"
+    if any(token.is_number or token.text in ("<", ">", "<=", ">=", "=", "±", "^", "~") for token in (*mine, *theirs)):
+        kind = "number"
+    elif not NEGATIONS.isdisjoint(words):
+        kind = "negation"
+    elif after_number and len(words) <= 6:
+        kind = "unit"
+    return ClaimDifference(kind=kind, claimed=_quote(claim, mine), found=_quote(text, theirs))
+
+
+def _quote(text: str, tokens: Sequence[Token]) -> str:
+    return " ".join(text[tokens[0].start : tokens[-1].end].split()) if tokens else ""

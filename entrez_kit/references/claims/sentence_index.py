@@ -1,0 +1,150 @@
+"""An index of the sentences of texts: which of them may hold a claim, and which are most like it."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
+from itertools import pairwise
+from math import log
+from typing import Final
+
+from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch, Passage, compare
+
+MOST_COMPARED: Final = 8
+"""Sentences of an article that are compared with a claim word by word."""
+
+
+@dataclass
+class Part:
+    """A text that a claim may be in: the abstract, or a section under its headings.
+
+    ``is_wrapped``: its lines are those of a page, as in a PDF.
+    """
+
+    text: str
+    section: str | None = None
+    is_wrapped: bool = False
+
+    @cached_property
+    def folded(self) -> FoldedText:
+        """The text without the numbers of references."""
+        return FoldedText(self.text, with_markers=False, wrapped=self.is_wrapped)
+
+    @cached_property
+    def folded_with_markers(self) -> FoldedText:
+        """The text with the numbers of references."""
+        return FoldedText(self.text, wrapped=self.is_wrapped) if self.folded.has_markers else self.folded
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The sentences of an article in the index: the first number, and the number behind the last."""
+
+    first: int
+    behind: int
+
+
+class SentenceIndex:
+    """The words of all sentences; the cost of a look-up grows with the sentences that share its rarest word."""
+
+    def __init__(self) -> None:
+        self.all = Sentences(0, 0)
+        self._parts: list[Part] = []
+        self._begins: list[int] = []
+        self._sentences: dict[str, array[int]] = {}
+
+    def add(self, parts: Sequence[Part]) -> Sentences:
+        """Add the texts of an article and return its sentences."""
+        first = self.all.behind
+        for part in parts:
+            self._add(part)
+        return Sentences(first, self.all.behind)
+
+    def _add(self, part: Part) -> None:
+        begin, text = self.all.behind, part.folded
+        firsts = text.sentences
+        words = [set(text.words(*pair)) for pair in pairwise(firsts)]
+        for number, compound in text.compounds:
+            words[bisect_right(firsts, number) - 1].add(compound)
+        for number, of_sentence in enumerate(words, start=begin):
+            for word in of_sentence:
+                self._sentences.setdefault(word, array("I")).append(number)
+        self._parts.append(part)
+        self._begins.append(begin)
+        self.all = Sentences(0, begin + len(words))
+
+    def candidates(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[Part]:
+        """Yield the parts that have all words in sentences near each other.
+
+        Args:
+            words: what each of them has; without any every part is a candidate.
+            spread: how many sentences apart the words may be.
+            within: the sentences that count.
+        """
+        seen = -1
+        for sentence in self._near(words, spread, within) if words else range(within.first, within.behind):
+            number = bisect_right(self._begins, sentence) - 1
+            if number > seen:
+                seen = number
+                yield self._parts[number]
+
+    def _near(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[int]:
+        postings = [self._sentences.get(word, array("I")) for word in words]
+        ranges = [self._range(posting, within) for posting in postings]
+        rarest, *others = sorted(range(len(words)), key=lambda number: len(ranges[number]))
+        for at in ranges[rarest]:
+            sentence = postings[rarest][at]
+            for number in others:
+                near = bisect_left(postings[number], max(0, sentence - spread))
+                if near == len(postings[number]) or postings[number][near] > sentence + spread:
+                    break
+            else:
+                yield sentence
+
+    @staticmethod
+    def _range(posting: "array[int]", within: Sentences) -> range:
+        return range(bisect_left(posting, within.first), bisect_left(posting, within.behind))
+
+    def nearest(self, claim: FoldedClaim, within: Sentences) -> "Nearest | None":
+        """Return the sentence that shares most with a claim, and the passage that is nearly the claim."""
+        shared, weights = Counter[int](), Counter[int]()
+        total = within.behind - within.first
+        for word in dict.fromkeys(claim.folded.words()):
+            posting = self._sentences.get(word, array("I"))
+            found = self._range(posting, within)
+            weight = round(100 * log(1 + total / len(found))) if found else 0
+            for at in found:
+                shared[posting[at]] += 1
+                weights[posting[at]] += weight
+        if not shared:
+            return None
+        nearest = min(weights, key=lambda sentence: (-weights[sentence], sentence))
+        best: tuple[Part, NearMatch] | None = None
+        for sentence in nsmallest(MOST_COMPARED, shared, key=lambda one: (-shared[one], -weights[one], one)):
+            part, text, firsts, local = self._locate(sentence)
+            for first, behind in ((local, local + 1), (local - 1, local + 1), (local, local + 2)):
+                if first >= 0 and behind < len(firsts):
+                    match = compare(text, firsts[first], firsts[behind], claim.folded)
+                    if match is not None and (best is None or match.likeness > best[1].likeness):
+                        best = part, match
+        part, text, firsts, local = self._locate(nearest)
+        begin, end = text.token(firsts[local]).start, text.token(firsts[local + 1] - 1).end
+        return Nearest(part, text.sentence_of(Passage(begin, end)), weights[nearest], best)
+
+    def _locate(self, sentence: int) -> "tuple[Part, FoldedText, array[int], int]":
+        number = bisect_right(self._begins, sentence) - 1
+        part = self._parts[number]
+        return part, part.folded, part.folded.sentences, sentence - self._begins[number]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The sentence of an article that shares most with a claim; ``match`` if a passage is nearly the claim."""
+
+    part: Part
+    sentence: Passage
+    weight: int
+    match: tuple[Part, NearMatch] | None

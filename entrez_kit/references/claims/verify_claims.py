@@ -1,0 +1,149 @@
+"""Does the cited paper say it? Each claim against the abstract and the full text of the articles it cites."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.wording import KEPT
+from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
+from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.standing import graver
+from entrez_kit.references.claims.match_claims import ClaimMatcher, Paper
+from entrez_kit.references.claims.models import (
+    MAX_MCP_CLAIMS,
+    STATUSES,
+    VerifiedClaim,
+    VerifyRequest,
+    VerifyResult,
+)
+from entrez_kit.references.claims.sentence_index import Part
+from entrez_kit.services import Services
+
+
+class Verification(Accounted[VerifiedClaim, VerifyResult]):
+    """What becomes of each claim; ``result`` tells the whole after the walk. All texts are fetched first."""
+
+    def __init__(self, services: Services, request: VerifyRequest) -> None:
+        super().__init__()
+        self._services = services
+        self._request = request
+        self._verified: list[VerifiedClaim] = []
+
+    def __iter__(self) -> Iterator[VerifiedClaim]:
+        claims = self._request.claims
+        papers = _papers(self._services, list(dict.fromkeys(_key(one) for claim in claims for one in claim.ids)), self)
+        failed = [paper.failure for paper in papers.values() if paper.failure is not None and not paper.parts]
+        if failed and len(failed) == len(papers):
+            raise failed[0]
+        matcher = ClaimMatcher(list(papers.values()))
+        for claim in claims:
+            cited = [papers[_key(one)] for one in claim.ids]
+            outcome = matcher.verify(claim.text, claim.ids, cited)
+            outcome.line = claim.line
+            self._verified.append(outcome)
+            tracing.checkpoint()
+            yield outcome
+
+    def result(self) -> VerifyResult:
+        counts = Counter(outcome.status for outcome in self._verified)
+        return VerifyResult(
+            claims=self._verified,
+            total=len(self._verified),
+            counts={status: counts[status] for status in STATUSES},
+            warnings=self.warnings,
+        )
+
+
+def _key(text: str) -> str:
+    identifier = read_identifier(text)
+    return identifier.value.lower() if identifier is not None else text
+
+
+def _papers(services: Services, keys: Sequence[str], outcomes: Verification) -> dict[str, Paper]:
+    """Fetch what the articles say: records for abstracts and how they stand, then full texts."""
+    papers = {key: Paper(key) for key in keys}
+    wanted = [key for key in keys if read_identifier(key) is not None]
+    if not wanted:
+        return papers
+    for item in Retrieval.of_ids(services, wanted):
+        paper = papers[item.input]
+        paper.pmid = item.pmid
+        paper.failure = item.error
+        if item.record is not None:
+            article = item.record.article()
+            paper.standing = article.standing
+            if article.abstract_text:
+                paper.parts.append(Part(article.abstract_text))
+    texts = Fulltexts(services, FulltextRequest(ids=wanted))
+    for key, text in zip(wanted, texts, strict=True):
+        paper = papers[key]
+        if text.article is not None:
+            _take_text(paper, text.article)
+        elif text.unavailable is not None:
+            paper.unavailable = text.unavailable
+            if text.unavailable.retryable and paper.failure is None:
+                paper.failure = UpstreamError(f"Not every source of full text answered for {key}.", recovery_hint=KEPT)
+    outcomes.warnings += [warning for warning in texts.warnings if warning.code != "invalid_identifier"]
+    return papers
+
+
+def _take_text(paper: Paper, article: FulltextArticle) -> None:
+    paper.has_full_text = True
+    paper.pmid = paper.pmid or article.pmid
+    paper.standing = graver(paper.standing, article.standing)
+    if isinstance(article, PmcArticle):
+        known = {part.text for part in paper.parts}
+        paper.parts += [Part(text) for text in (article.abstract,) if text and text not in known]
+        paper.parts += [Part(other.text) for other in article.other_abstracts]
+        paper.parts += _sections(article.sections, ())
+    else:
+        wrapped = article.content_format == "pdf-text"
+        paper.parts.append(Part(article.content, article.content_format, is_wrapped=wrapped))
+
+
+def _sections(sections: Sequence[Section], above: tuple[str, ...]) -> Iterator[Part]:
+    for section in sections:
+        path = (*above, section.heading) if section.heading else above
+        if section.text:
+            yield Part(section.text, " > ".join(path))
+        yield from _sections(section.subsections, path)
+
+
+def verify_claims(services: Services, request: VerifyRequest) -> Verification:
+    """Look claims up in what they cite: is the sentence there, word by word, with these numbers, units, negations?
+
+    Use it before a quotation or a figure is believed. Each is found (with section, paragraph and offsets), altered
+    (what differs), out_of_context (the sentence denies or questions it), elsewhere (another of the articles says it),
+    not_in_text, no_text_available, unchecked or invalid, with the whole sentence.
+    No model and no guess: a paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids": ["99000001"]}].
+
+    Args:
+        services: the clients.
+        request: the claims with the ids they cite.
+
+    Raises:
+        UpstreamError: no text could be asked for, because nobody answered.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: EFetch (db=pubmed), and the sources of full text: PMC, Europe PMC, Unpaywall.
+    """
+    return Verification(services, request)
+
+
+VERIFY_CLAIMS = Operation(
+    name="pubmed_verify_claims",
+    outcomes=verify_claims,
+    collect=walked,
+    result=VerifyResult,
+    command=("verify",),
+    toolset="citations",
+    title="Verify claims",
+    errors=(UpstreamError, RateLimited),
+    mcp_caps={"claims": MAX_MCP_CLAIMS},
+    portions=("claims",),
+    inputs=("claims",),
+)

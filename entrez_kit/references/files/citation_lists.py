@@ -1,0 +1,123 @@
+"""Read references to look up from BibTeX and CSV files."""
+
+import csv
+import io
+import re
+from typing import Any, Final
+
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.references.files.read_bibtex import BibtexFile
+
+MAX_FIELD: Final = 16 * 1024 * 1024
+COLUMNS: Final = {
+    "journal": ("journal", "journaltitle", "journal_title", "source"),
+    "year": ("year", "date", "pub_year", "publication_year"),
+    "volume": ("volume", "vol"),
+    "issue": ("issue", "number"),
+    "first_page": ("first_page", "firstpage", "page", "pages", "start_page"),
+    "last_page": ("last_page", "lastpage", "end_page"),
+    "author_name": ("author_name", "author", "authors", "first_author", "firstauthor"),
+    "title": ("title", "article_title"),
+    "key": ("key", "id", "ref", "reference"),
+}
+"""Our fields and the column names that are taken for them."""
+
+
+def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
+    """Read references from a file's text; each is a mapping of the fields of ``Citation`` that it has.
+
+    Raises:
+        InvalidInput: the file holds no reference, or one that cannot be read; the message says which and where.
+    """
+    citations = _from_bibtex(text) if bibtex else _from_csv(text)
+    if not citations:
+        raise InvalidInput(
+            "The file holds no reference.",
+            recovery_hint="Give a BibTeX file, or a CSV file with a header such as journal,year,volume,page,author.",
+            details={"reason": "no_references"},
+        )
+    return citations
+
+
+def _from_bibtex(text: str) -> list[dict[str, str]]:
+    citations = []
+    for reference in BibtexFile(text, "The BibTeX file").references:
+        first = reference.authors[0] if reference.authors else None
+        values = {
+            "key": reference.key,
+            "title": reference.title,
+            "journal": reference.journal,
+            "year": reference.year,
+            "volume": reference.volume,
+            "issue": reference.issue,
+            "pages": reference.pages,
+            "author": first and (first.group or first_author(first.text)),
+        }
+        citations.append(_citation(values))
+    return citations
+
+
+def _from_csv(text: str) -> list[dict[str, str]]:
+    text = text.removeprefix("\ufeff")
+    header = text.lstrip().partition("\n")[0]
+    rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))
+    csv.field_size_limit(MAX_FIELD)
+    citations = []
+    try:
+        names = {_column(name) for name in rows.fieldnames or []}
+        if not names & {column for columns in COLUMNS.values() for column in columns}:
+            raise InvalidInput(
+                f"The CSV file has no column of a reference; its header is {', '.join(sorted(names)) or 'empty'}.",
+                recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first "
+                "line.",
+                details={"reason": "bad_csv"},
+            )
+        for row in rows:
+            values = {_column(name): value for name, value in row.items() if name}
+            if any((value or "").strip() for value in values.values()):
+                citations.append(_citation(values))
+    except csv.Error as exc:
+        raise InvalidInput(
+            f"The CSV file cannot be read: {exc}.",
+            recovery_hint="Look for a missing quote, or give the references as BibTeX.",
+            details={"reason": "bad_csv"},
+        ) from None
+    return citations
+
+
+def _column(name: str | None) -> str:
+    return (name or "").strip().lower().replace(" ", "_")
+
+
+def _citation(values: dict[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for field, columns in COLUMNS.items():
+        value = next((values[column] for column in columns if values.get(column)), None)
+        if value and str(value).strip():
+            found[field] = " ".join(str(value).split())
+    if "year" in found:
+        year = re.search(r"[0-9]{4}", found["year"])
+        found.pop("year")
+        if year:
+            found["year"] = year[0]
+    if "first_page" in found:
+        first, *rest = re.split(r"(?<!\s)\s*+[-\u2010-\u2015]+\s*+", found["first_page"])
+        found["first_page"] = first
+        if rest and rest[0]:
+            found.setdefault("last_page", rest[0])
+    if "author_name" in found:
+        found["author_name"] = first_author(found["author_name"])
+    return found
+
+
+def first_author(names: str) -> str:
+    """Return the first of several authors as PubMed writes it: family name and initials ("Doe JA")."""
+    first = re.split(r"(?<!\s)(?:\s*+;\s*+|\s++and\s++)", names)[0].strip()
+    if "," in first:
+        family, _, given = (part.strip() for part in first.partition(","))
+        # "Doe J, Smith A" is a list of names; "Doe, Jane A" is one name.
+        if re.search(r"\s[A-Z]{1,3}$", family):
+            return family
+        initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", given))
+        return f"{family} {initials}".strip()
+    return first

@@ -1,0 +1,323 @@
+"""BibTeX and biblatex files: read entry by entry, and corrected field by field, with all else left as it is."""
+
+import logging
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Final
+from urllib.parse import unquote
+
+from entrez_kit.citations.write_bibtex import MONTHS, bibtex_name, escaped, verbatim_doi
+from entrez_kit.references.files.references import (
+    FieldUpdate,
+    RefAuthor,
+    Reference,
+    ReferenceFile,
+    identifiers_in,
+    identifiers_of,
+    identifiers_of_note,
+    repeated_keys,
+    unreadable,
+    year_in,
+)
+
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "title": ("title",),
+    "authors": ("author",),
+    "journal": ("journal", "journaltitle", "booktitle"),
+    "year": ("year", "date"),
+    "volume": ("volume",),
+    "issue": ("number", "issue"),
+    "pages": ("pages", "eid"),
+    "doi": ("doi",),
+    "pmid": ("pmid", "eprint"),
+    "pmcid": ("pmcid", "pmc"),
+    "note": ("note",),
+}
+"""Our fields and those of BibTeX and biblatex, the one that counts first."""
+MAX_STRING: Final = 10_000
+"""Each @string may name the ones before it twice, and so double with every line."""
+MAX_LATEX: Final = 20_000
+MAX_DEPTH: Final = 50
+"""Braces in braces; each takes several calls of the LaTeX reader."""
+_SPECIAL: Final = re.compile(r"[\\{}$~]|--|``|''")
+_BARE_PERCENT: Final = re.compile(r"(?<!\\)%")
+_EMPTY_BRACES: Final = re.compile(r"(\\[A-Za-z]+)\{\}")
+_GREEK: Final = re.compile(
+    r"\\text(alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|upsilon|phi|chi"
+    r"|psi|omega)(?![A-Za-z])(?:\{\})?",
+    re.IGNORECASE,
+)
+"""Greek letters outside of formulas."""
+_INITIALS: Final = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
+_BRACED_PERSON: Final = re.compile(rf"[^,]+, {_INITIALS}|(?:[^\W\d_a-z]\.[ -]?){{1,4}} ?[^\W\d_]{{2}}[^,.]*")
+"""A person in braces: a family name and initials, or initials with full stops and a family name."""
+_EXTENDED: Final = re.compile(r"\b(family|given|prefix|suffix)\s*=\s*", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _BibEntry:
+    """An entry with the places of its values in the text."""
+
+    kind: str
+    key: str
+    line: int
+    values: dict[str, str]
+    spans: dict[str, tuple[int, int]]
+    end: int
+
+
+class BibtexFile(ReferenceFile):
+    """The references of a BibTeX or biblatex file.
+
+    Raises:
+        InvalidInput: an entry cannot be read; the message says which line.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        self._strings = {month: month for month in MONTHS}
+        self._entries = list(self._read(name))
+        references = [_reference(entry) for entry in self._entries]
+        super().__init__(references, repeated_keys(references))
+
+    def _read(self, name: str) -> Iterator[_BibEntry]:
+        from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
+        from bibtexparser.splitter import Splitter
+
+        logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what fails is raised here
+        library = Splitter(self._text).split()
+        for string in library.strings:
+            value = self._value(string.value)
+            if len(value) > MAX_STRING:
+                raise unreadable(name, "this @string is too long", line=(string.start_line or 0) + 1)
+            self._strings[string.key.lower()] = value
+        cursor = 0
+        for block in library.blocks:
+            entry: Any = block
+            if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
+                entry = block.ignore_error_block
+            elif isinstance(block, ParsingFailedBlock):
+                line = (block.start_line or 0) + 1
+                reason = str(getattr(block.error, "abort_reason", block.error)).rstrip(". ")
+                hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
+                raise unreadable(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
+            if not isinstance(entry, Entry):
+                continue
+            start = self._text.index(entry.raw or "", cursor)
+            cursor = start + len(entry.raw or "")
+            yield self._entry(entry, start, cursor)
+
+    def _entry(self, entry: Any, start: int, end: int) -> _BibEntry:
+        values: dict[str, str] = {}
+        spans: dict[str, tuple[int, int]] = {}
+        cursor = start + (entry.raw.find(",") + 1)
+        for field in entry.fields:
+            place = re.compile(rf"{re.escape(field.key)}\s*=\s*").search(self._text, cursor, end)
+            begin = place.end() if place else cursor
+            cursor = begin + len(field.value)
+            name = field.key.lower()
+            if name not in values and self._text[begin:cursor] == field.value:
+                values[name], spans[name] = self._value(field.value), (begin, cursor)
+        return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, end)
+
+    def _value(self, raw: str) -> str:
+        """Return what a value says: without its braces or quotes, macros replaced, parts joined."""
+        parts = []
+        for part in _parts(raw):
+            text = part.strip()
+            if text[:1] in ("{", '"') and len(text) > 1:
+                parts.append(text[1:-1])
+            else:
+                parts.append(self._strings.get(text.lower(), text))
+        return "".join(parts)
+
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
+        """Return the text with references changed, by their number."""
+        edits: list[tuple[int, int, str]] = []
+        for number, correction in corrections.items():
+            edits += self._edits(self._entries[number], correction)
+        text = self._text
+        for begin, end, new in sorted(edits, reverse=True):
+            text = text[:begin] + new + text[end:]
+        return text
+
+    def _edits(self, entry: _BibEntry, correction: FieldUpdate) -> Iterator[tuple[int, int, str]]:
+        added: list[tuple[str, str]] = []
+        for name, value in correction.fields.items():
+            if name == "authors":
+                text = " and ".join(bibtex_name(author) for author in value)
+            elif name == "doi":
+                text = verbatim_doi(value)
+            elif name in ("pmid", "pmcid"):
+                text = str(value)
+            else:
+                text = escaped(value)
+                if name == "pages":
+                    text = re.sub(r"(?<=\w)-(?=\w)", "--", text)
+            field = _field_for(entry, name)
+            if field is None:
+                added.append((NAMES[name][0], f"{{{text}}}"))
+            else:
+                begin, end = entry.spans[field]
+                if field == "date":
+                    text = re.sub(r"[0-9]{4}", text, entry.values[field], count=1)
+                yield begin, end, _enclosed(self._text[begin:end], text)
+        note, old = escaped(correction.note), entry.values.get("note", "").strip()
+        if note and "note" not in entry.spans:
+            added.append(("note", f"{{{note}}}"))
+        elif note and note.rstrip(".") not in old:
+            yield *entry.spans["note"], f"{{{old.rstrip('.')}. {note}}}" if old else f"{{{note}}}"
+        if added:
+            yield self._insertion(entry, added)
+
+    def _insertion(self, entry: _BibEntry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
+        """Put new fields behind the last one, indented like it."""
+        newline = "\r\n" if "\r\n" in self._text else "\n"
+        if not entry.spans:
+            place = self._text.rindex("}", 0, entry.end) if "}" in self._text[: entry.end] else entry.end
+            return place, place, "".join(f"  {name} = {value},{newline}" for name, value in added)
+        begin, end = max(entry.spans.values())
+        head = self._text[self._text.rfind("\n", 0, begin) + 1 : begin]
+        indent = head[: len(head) - len(head.lstrip())] or "  "
+        comma = re.compile(r"\s*,").match(self._text, end)
+        text = f",{newline}".join(f"{indent}{name} = {value}" for name, value in added)
+        if comma:
+            return comma.end(), comma.end(), f"{newline}{text},"
+        return end, end, f",{newline}{text}"
+
+
+def _parts(raw: str) -> Iterator[str]:
+    """Divide a value at the # that joins its parts, which inside braces and quotes is text."""
+    quoted, start = False, 0
+    for place, (character, depth) in enumerate(zip(raw, _depths(raw), strict=True)):
+        if character == '"' and depth == 0:
+            quoted = not quoted
+        elif character == "#" and depth == 0 and not quoted:
+            yield raw[start:place]
+            start = place + 1
+    yield raw[start:]
+
+
+def _depths(text: str) -> list[int]:
+    """Return for each character how many braces stand open behind it."""
+    return list(accumulate((character == "{") - (character == "}") for character in text))
+
+
+def _field_for(entry: _BibEntry, name: str) -> str | None:
+    """Return the field of an entry that holds one of ours."""
+    if name == "pmid" and entry.values.get("eprinttype", "").lower() != "pubmed":
+        return "pmid" if "pmid" in entry.spans else None
+    return next((field for field in NAMES[name] if field in entry.spans), None)
+
+
+def _enclosed(old: str, new: str) -> str:
+    """Put a new value into what the old one stood in: braces, two pairs of them, quotes, or nothing for a number."""
+    if old.isdigit() and new.isdigit():
+        return new
+    if old.startswith('"') and old.endswith('"') and old.count('"') == 2 and '"' not in new:
+        return f'"{new}"'
+    if old.startswith("{{") and old.endswith("}}"):
+        return f"{{{{{new}}}}}"
+    return f"{{{new}}}"
+
+
+def untexed(text: str) -> str:
+    """Return what LaTeX prints for a text, as far as a reader cares."""
+    if len(text) > MAX_LATEX or max(_depths(text), default=0) > MAX_DEPTH:
+        text = re.sub(r"[{}]", "", text)  # nobody meant this
+    elif _SPECIAL.search(text):
+        from pylatexenc.latex2text import LatexNodes2Text
+
+        for macro, character in ((r"\textbraceleft", "\ue000"), (r"\textbraceright", "\ue001")):
+            text = text.replace(f"{macro}{{}}", character).replace(macro, character)
+        text = _GREEK.sub(lambda match: _greek_letter(match[1]), text)
+        text = str(LatexNodes2Text().latex_to_text(_BARE_PERCENT.sub(r"\\%", text)))
+        text = text.replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
+    return " ".join(text.replace(r"\%", "%").split())
+
+
+def _greek_letter(name: str) -> str:
+    case = "CAPITAL" if name[0].isupper() else "SMALL"
+    return unicodedata.lookup(f"GREEK {case} LETTER {name.upper().replace('LAMBDA', 'LAMDA')}")
+
+
+def _reference(entry: _BibEntry) -> Reference:
+    def plain(name: str) -> str | None:
+        value = next((entry.values[field] for field in NAMES[name] if entry.values.get(field, "").strip()), None)
+        return untexed(value) if value is not None else None
+
+    def raw(name: str) -> str:
+        # Only underscores and percent signs are ever escaped in identifiers and addresses.
+        return re.sub(r"\\([_%&#])", r"\1", entry.values.get(name, "")).replace("{", "").replace("}", "")
+
+    authors, more = _authors(entry.values.get("author", ""))
+    other = identifiers_of_note(raw("note"), raw("annote")) | identifiers_in(raw("url"), raw("ee"), raw("howpublished"))
+    in_pubmed = entry.values.get("eprinttype", entry.values.get("archiveprefix", "")).lower() == "pubmed"
+    return Reference(
+        key=entry.key or f"line {entry.line}",
+        line=entry.line,
+        title=plain("title"),
+        authors=authors,
+        more_authors=more,
+        journal=plain("journal") if entry.kind not in ("book", "misc", "online", "report", "techreport") else None,
+        year=year_in(plain("year")),
+        volume=plain("volume"),
+        issue=plain("issue"),
+        pages=plain("pages"),
+        **identifiers_of(
+            other,
+            doi=unquote(raw("doi")),
+            pmid=raw("pmid") or (raw("eprint") if in_pubmed else None),
+            pmcid=raw("pmcid") or raw("pmc"),
+        ),
+    )
+
+
+def _authors(text: str) -> tuple[list[RefAuthor], bool]:
+    from bibtexparser.middlewares.names import split_multiple_persons_names
+
+    text = _EMPTY_BRACES.sub(r"{\1}", " ".join(text.split()))
+    parts = _without_braces(text).split(" and ")
+    if _is_braced(text) and len(parts) > 1 and all(part.count(",") == 1 for part in parts):
+        text = " and ".join(parts)  # the braces are around a list of persons
+    names = [name for name in split_multiple_persons_names(text) if name.strip()]
+    more = bool(names) and names[-1].strip().lower() == "others"
+    return [_author(name) for name in (names[:-1] if more else names)], more
+
+
+def _is_braced(text: str) -> bool:
+    """Return true if one pair of braces is around the whole text."""
+    depths = _depths(text)
+    return text.startswith("{") and depths[-1] == 0 and depths.count(0) == 1
+
+
+def _without_braces(text: str) -> str:
+    while _is_braced(text):
+        text = text[1:-1].strip()
+    return text
+
+
+def _author(name: str) -> RefAuthor:
+    from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
+
+    name = name.strip()
+    if _is_braced(name):
+        inside = _without_braces(name)
+        if not _BRACED_PERSON.fullmatch(untexed(inside)):
+            return RefAuthor(group=untexed(name))
+        name = inside
+    if _EXTENDED.match(name):
+        pieces = _EXTENDED.split(name)[1:]
+        parts = {key.lower(): untexed(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)}
+        family = " ".join(part for part in (parts.get("prefix"), parts.get("family")) if part)
+        return RefAuthor(family=family, given=parts.get("given"))
+    try:
+        read = parse_single_name_into_parts(name, strict=False)
+    except InvalidNameError:
+        return RefAuthor(group=untexed(name))
+    family = untexed(" ".join([*read.von, *read.last]))
+    given = untexed(" ".join(read.first))
+    return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or untexed(name))

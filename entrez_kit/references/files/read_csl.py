@@ -1,0 +1,141 @@
+"""CSL-JSON files: read item by item, and corrected field by field; unknown fields and the order of all stay."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from entrez_kit.references.files.references import (
+    FieldUpdate,
+    RefAuthor,
+    Reference,
+    ReferenceFile,
+    identifiers_in,
+    identifiers_of,
+    identifiers_of_note,
+    repeated_keys,
+    unreadable,
+    year_in,
+)
+
+_NUMBERS: Final = {
+    "volume": "volume",
+    "issue": "issue",
+    "doi": "DOI",
+    "pmid": "PMID",
+    "pmcid": "PMCID",
+    "title": "title",
+}
+
+
+class CslFile(ReferenceFile):
+    """The references of a CSL-JSON file: a list of items, or an object that holds one.
+
+    Raises:
+        InvalidInput: it is no JSON, or holds something else.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        try:
+            self._document: Any = json.loads(text)
+        except ValueError as exc:
+            line = getattr(exc, "lineno", None)
+            raise unreadable(name, f"this is no JSON: {getattr(exc, 'msg', exc)}", line=line) from None
+        except RecursionError:
+            raise unreadable(name, "lists and objects are nested too deep") from None
+        self._items = self._found(name)
+        references = [csl_reference(number, item) for number, item in enumerate(self._items, start=1)]
+        super().__init__(references, repeated_keys(references))
+
+    def _found(self, name: str) -> list[dict[str, Any]]:
+        document = self._document
+        if isinstance(document, dict):
+            held = next((document[key] for key in ("items", "references") if isinstance(document.get(key), list)), None)
+            document = held if held is not None else [document]
+        if not isinstance(document, list):
+            raise unreadable(name, "this is no list of references in CSL-JSON")
+        for number, item in enumerate(document, start=1):
+            if not isinstance(item, dict) or not ({"type", "title", "DOI", "PMID"} & set(item)):
+                hint = "Give CSL-JSON as reference managers export it: a list of items with type, title, author ..."
+                raise unreadable(name, f"item {number} is no reference in CSL-JSON", hint=hint)
+        return document
+
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
+        """Return the text with references changed, by their number."""
+        for number, correction in corrections.items():
+            _correct(self._items[number], correction)
+        indent = re.search(r"\n([ \t]+)\S", self._text)
+        ascii_only = self._text.isascii() and "\\u" in self._text
+        text = json.dumps(self._document, ensure_ascii=ascii_only, indent=indent[1] if indent else None)
+        return text + ("\n" if self._text.endswith("\n") else "")
+
+
+def _correct(item: dict[str, Any], correction: FieldUpdate) -> None:
+    for name, value in correction.fields.items():
+        if name in _NUMBERS:
+            item[_NUMBERS[name]] = int(value) if isinstance(item.get(_NUMBERS[name]), int) else str(value)
+        elif name == "authors":
+            item["author"] = list(value)
+        elif name == "journal":
+            item["container-title"] = value
+            if correction.short and "container-title-short" in item:
+                item["container-title-short"] = correction.short
+        elif name == "pages":
+            field = "page" if "page" in item or "number" not in item else "number"
+            item[field] = value
+        elif name == "year":
+            dates = item.get("issued")
+            parts = dates.get("date-parts") if isinstance(dates, dict) else None
+            if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
+                parts[0][0] = int(value)
+            else:
+                item["issued"] = {"date-parts": [[int(value)]]}
+    if correction.note and correction.note.rstrip(".") not in str(item.get("note") or ""):
+        item["note"] = " ".join(part for part in (str(item.get("note") or "").strip(), correction.note) if part)
+
+
+def csl_reference(number: int, item: Mapping[str, Any]) -> Reference:
+    """Read one item; its number stands for a name that it has not."""
+
+    def text(name: str) -> str | None:
+        value = item.get(name)
+        if isinstance(value, list):  # Crossref writes lists of one
+            value = value[0] if value else None
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return None
+        return " ".join(re.sub(r"</?(?:i|b|sub|sup|span|sc)\b[^<>]*+>", "", str(value)).split()) or None
+
+    names = item.get("author")
+    authors = [_author(name) for name in names if isinstance(name, dict)] if isinstance(names, list) else []
+    other = identifiers_of_note(text("note")) | identifiers_in(text("URL"))
+    journal = item.get("type") not in ("book", "report", "webpage", "article", "software", "dataset", "thesis")
+    return Reference(
+        key=text("id") or text("citation-key") or f"item {number}",
+        title=text("title"),
+        authors=[author for author in authors if author.text and author.text.lower() not in ("others", "et al.")],
+        more_authors=any(author.text.lower() in ("others", "et al.") for author in authors),
+        journal=(text("container-title") or text("container-title-short")) if journal else None,
+        year=_year(item.get("issued")),
+        volume=text("volume"),
+        issue=text("issue"),
+        pages=text("page") or text("number"),
+        **identifiers_of(other, doi=text("DOI"), pmid=text("PMID"), pmcid=text("PMCID")),
+    )
+
+
+def _author(name: dict[str, Any]) -> RefAuthor:
+    parts = {key: " ".join(str(value).split()) for key, value in name.items() if isinstance(value, str)}
+    family = " ".join(parts[key] for key in ("dropping-particle", "non-dropping-particle", "family") if parts.get(key))
+    if parts.get("literal") or not family:
+        return RefAuthor(group=parts.get("literal") or parts.get("name") or parts.get("given"))
+    return RefAuthor(family=family, given=parts.get("given"))
+
+
+def _year(date: Any) -> str | None:
+    if not isinstance(date, dict):
+        return year_in(str(date)) if date else None
+    parts = date.get("date-parts")
+    if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
+        return year_in(str(parts[0][0]))
+    return year_in(str(date.get("raw") or date.get("literal") or ""))

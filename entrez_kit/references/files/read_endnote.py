@@ -1,0 +1,44 @@
+"""EndNote's XML export: read record by record."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from entrez_kit.references.files.references import Reference, divided_name, identifiers_in, identifiers_of, year_in
+
+
+def endnote_reference(record: Any, number: int) -> Reference:
+    """Read one record, of an export or of a citation in a Word document.
+
+    Args:
+        record: its ``<record>`` element.
+        number: its place, for a record without a number of its own.
+    """
+
+    def first(*paths: str) -> str | None:
+        return next((text for path in paths for text in _texts(record, path)), None)
+
+    authors = [divided_name(name) for name in _texts(record, "contributors/authors/author")]
+    other = identifiers_in(*_texts(record, "urls/related-urls/url"), *_texts(record, "custom2"))
+    number_of_pubmed = first("accession-num") or ""
+    pmid = number_of_pubmed if number_of_pubmed.isdigit() and len(number_of_pubmed) <= 8 else None
+    return Reference(
+        key=first("label", "rec-number") or f"record {number}",
+        line=record.sourceline,
+        title=first("titles/title"),
+        authors=[one for one in authors if one.text],
+        journal=first(
+            "periodical/full-title", "titles/secondary-title", "periodical/abbr-1", "alt-periodical/full-title"
+        ),
+        year=year_in(first("dates/year")),
+        volume=first("volume"),
+        issue=first("number"),
+        pages=first("pages", "section"),
+        **identifiers_of(other, doi=first("electronic-resource-num"), pmid=pmid, pmcid=first("custom2")),
+    )
+
+
+def _texts(record: Any, path: str) -> Iterator[str]:
+    """Yield the texts at a path; EndNote wraps each in elements that say how it is set."""
+    for element in record.iterfind(path):
+        if text := " ".join("".join(element.itertext()).split()):
+            yield text

@@ -1,0 +1,77 @@
+"""MEDLINE files (nbib), as PubMed gives them: read record by record."""
+
+import re
+from typing import Final
+
+from entrez_kit.references.files.references import (
+    RefAuthor,
+    Reference,
+    ReferenceFile,
+    divided_name,
+    identifier_of,
+    unreadable,
+    year_in,
+)
+
+_LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
+
+
+def read_nbib(text: str, name: str) -> ReferenceFile:
+    """Read a MEDLINE file.
+
+    Raises:
+        InvalidInput: a line belongs to no field; the message says which.
+    """
+    references: list[Reference] = []
+    fields: list[tuple[str, str]] = []
+    start = 0
+    for number, line in enumerate([*text.splitlines(), ""], start=1):
+        match = _LINE.fullmatch(line)
+        if (not line.strip() or (match and match[1] == "PMID")) and fields:
+            references.append(_reference(fields, start))
+            fields = []
+        if match:
+            start = start if fields else number
+            fields.append((match[1], match[2].strip()))
+        elif line.startswith("      ") and fields:
+            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
+        elif line.strip():
+            raise unreadable(name, "this line belongs to no field of a MEDLINE record", line=number)
+    return ReferenceFile(references)
+
+
+def _reference(fields: list[tuple[str, str]], line: int) -> Reference:
+    def first(*tags: str) -> str | None:
+        return next((value for tag in tags for name, value in fields if name == tag and value), None)
+
+    located = [value.split(" ")[0] for tag, value in fields if tag in ("LID", "AID") and value.endswith("[doi]")]
+    pmid = identifier_of("pmid", first("PMID"))
+    return Reference(
+        key=pmid or f"line {line}",
+        line=line,
+        title=first("TI", "BTI"),
+        authors=_authors(fields),
+        journal=first("JT", "TA"),
+        year=year_in(first("DP", "DEP")),
+        volume=first("VI"),
+        issue=first("IP"),
+        pages=first("PG"),
+        doi=identifier_of("doi", next(iter(located), None)),
+        pmid=pmid,
+        pmcid=identifier_of("pmcid", first("PMC")),
+    )
+
+
+def _authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
+    """Return the authors; a group behind editors or investigators is one of those."""
+    full = any(tag == "FAU" for tag, _ in fields)
+    authors: list[RefAuthor] = []
+    others = False
+    for tag, value in fields:
+        if tag in ("FAU", "AU", "FED", "ED", "FIR", "IR"):
+            others = tag not in ("FAU", "AU")
+        if tag == "CN" and not others:
+            authors.append(RefAuthor(group=value))
+        elif tag == ("FAU" if full else "AU") and value:
+            authors.append(divided_name(value))
+    return authors

@@ -1,0 +1,196 @@
+"""RIS files: read record by record, and corrected line by line, with all else left as it is."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from entrez_kit.citations.csl import one_line
+from entrez_kit.citations.write_ris import ris_name
+from entrez_kit.references.files.references import (
+    FieldUpdate,
+    Reference,
+    ReferenceFile,
+    divided_name,
+    identifiers_in,
+    identifiers_of,
+    identifiers_of_note,
+    repeated_keys,
+    unreadable,
+    year_in,
+)
+
+_TAG: Final = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*)|\s*)")
+_AUTHORS: Final = ("AU", "A1")
+_TITLES: Final = ("TI", "T1", "CT")
+_JOURNALS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
+_SHORT: Final = ("JA", "J2", "J1")
+_YEARS: Final = ("PY", "Y1", "DA")
+_SIMPLE: Final[Mapping[str, tuple[str, ...]]] = {
+    **{"title": _TITLES, "volume": ("VL",), "issue": ("IS", "CP")},
+    **{"doi": ("DO",), "pmid": ("AN",), "pmcid": ("C2",)},
+}
+_WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS", "CHAP", "ECHAP", "CONF", "CPAPER")
+
+
+@dataclass(slots=True)
+class _TaggedLine:
+    """A line of the file, with its tag where it has one, and its line end."""
+
+    tag: str
+    value: str
+    text: str
+    end: str
+
+
+@dataclass(slots=True)
+class _TaggedField:
+    """A field: its value with the lines that go on under its own, and the numbers of all these."""
+
+    tag: str
+    value: str
+    lines: list[int]
+
+
+@dataclass(slots=True)
+class _Record:
+    """A record: the numbers of its first line and its last, its type, and the fields before the last line."""
+
+    start: int
+    kind: str
+    fields: list[_TaggedField] = field(default_factory=list)
+    end: int = 0
+
+    def values(self, *tags: str) -> list[str]:
+        """Return the values of the first of several tags that has any."""
+        for tag in tags:
+            if values := [text for one in self.fields if one.tag == tag and (text := one_line(one.value))]:
+                return values
+        return []
+
+    def first(self, *tags: str) -> str | None:
+        """Return the first of these values."""
+        return next(iter(self.values(*tags)), None)
+
+
+class RisFile(ReferenceFile):
+    """The references of a RIS file.
+
+    Raises:
+        InvalidInput: a record has no end or no beginning; the message says which line.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._lines = [_line(part) for part in text.splitlines(keepends=True)]
+        self._records = list(self._divided(name))
+        references = [_reference(number, record) for number, record in enumerate(self._records, start=1)]
+        super().__init__(references, repeated_keys(references))
+
+    def _divided(self, name: str) -> Iterator[_Record]:
+        record: _Record | None = None
+        for number, line in enumerate(self._lines):
+            if line.tag == "TY":
+                if record is not None:
+                    problem = f"a record begins before the one of line {record.start + 1} has ended with ER"
+                    raise unreadable(name, problem, line=number + 1)
+                record = _Record(number, line.value.strip())
+            elif line.tag and record is None:
+                raise unreadable(name, f"{line.tag} stands outside of a record, which begins with TY", line=number + 1)
+            if record is None:
+                continue  # blank lines, and the numbers some programs put there
+            if line.tag == "ER":
+                record.end = number
+                yield record
+                record = None
+            elif line.tag:
+                record.fields.append(_TaggedField(line.tag, line.value, [number]))
+            else:
+                record.fields[-1].value += f" {line.text}"
+                record.fields[-1].lines.append(number)
+        if record is not None:
+            raise unreadable(name, "this record does not end with ER", line=record.start + 1)
+
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
+        """Return the text with references changed, by their number."""
+        replaced: dict[int, list[str]] = {}
+        for number, correction in corrections.items():
+            self._correct(self._records[number], correction, replaced)
+        return "".join(
+            "".join(replaced[number]) if number in replaced else line.text + line.end
+            for number, line in enumerate(self._lines)
+        )
+
+    def _correct(self, record: _Record, correction: FieldUpdate, replaced: dict[int, list[str]]) -> None:
+        end = self._lines[record.start].end or "\n"
+
+        def put(tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
+            """Put values where the first of the tags stands, or at the end; the lines they replace go."""
+            present = [tag for tag in tags if record.values(tag)]
+            chosen = present if every else present[:1]
+            for tag in chosen or [tags[0]]:
+                places = [number for one in record.fields if one.tag == tag for number in one.lines]
+                lines = [f"{tag}  - {value}{end}" for value in values]
+                for place in places:
+                    replaced[place] = []
+                if places:
+                    replaced[places[0]] = lines
+                else:
+                    replaced.setdefault(record.end, [self._lines[record.end].text + self._lines[record.end].end])
+                    replaced[record.end] = lines + replaced[record.end]
+
+        for name, value in correction.fields.items():
+            if name in _SIMPLE:
+                put(_SIMPLE[name], [one_line(value)])
+            elif name == "authors":
+                put(_AUTHORS, [ris_name(author) for author in value])
+            elif name == "pages":
+                first, dash, last = str(value).partition("-")
+                put(("SP",), [first])
+                if dash or record.values("EP"):
+                    put(("EP",), [last] if dash else [])
+            elif name == "journal":
+                long = tuple(tag for tag in _JOURNALS if tag not in _SHORT)
+                if record.values(*long) or not record.values(*_SHORT):
+                    put(long, [one_line(value)], every=True)
+                if record.values(*_SHORT) and correction.short:
+                    put(_SHORT, [one_line(correction.short)], every=True)
+            elif name == "year":
+                for tag in (tag for tag in _YEARS if record.values(tag)):
+                    old = record.first(tag) or ""
+                    put((tag,), [re.sub(r"^[0-9]{4}", str(value), old) if tag != "PY" else str(value)])
+        if correction.note and not any(correction.note.rstrip(".") in note for note in record.values("N1")):
+            put(("N1",), [*record.values("N1"), one_line(correction.note)])
+
+
+def _reference(number: int, record: _Record) -> Reference:
+    first, last = record.first("SP"), record.first("EP")
+    names = record.values(*_AUTHORS)
+    more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None
+    addresses = [text for tag in ("UR", "L3", "M3") for text in record.values(tag)]
+    other = identifiers_of_note(*record.values("N1")) | identifiers_in(*addresses)
+    number_of_pubmed = record.first("AN") or ""
+    in_pubmed = "pubmed" in (record.first("DB") or "").lower() or re.fullmatch(r"[0-9]{5,8}", number_of_pubmed)
+    return Reference(
+        key=record.first("ID") or f"record {number}",
+        line=record.start + 1,
+        title=record.first(*_TITLES),
+        authors=[divided_name(name) for name in (names[:-1] if more else names)],
+        more_authors=more,
+        journal=record.first(*_JOURNALS) if record.kind in _WITH_JOURNAL else None,
+        year=year_in(record.first(*_YEARS)),
+        volume=record.first("VL"),
+        issue=record.first("IS", "CP"),
+        pages="-".join(part for part in (first or record.first("C7"), last) if part) or None,
+        **identifiers_of(
+            other,
+            doi=record.first("DO"),
+            pmid=number_of_pubmed if in_pubmed else None,
+            pmcid=identifiers_in(record.first("C2")).get("pmcid"),
+        ),
+    )
+
+
+def _line(part: str) -> _TaggedLine:
+    text = part.rstrip("\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+    match = _TAG.fullmatch(text.lstrip("\ufeff"))
+    return _TaggedLine(match[1] if match else "", (match[2] or "") if match else "", text, part[len(text) :])

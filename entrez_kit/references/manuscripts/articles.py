@@ -1,0 +1,202 @@
+"""Published articles: the reference list of JATS XML, of a PDF's text, and of an article known by its PMID or PMCID."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.identifiers import Identifier
+from entrez_kit.fulltext.jats.text import references_of
+from entrez_kit.fulltext.jats.tree import MAX_BYTES, attribute, descendants, local, parse
+from entrez_kit.pubmed.models import CitedWork
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.xml.references import read_references
+from entrez_kit.references.check.pasted_lists import as_reference, list_part, split_references
+from entrez_kit.references.files.read_endnote import endnote_reference
+from entrez_kit.references.files.references import RefAuthor, Reference, identifiers_of, unreadable, year_in
+from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
+from entrez_kit.services import Services
+
+_BETWEEN_NUMBERS: Final = re.compile(r"(?<=[0-9])\]\s?([,;\u2010-\u2015-])\s?\[(?=[0-9])")
+_TWICE_BRACKETED: Final = re.compile(r"[\[(]\[([0-9, ;\u2010-\u2015-]{1,200})\][\])]")
+
+
+def read_article_xml(content: bytes, name: str) -> Manuscript:
+    """Read the reference list of an article in JATS, or an export of EndNote's.
+
+    Raises:
+        InvalidInput: it is neither, or broken.
+    """
+    try:
+        root = parse(content)
+    except UpstreamError:
+        size = f"it has {len(content):,} bytes, more than the {MAX_BYTES:,} that are read"
+        raise unreadable(name, size if len(content) > MAX_BYTES else "its XML is broken") from None
+    if local(root) == "xml" and (records := list(root.iter("record"))):
+        if root.getroottree().docinfo.internalDTD is not None:
+            raise unreadable(name, "its XML has a DTD, which no export of EndNote's has")
+        return Manuscript([endnote_reference(record, number) for number, record in enumerate(records, start=1)])
+    articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
+    references = [one for article in articles for one in _listed(article)]
+    return Manuscript(references, sought="it has no <ref> with anything in it")
+
+
+def _listed(article: Any) -> Iterator[Reference]:
+    texts = {one.id: one.citation for one in references_of(article) if one.id}
+    outside = ("sub-article", "response", "front", "ref")
+    for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
+        key = attribute(element, "id") or f"reference {number}"
+        text = texts.get(key) or _text(element)
+        if text:
+            yield _reference(element, key, number, text)
+
+
+def _reference(element: Any, key: str, number: int, text: str) -> Reference:
+    """Read one reference: field by field where the publisher gives the fields of an article, else as text."""
+
+    def first(*names: str) -> str | None:
+        found = (_text(one) for name in names for one in descendants(element, name))
+        return next((one for one in found if one), None)
+
+    ids = {attribute(one, "pub-id-type").lower(): _text(one) for one in descendants(element, "pub-id")}
+    written = as_reference(text, number)
+    base = {
+        "key": key,
+        "line": element.sourceline,
+        "number": str(number),
+        **identifiers_of(
+            {kind: value for kind in ("doi", "pmid", "pmcid") if (value := getattr(written, kind))},
+            doi=ids.get("doi"),
+            pmid=ids.get("pmid"),
+            pmcid=ids.get("pmcid") or ids.get("pmc"),
+        ),
+    }
+    title = first("article-title")
+    if not title:
+        return written.model_copy(update=base)
+    authors = []
+    groups = list(descendants(element, "person-group"))
+    holders = [one for one in groups if attribute(one, "person-group-type") in ("author", "")] or [element]
+    for holder in holders:
+        for name in descendants(holder, "name", "string-name", "collab"):
+            parts = {local(part): _text(part) for part in name}
+            if parts.get("surname"):
+                authors.append(RefAuthor(family=parts["surname"], given=parts.get("given-names")))
+            elif whole := _text(name):
+                authors.append(RefAuthor(group=whole))
+    start, end = first("fpage"), first("lpage")
+    return Reference(
+        **base,
+        title=title,
+        authors=authors,
+        more_authors=next(descendants(element, "etal"), None) is not None,
+        journal=first("source"),
+        year=year_in(first("year")),
+        volume=first("volume"),
+        issue=first("issue"),
+        pages="-".join(part for part in (start, end) if part) or first("elocation-id", "page-range"),
+    )
+
+
+def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
+    """Yield the paragraphs of an article in JATS, with the numbers of the references that they call in brackets."""
+    root = parse(content)
+    articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
+    for article in articles:
+        outside = ("sub-article", "response", "front", "ref")
+        listed = descendants(article, "ref", outside=outside)
+        numbers = {attribute(element, "id"): number for number, element in enumerate(listed, start=1)}
+        for holder in descendants(article, "abstract", "body", outside=("sub-article", "response")):
+            for element in descendants(holder, "p"):
+                is_quote = next(element.iterancestors("{*}disp-quote"), None) is not None
+                marked = " ".join("".join(_with_numbers(element, numbers)).split())
+                marked = _BETWEEN_NUMBERS.sub(lambda match: match[1].strip(), marked)
+                yield Paragraph(element.sourceline, _TWICE_BRACKETED.sub(r"[\1]", marked), is_quote)
+
+
+def _with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        name = local(child) if isinstance(child.tag, str) else ""
+        called = (
+            [str(numbers[one]) for one in attribute(child, "rid").split() if one in numbers] if name == "xref" else []
+        )
+        if called:
+            yield f"[{', '.join(called)}]"
+        elif name and name != "p":
+            yield from _with_numbers(child, numbers)
+        yield child.tail or ""
+
+
+def _text(element: Any) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+def read_pdf(content: bytes, name: str) -> Manuscript:
+    """Read the list under the heading of a PDF's references.
+
+    Raises:
+        InvalidInput: it has no text, or cannot be read.
+        NotConfigured: what reads PDFs is not installed.
+    """
+    from entrez_kit.fulltext.pdf import pdf_to_text
+
+    try:
+        text = pdf_to_text(content).text
+    except UpstreamError as exc:
+        raise unreadable(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
+    listed, start = list_part(text)
+    lines = [Line(number, line) for number, line in enumerate(text.splitlines()[: start or None], start=1)]
+    # Empty lines in it are ends of pages.
+    references = split_references("\n".join(line for line in listed.splitlines() if line.strip())) if start else []
+    return Manuscript(references, lines)
+
+
+def own_references(services: Services, article: Identifier) -> list[Reference]:
+    """Return the reference list of a published article: of its full text, or what PubMed has of it.
+
+    Args:
+        services: the clients.
+        article: its PMID, PMCID or DOI.
+
+    Raises:
+        EntityNotFound: there is no such article, or nobody has its list.
+        UpstreamError: no service answered.
+    """
+    from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT
+
+    failure: UpstreamError | None = None
+    try:
+        found = FETCH_FULLTEXT.run(services, {"ids": [article.value], "include_references": True})
+        for one in found.articles:
+            if listed := getattr(one, "references", None):
+                return [
+                    as_reference(entry.citation, number, number=str(number), where="reference")
+                    for number, entry in enumerate(listed, start=1)
+                ]
+    except EntityNotFound:
+        pass
+    except UpstreamError as exc:
+        failure = exc
+    for item in Retrieval.of_ids(services, [article.value]):
+        if item.error is not None:
+            raise item.error
+        related = list(read_references(item.record.element, item.pmid or "")) if item.record is not None else []
+        if related:
+            return [_of_pubmed(one, number) for number, one in enumerate(related, start=1)]
+    if failure is not None:
+        raise failure
+    raise EntityNotFound(
+        f"Nobody has the reference list of {article.given}.",
+        invalid_input=article.given,
+        recovery_hint="Save its references from the publisher's page, or give its PDF.",
+        details={"reason": "no_references"},
+    )
+
+
+def _of_pubmed(cited: CitedWork, number: int) -> Reference:
+    """Return an entry of PubMed's list; what it links is its word for the work, the rest is text."""
+    ids = {"pmid": cited.pmid, "pmcid": cited.pmcid, "doi": cited.doi}
+    if cited.citation and not any(ids.values()):
+        return as_reference(cited.citation, number, number=str(number), where="reference")
+    return Reference(key=f"reference {number}", line=number, number=str(number), **ids)

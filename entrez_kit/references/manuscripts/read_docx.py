@@ -1,0 +1,391 @@
+"""Word documents: the bibliography as it is written, and the records that Zotero, Mendeley and EndNote keep in fields.
+
+A reader of our own: the libraries give out neither the codes of fields nor bounds for what is unpacked.
+"""
+
+import base64
+import binascii
+import html
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from entrez_kit.pubmed.likeness import folded
+from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, as_reference
+from entrez_kit.references.files.read_csl import csl_reference
+from entrez_kit.references.files.read_endnote import endnote_reference
+from entrez_kit.references.files.references import Reference, unreadable
+from entrez_kit.references.manuscripts.document import KeyCall, Line, Manuscript, too_large
+
+MAX_PART: Final = 64 * 1024 * 1024
+"""Bytes of one part, unpacked; a book of a thousand pages has some ten million."""
+MAX_MEMBERS: Final = 20_000
+MAX_PARAGRAPHS: Final = 500_000
+MAX_KEY: Final = 60
+MAX_FIELD: Final = 4 * 1024 * 1024
+MAX_RUNS: Final = 500
+"""Runs of text that a call is shown with."""
+MAX_WORDS: Final = 60
+"""Words of a title that are compared."""
+_DOI: Final = re.compile(r"\b10\.[0-9]{4,9}/\S++")
+W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_LISTED: Final = re.compile(
+    r"ADDIN\s+(?:ZOTERO_BIBL|Mendeley Bibliography|EN\.REFLIST)|CSL_BIBLIOGRAPHY", re.IGNORECASE
+)
+_LIST_STYLE: Final = re.compile(r"bibliograph|^references?$|literaturverzeichnis|endnotebibliography", re.IGNORECASE)
+_HEADING_STYLE: Final = re.compile(r"^(?:heading|title|überschrift|titre|titolo|kop)\s*[0-9]?", re.IGNORECASE)
+_MENDELEY: Final = re.compile(r"MENDELEY_CITATION_v[0-9]+_([A-Za-z0-9+/=]+)")
+"""A citation of Mendeley Cite, which stands in the tag of a content control."""
+_CALLED: Final = re.compile(r"[0-9]+(?:[\s,–−-]+[0-9]+)*")
+_UP: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", " ")
+_COUNT: Final = re.compile(r"[\[(]?([0-9]{1,4})[\])]?[.)]?")
+"""The number of a reference that stands by itself, in a cell of a table."""
+_ELSEWHERE: Final = (f"{W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback")
+"""What stands in another place as well: text that was moved, and what older programs show of a text box."""
+_ENDNOTE: Final = ("<EndNote>", "</EndNote>")
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """A paragraph: its text, whether it is a heading, in a list, or made by a reference manager."""
+
+    number: int
+    text: str
+    heading: bool = False
+    listed: bool = False
+    generated: bool = False
+    note: bool = False
+    item: int | None = None
+
+
+@dataclass(slots=True)
+class _Field:
+    """An open field: its code so far, its data, and where its result begins among the texts of the document.
+
+    ``listed`` tells whether its result is a bibliography.
+    """
+
+    code: list[str] = field(default_factory=list)
+    data: list[str] = field(default_factory=list)
+    start: int | None = None
+    listed: bool = False
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walk the parts of a document, and keep what is found."""
+
+    name: str
+    paragraphs: list[_Paragraph] = field(default_factory=list)
+    records: dict[str, Reference] = field(default_factory=dict)
+    calls: list[KeyCall] = field(default_factory=list)
+    _fields: list[_Field] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _lists: int = 0
+    _numbering: dict[str, int] = field(default_factory=dict)
+
+    def part(self, root: Any, *, notes: bool = False) -> None:
+        """Read one part: the body, or the footnotes or endnotes."""
+        self._fields, self._texts, self._lists = [], [], 0
+        for element in root.iter(f"{W}p", f"{W}tag"):
+            if element.tag == f"{W}tag":
+                tag = str(element.get(f"{W}val") or "")
+                if len(tag) <= MAX_FIELD and (match := _MENDELEY.match(tag)):
+                    self._csl(_json_in(_decoded(match[1])), len(self.paragraphs) + 1, "")
+                continue
+            if next(element.iterancestors(f"{W}p"), None) is not None:  # of a text box, read with what is around it
+                continue
+            if len(self.paragraphs) >= MAX_PARAGRAPHS:
+                raise too_large(self.name, "its text")
+            paragraph = self._paragraph(element)
+            if paragraph.text or not notes:
+                paragraph.note = notes
+                self.paragraphs.append(paragraph)
+
+    def _paragraph(self, element: Any) -> _Paragraph:
+        number = len(self.paragraphs) + 1
+        made = _Paragraph(number, "")
+        properties = element.find(f"{W}pPr")
+        if properties is not None:
+            style = properties.find(f"{W}pStyle")
+            named = str(style.get(f"{W}val") or "") if style is not None else ""
+            outline = properties.find(f"{W}outlineLvl")
+            made.heading = bool(_HEADING_STYLE.match(named)) or outline is not None
+            made.listed = bool(_LIST_STYLE.search(named))
+            made.item = self._numbered(properties)
+        parts: list[str] = []
+        generated = False
+        for node in _shown(element):
+            self._node(node, parts, number)
+            if node.tag in (f"{W}p", f"{W}t"):
+                generated = generated or self._lists > 0
+        made.text = " ".join("".join(parts).split())
+        made.generated = generated and bool(made.text)
+        return made
+
+    def _numbered(self, properties: Any) -> int | None:
+        numbering = properties.find(f"{W}numPr/{W}numId")
+        if numbering is None or properties.find(f"{W}rPr/{W}del") is not None:
+            return None
+        which = str(numbering.get(f"{W}val"))
+        self._numbering[which] = self._numbering.get(which, 0) + 1
+        return self._numbering[which]
+
+    def _node(self, node: Any, parts: list[str], number: int) -> None:
+        match str(node.tag).removeprefix(W):
+            case "t":
+                parts.append(_raised(node))
+                self._texts.append(node.text or "")
+            case "tab" | "br" | "cr":
+                parts.append(" ")
+            case "noBreakHyphen":
+                parts.append("-")
+            case "instrText" if self._fields:
+                self._fields[-1].code.append(node.text or "")
+            case "fldData" if self._fields:
+                self._fields[-1].data.append(node.text or "")
+            case "fldSimple":
+                text = "".join(str(inner.text or "") for inner in node.iter(f"{W}t"))
+                self._closed(_Field([str(node.get(f"{W}instr") or "")]), [text], number)
+            case "fldChar" if node.get(f"{W}fldCharType") == "begin":
+                self._fields.append(_Field())
+            case "fldChar" if self._fields and node.get(f"{W}fldCharType") == "separate":
+                self._begin_result(self._fields[-1])
+            case "fldChar" if self._fields and node.get(f"{W}fldCharType") == "end":
+                self._end_field(self._fields.pop(), number)
+
+    def _begin_result(self, one: _Field) -> None:
+        if one.start is None:
+            one.start = len(self._texts)
+            one.listed = _LISTED.search("".join(one.code)) is not None
+            self._lists += one.listed
+
+    def _end_field(self, one: _Field, number: int) -> None:
+        self._lists -= one.listed
+        start = len(self._texts) if one.start is None else one.start
+        self._closed(one, self._texts[start : start + MAX_RUNS], number)
+
+    # What reference managers keep
+
+    def _closed(self, one: _Field, result: Sequence[str], number: int) -> None:
+        """Read the records out of a field that is complete."""
+        code = "".join(one.code)
+        if len(code) > MAX_FIELD:
+            raise too_large(self.name, "a field in it")
+        shown = " ".join("".join(result).split())
+        if "CSL_CITATION" in code and "{" in code:
+            self._csl(_json_in(code), number, shown)
+        elif "EN.CITE" in code:
+            data = "".join("".join(one.data).split())
+            texts = [html.unescape(code) if "&lt;" in code else code, _decoded(data)]
+            for text in texts:
+                begin, end = text.find(_ENDNOTE[0]), text.rfind(_ENDNOTE[1])
+                if 0 <= begin < end:
+                    self._endnote(text[begin : end + len(_ENDNOTE[1])], number, shown)
+
+    def _csl(self, document: Any, number: int, shown: str) -> None:
+        items = document.get("citationItems") if isinstance(document, dict) else None
+        for item in items if isinstance(items, list) else ():
+            data = item.get("itemData") if isinstance(item, dict) else None
+            if not isinstance(data, dict):
+                continue
+            key = str(data.get("DOI") or data.get("id") or item.get("id") or data.get("title") or len(self.records))
+            if key not in self.records and not {"type", "title", "DOI", "PMID"} & set(data):
+                self.records[key] = Reference(key=key, text="")
+            elif key not in self.records:
+                reference = csl_reference(1, data)
+                named = str(data.get("citation-key") or "") or reference.title or reference.key
+                self.records[key] = reference.model_copy(update={"key": _short(named)})
+            self.calls.append(KeyCall(self.records[key].key, number, shown))
+
+    def _endnote(self, text: str, number: int, shown: str) -> None:
+        for record in _xml(text.encode(), self.name).iter("record"):
+            reference = endnote_reference(record, len(self.records) + 1)
+            key = reference.doi or reference.title or reference.key
+            kept = self.records.setdefault(key, reference.model_copy(update={"key": _short(reference.title or key)}))
+            self.calls.append(KeyCall(kept.key, number, shown))
+
+
+def read_docx(content: bytes, name: str) -> Manuscript:
+    """Read the references of a Word document: the records in its fields first, then what is typed under its heading.
+
+    Raises:
+        InvalidInput: it is no Word document, or beyond a limit.
+    """
+    reader = _Reader(name)
+    for part, root in _parts(content, name):
+        reader.part(root, notes=part != "word/document.xml")
+    listed = _numbered(_listed([one for one in reader.paragraphs if not one.note]))
+    notes = [one for one in reader.paragraphs if one.note and one.text]
+    if not listed and not reader.records and notes:  # an author's own list, called by Word
+        references = [
+            as_reference(one.text, one.number, number=str(n), where="paragraph") for n, one in enumerate(notes, 1)
+        ]
+        return Manuscript(
+            references,
+            calls=[KeyCall(one.key, one.line or 0, "") for one in references],
+            keyed=True,
+            counts="paragraph",
+        )
+    # A bibliography that a reference manager made says again what its records say.
+    made = [one for one in listed if one.generated] or listed
+    records = _Records(reader.records.values())
+    made_numbers = {one.number for one in made}
+    typed = [one for one in listed if one.number not in made_numbers or not records.have(one.text)]
+    references = list(reader.records.values())
+    references += [
+        as_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
+        for one in typed
+    ]
+    numbers = {one.number for one in listed}
+    text = [Line(one.number, one.text) for one in reader.paragraphs if one.text and one.number not in numbers]
+    return Manuscript(references, text, reader.calls, keyed=bool(reader.records) and not typed, counts="paragraph")
+
+
+def _parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the parts with text in them.
+
+    Raises:
+        InvalidInput: the file is no package of Word's, or a part of it is too large.
+    """
+    if not content:
+        raise unreadable(name, "the file is empty")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as package:
+            if len(package.infolist()) > MAX_MEMBERS:
+                raise too_large(name, "the number of its parts")
+            members = set(package.namelist())
+            if "word/document.xml" not in members:
+                raise unreadable(name, "this is no Word document (.docx)")
+            for part in ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml"):
+                if part in members:
+                    with package.open(part) as packed:
+                        unpacked = packed.read(MAX_PART + 1)
+                    if len(unpacked) > MAX_PART:
+                        raise too_large(name, "its text")
+                    yield part, _xml(unpacked, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as exc:
+        said = "it is encrypted" if "password" in str(exc) else "the file is damaged, or no .docx"
+        raise unreadable(name, f"this Word document cannot be opened: {said}") from None
+
+
+def _xml(content: bytes, name: str) -> Any:
+    """Parse XML without network, DTD and entities.
+
+    Raises:
+        InvalidInput: it is broken, or has a DTD, which Word never writes.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError) as exc:
+        raise unreadable(name, f"its XML is broken: {str(exc)[:100]}") from None
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise unreadable(name, "its XML has a DTD, which no Word document has")
+    return root
+
+
+def _listed(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
+    """Return the paragraphs of the list: those made or styled as such, or those under its heading."""
+    made = [one for one in paragraphs if one.text and (one.generated or one.listed) and not HEADING.fullmatch(one.text)]
+    start = max((n for n, one in enumerate(paragraphs) if HEADING.fullmatch(one.text)), default=None)
+    under: list[_Paragraph] = []
+    for one in paragraphs[start + 1 :] if start is not None else ():
+        if one.text and (one.heading or END_OF_LIST.match(one.text)) and not one.generated:
+            break
+        if one.text:
+            under.append(one)
+    return under if len(under) >= len(made) else made
+
+
+def _numbered(listed: list[_Paragraph]) -> list[_Paragraph]:
+    """Return a list without the paragraphs that hold but a number: it is that of the next one."""
+    kept: list[_Paragraph] = []
+    number: int | None = None
+    for one in listed:
+        if match := _COUNT.fullmatch(one.text):
+            number = int(match[1])
+            continue
+        kept.append(replace(one, item=one.item or number))
+        number = None
+    return kept
+
+
+def _raised(node: Any) -> str:
+    """Return the text of a run; numbers that are set as superscript, which call references, as raised digits."""
+    text = str(node.text or "")
+    raised = node.getparent().find(f"{W}rPr/{W}vertAlign")
+    if raised is None or raised.get(f"{W}val") != "superscript" or not _CALLED.fullmatch(text):
+        return text
+    return text.translate(_UP)
+
+
+def _shown(element: Any) -> Iterator[Any]:
+    """Yield the elements of a paragraph, each once."""
+    yield element
+    for inner in element:
+        if inner.tag not in _ELSEWHERE:
+            yield from _shown(inner)
+
+
+class _Records:
+    """The DOIs and the titles of records, the titles as a tree of their words."""
+
+    def __init__(self, records: Iterable[Reference]) -> None:
+        self._dois: set[str] = set()
+        self._words: dict[str, Any] = {}
+        for one in records:
+            if one.doi:
+                self._dois.add(one.doi.lower())
+            branch = self._words
+            words = folded(one.title or "").split()[:MAX_WORDS]
+            for word in words:
+                branch = branch.setdefault(word, {})
+            if words:
+                branch[""] = {}
+
+    def have(self, text: str) -> bool:
+        """Tell whether an entry of a list is one of the records, by its DOI or its title."""
+        dois = (match[0].lower() for match in _DOI.finditer(text))
+        if any(doi in self._dois or doi.rstrip(".,;)]") in self._dois for doi in dois):
+            return True
+        words = folded(text).split()
+        return any(self._begins(words, n) for n in range(len(words)))
+
+    def _begins(self, words: Sequence[str], start: int) -> bool:
+        branch = self._words
+        for word in words[start : start + MAX_WORDS]:
+            if word not in branch:
+                return False
+            branch = branch[word]
+            if "" in branch:
+                return True
+        return False
+
+
+def _json_in(text: str) -> Any:
+    begin = text.find("{")
+    if begin < 0:
+        return None
+    try:
+        return json.JSONDecoder().raw_decode(text[begin:])[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decoded(data: str) -> str:
+    try:
+        return base64.b64decode(data, validate=False).decode("utf-8", "replace").rstrip("\x00")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_KEY else text[: MAX_KEY - 1] + "…"

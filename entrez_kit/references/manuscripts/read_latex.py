@@ -1,0 +1,214 @@
+"""LaTeX: lists that are written out (``\\bibitem``), those BibTeX and biber made (.bbl), and the .bib files named.
+
+A document may stand in several files, which ``\\input`` and its like put together.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Final
+
+from entrez_kit.core.model import Warn
+from entrez_kit.references.check.pasted_lists import as_reference
+from entrez_kit.references.files.read_bibtex import untexed
+from entrez_kit.references.files.reference_files import decoded
+from entrez_kit.references.files.references import RefAuthor, Reference, identifier_of, year_in
+from entrez_kit.references.manuscripts.document import (
+    Beside,
+    KeyCall,
+    Line,
+    LineNumbers,
+    Manuscript,
+    Paragraph,
+    entries_beside,
+    missing,
+)
+
+_COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
+_CONTENTS: Final = re.compile(
+    r"\\begin\{filecontents\*?\}\s*+(\[[^\[\]]*+\])?\s*+\{([^{}]++)\}(.*?)(?:\\end\{filecontents\*?\}|\Z)", re.DOTALL
+)
+"""A file that stands in the text itself."""
+_ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?>(?:[^\[\]{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\])?\s*+\{([^{}]++)\}")
+_BLOCK: Final = re.compile(
+    r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|bibinfo\{[a-z]++\}|natexlab|BibitemOpen|BibitemShut)\b"
+)
+_CITE: Final = re.compile(r"\\[A-Za-z]{0,12}?cite[A-Za-z]{0,12}+\*?+\s*+(?:\[[^\[\]]*+\]\s*+){0,2}\{([^{}]++)\}")
+_FILES: Final = re.compile(
+    r"\\(?:bibliography|add(?:bibresource|globalbib|sectionbib)(?:\s*+\[[^\[\]]*+\])?)\s*+\{([^{}]++)\}"
+)
+_PARTS: Final = re.compile(r"\\(?:input|include|subfile)(?![A-Za-z])(?:\s*+\{([^{}\\#]++)\}|[ \t]++([^\s{}\\#]++))")
+"""What puts another file in its place."""
+MAX_PARTS: Final = 200
+_ENTRY: Final = re.compile(r"\\entry\{([^{}]++)\}\{[^{}]++\}")
+_FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*))\}")
+_VERB: Final = re.compile(r"\\verb\{([a-z]++)\}\s*+\\verb ((?>(?:(?!\\verb\{)[^\n])+))\s*+\\endverb")
+_NEXT: Final = re.compile(r"\\(?:field|list|strng|name|verb|true|warn)\{")
+_FAMILY: Final = re.compile(r"\b(family|given|prefix)=\{((?>(?:[^{}]|\{[^{}]*+\})*))\}")
+_BEGIN: Final = re.compile(r"\\begin\{document\}")
+_END: Final = re.compile(r"\\(?:end\{document\}|begin\{thebibliography\}|bibliography\{|printbibliography\b)")
+_PARAGRAPH: Final = re.compile(
+    r"[^\n]++\n?(?>(?:(?!\\(?:item|(?:sub){0,2}section|paragraph|chapter|caption)\b)[^\n]++\n?)*)"
+)
+"""Lines up to an empty one, or to a command that begins another paragraph."""
+_QUOTE: Final = re.compile(r"\\begin\{(?:display)?quot(?:e|ation)\}")
+_QUOTE_END: Final = re.compile(r"\\end\{(?:display)?quot(?:e|ation)\}")
+_ENQUOTE: Final = re.compile(r"\\enquote\*?\{([^{}]*+)\}")
+_ENVIRONMENT: Final = re.compile(r"\\(?:begin|end)\{[^{}]*+\}|\\(?:item|label\{[^{}]*+\})")
+_PERSON: Final = re.compile(r"\{\{(?:[^{}]*+hash=|un=|uniquename=)")
+
+
+def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
+    """Read a .tex or .bbl file and its parts; without a list of its own it has that of its .bbl, and the entries of its
+    .bib files that it calls.
+
+    Raises:
+        InvalidInput: it is no text, or one of the files it names cannot be read.
+    """
+    own = re.split(r"[/\\]", name)[-1]
+    text, beside = _with_contents(decoded(content, name).text, beside)
+    parts, warnings = _parts(text, own, beside)
+    calls = [call for part, text in parts.items() for call in _calls(text, part)]
+    references = [one for text in parts.values() for one in (*_items(text), *_entries(text))]
+    sought = []
+    if not references:
+        called = {call.key for call in calls}
+        sought.append("it has no \\bibitem")
+        if own.endswith(".tex"):
+            own = own.removesuffix("tex") + "bbl"
+            made = beside(own)
+            sought.append(f"there is no {own}" if made is None else f"{own} holds no list")
+            if made is not None:
+                text = _COMMENT.sub("", decoded(made, own).text)
+                references = [*_items(text), *_entries(text)]
+        named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
+        files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
+        # A list that was made before the last calls were written lacks these.
+        lacking = called - {one.key for one in references} - ({"*"} if references else set())
+        if lacking or not references:
+            more, said = entries_beside(files, beside, None if "*" in lacking else lacking)
+            references += more
+            warnings += said
+            there = [one for one in files if missing(one) not in said]
+            if there:
+                sought.append(
+                    f"{', '.join(there)} {'has no entry that' if called else 'has entries, but none that'} it calls"
+                )
+            elif not files:
+                sought.append("neither \\bibliography nor \\addbibresource names a file")
+    shown = [Line(number, line) for number, line in enumerate(parts[""].splitlines(), start=1)]
+    return Manuscript(references, shown, calls, keyed=True, warnings=warnings, sought="; ".join(sought))
+
+
+def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
+    """Return a text without the files that stand in it, and what reads these, too.
+
+    As LaTeX has it, one that stands beside the text counts more, unless the text says that it is to be overwritten.
+    """
+    inside = {match[2].strip(): (match[1] or "", match[3].encode()) for match in _CONTENTS.finditer(text)}
+
+    def read(name: str) -> bytes | None:
+        options, held = inside.get(name, ("", None))
+        return held if "overwrite" in options or "force" in options else beside(name) or held
+
+    return _CONTENTS.sub(lambda match: "\n" * match[0].count("\n"), text), read
+
+
+def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Warn]]:
+    """Return the text, under no name, and the parts that it is put together of; and what there is to say of these."""
+    parts = {"": _COMMENT.sub("", text)}
+    warnings: list[Warn] = []
+    seen = {own}
+    waiting = [parts[""]]
+    while waiting:
+        for match in _PARTS.finditer(waiting.pop()):
+            named = (match[1] or match[2]).strip().strip('"').removeprefix("./")
+            part = named if named.endswith((".tex", ".bbl")) else f"{named}.tex"
+            if part in seen or len(seen) > MAX_PARTS:
+                continue
+            seen.add(part)
+            content = beside(part) if part == named else beside(part) or beside(named)
+            if content is None:
+                warnings.append(missing(part))
+            elif content.strip():
+                parts[part] = _COMMENT.sub("", decoded(content, part).text)
+                waiting.append(parts[part])
+    return parts, warnings
+
+
+def _calls(text: str, part: str) -> Iterator[KeyCall]:
+    lines = LineNumbers(text)
+    for match in _CITE.finditer(text):
+        line = lines.at(match.start())
+        for key in match[1].split(","):
+            if key.strip():
+                said = " ".join(match[0].split())
+                yield KeyCall(key.strip(), line, f"{part}: {said}" if part else said)
+
+
+def _items(text: str) -> Iterator[Reference]:
+    """Yield the entries of a list as BibTeX writes it, or a person."""
+    lines = LineNumbers(text)
+    marks = list(_ITEM.finditer(text))
+    for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
+        body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
+        line = lines.at(mark.start())
+        written = untexed(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
+        yield as_reference(written, line, key=mark[1].strip(), number=str(number))
+
+
+def _entries(text: str) -> Iterator[Reference]:
+    """Yield the entries of a list as biber writes it."""
+    lines = LineNumbers(text)
+    marks = list(_ENTRY.finditer(text))
+    for entry, after in zip_longest(marks, marks[1:]):
+        body = text[entry.end() : after.start() if after else len(text)].partition("\\endentry")[0]
+        fields = {name: untexed(value) for name, value in _FIELD.findall(body)}
+        verbatim = dict(_VERB.findall(body))
+        named = _NEXT.split(body.partition("\\name{author}")[2], maxsplit=1)[0]
+        authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(named)[1:]]
+        family = [" ".join(part for part in (one.get("prefix"), one.get("family")) if part) for one in authors]
+        yield Reference(
+            key=entry[1],
+            line=lines.at(entry.start()),
+            title=": ".join(part for part in (fields.get("title"), fields.get("subtitle")) if part) or None,
+            authors=[
+                RefAuthor(family=untexed(name), given=untexed(one.get("given", "")) or None)
+                for name, one in zip(family, authors, strict=True)
+                if name
+            ],
+            more_authors="\\true{moreauthor}" in body,
+            journal=fields.get("journaltitle") or fields.get("booktitle"),
+            year=year_in(fields.get("year")),
+            volume=fields.get("volume"),
+            issue=fields.get("number"),
+            pages=fields.get("pages", "").replace("\\bibrangedash", "-") or fields.get("eid"),
+            doi=identifier_of("doi", verbatim.get("doi")),
+            pmid=identifier_of("pmid", verbatim.get("eprint")) if fields.get("eprinttype") == "pubmed" else None,
+        )
+
+
+# The text
+
+
+def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Paragraph]:
+    """Yield the paragraphs that call references, with each call as ``[@{key}]``, of the document and of its parts.
+
+    Raises:
+        InvalidInput: it is not text.
+    """
+    text, beside = _with_contents(decoded(content, name).text.replace("\r\n", "\n"), beside)
+    parts, _ = _parts(text, re.split(r"[/\\]", name)[-1], beside)
+    for part, whole in parts.items():
+        end, lines = _END.search(whole), LineNumbers(whole)
+        start = match.end() if (match := _BEGIN.search(whole)) else 0
+        quotes = 0
+        for match in _PARAGRAPH.finditer(whole, start, end.start() if end else len(whole)):
+            quotes += len(_QUOTE.findall(match[0])) - len(_QUOTE_END.findall(match[0]))
+            if calls := [[key.strip() for key in call[1].split(",")] for call in _CITE.finditer(match[0])]:
+                marked = _CITE.sub("\ue010", _ENQUOTE.sub("“\\1”", _ENVIRONMENT.sub(" ", match[0])))
+                first, *others = untexed(marked).split("\ue010")
+                marks = ("[" + "; ".join(f"@{{{key}}}" for key in keys if key) + "]" for keys in calls)
+                said = first + "".join(mark + after for mark, after in zip(marks, others, strict=False))
+                is_quote = quotes > 0 or bool(_QUOTE.search(match[0]))
+                yield Paragraph(None if part else lines.at(match.start()), said, is_quote)

@@ -1,0 +1,117 @@
+"""Which reader takes a manuscript."""
+
+import re
+from typing import Final
+
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.wording import listed
+from entrez_kit.references.check.pasted_lists import HEADINGS
+from entrez_kit.references.files.references import unreadable
+from entrez_kit.references.manuscripts.document import Beside, Manuscript
+
+READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xml", ".nxml", ".jats", ".pdf")
+"""Suffixes of manuscripts; a Markdown file may also be a list of identifiers."""
+TEXT: Final = (".docx", ".tex", ".md", ".qmd", ".rmd", ".markdown")
+"""Those whose text can be looked through for calls."""
+OTHERS: Final = (
+    (re.compile(rb"\xd0\xcf\x11\xe0"), "a Word document of the old format (.doc), or one with a password"),
+    (re.compile(rb"\{\\rtf"), "rich text (.rtf)"),
+    (re.compile(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis", re.DOTALL), "an OpenDocument text (.odt)"),
+    (re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE), "a web page"),
+)
+"""How documents begin that are not read, and what they are."""
+FILES: Final = (
+    "Name references (.bib, .ris, .json, .nbib, or .txt as they are written out) or a manuscript (.docx, .tex, .md, "
+    ".pdf, .xml)."
+)
+"""What a list of references is read from."""
+HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
+BIB_HINT: Final = (
+    "Keep the files that \\bibliography or \\addbibresource names in the folder of the .tex file or below it, or the "
+    ".bbl that was made of them beside it."
+)
+
+
+def read_manuscript(
+    content: bytes, name: str, suffix: str, beside: Beside = lambda _: None, *, has_text: bool = False
+) -> Manuscript:
+    """Read a manuscript.
+
+    Args:
+        content: the file.
+        name: what messages call it.
+        suffix: of its name; what it holds decides between kinds of XML.
+        beside: reads the files it names; by default there are none.
+        has_text: that it is more than a list, which in Markdown may stand without a heading.
+
+    Raises:
+        InvalidInput: it cannot be read, is beyond a limit, or has no list of references.
+    """
+    if not content.strip():
+        raise unreadable(name, "the file is empty", hint=FILES)
+    made = _read(content, name, suffix.lower(), beside, has_text=has_text)
+    if not made.references:
+        raise _no_list(made, name, suffix.lower())
+    return made
+
+
+def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
+    """Return the error for a manuscript without a list: where it was looked for, and the calls that it would answer."""
+    from entrez_kit.references.manuscripts.calls import call_findings
+
+    where = manuscript.sought or f"no line says only {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
+    missing = [one.message.rstrip(".") for one in manuscript.warnings]
+    calls = [one.call for one in call_findings(manuscript)]
+    text = f"what its text calls has no entry: {listed(calls)}" if calls else ""
+    problem = "; ".join(part for part in (f"no list of references was found in it: {where}", *missing, text) if part)
+    return unreadable(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
+
+
+def _read(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: bool) -> Manuscript:
+    match suffix:
+        case ".docx":
+            from entrez_kit.references.manuscripts.read_docx import read_docx
+
+            return read_docx(content, name)
+        case ".tex" | ".bbl":
+            from entrez_kit.references.manuscripts.read_latex import read_latex
+
+            return read_latex(content, name, beside)
+        case ".pdf":
+            from entrez_kit.references.manuscripts.articles import read_pdf
+
+            return read_pdf(content, name)
+        case ".xml" | ".nxml" | ".jats":
+            from entrez_kit.references.manuscripts.articles import read_article_xml
+
+            return read_article_xml(content, name)
+    from entrez_kit.references.manuscripts.read_markdown import read_markdown
+
+    return read_markdown(content, name, beside, has_text=has_text)
+
+
+def refuse_others(content: bytes, name: str) -> None:
+    """Refuse documents of other programs by what they are.
+
+    Raises:
+        InvalidInput: it is one.
+    """
+    head = content[:500].lstrip()
+    what = next((what for sign, what in OTHERS if sign.match(head)), None)
+    if what is not None:
+        raise unreadable(name, f"this is {what}", hint="Save it as .docx without a password, or as .pdf or .txt.")
+
+
+def looks_like(content: bytes) -> str | None:
+    """Return the suffix of what comes without a name, told by how it begins; None where it is no manuscript."""
+    if content.startswith(b"PK\x03\x04"):
+        return ".docx"
+    if content.startswith(b"%PDF-"):
+        return ".pdf"
+    if re.match(rb"\s*<(?:\?xml|!DOCTYPE|article\b|xml\b)", content[:500]):
+        return ".xml"
+    if re.search(rb"\\(?:documentclass|begin\{(?:document|thebibliography)\}|entry\{)", content[:20_000]):
+        return ".tex"
+    if re.match(rb"---\r?\n", content) or re.search(rb"^(?:#{1,6} |\[\^[^\]\s]{1,60}\]: )", content, re.MULTILINE):
+        return ".md"
+    return None

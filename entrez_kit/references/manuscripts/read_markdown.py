@@ -1,0 +1,158 @@
+"""Markdown and Quarto: a list under its heading, footnotes, or the bibliography files that the head names."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from entrez_kit.core.model import Warn
+from entrez_kit.references.check.pasted_lists import as_reference, list_part, looks_written_out, split_references
+from entrez_kit.references.files.reference_files import decoded
+from entrez_kit.references.files.references import Reference
+from entrez_kit.references.manuscripts.document import Beside, KeyCall, Line, LineNumbers, Manuscript, entries_beside
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+KEY: Final = re.compile(r"(?<![\w@.])-?@(?:\{([^{}\s]++)\}|(\w[\w:.#$%&\-+?<>~/]*\w|\w))")
+"""A call by key as pandoc writes it, the key in braces or not."""
+PROJECT: Final = "_quarto.yml"
+"""What holds for all texts of a project beside it."""
+_HEAD: Final = re.compile(r"\A---[ \t]*+\n(.*?)\n(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
+_HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
+_BIBLIOGRAPHY: Final = re.compile(r"^bibliography:[ \t]*+(.*(?:\n[ \t]*+-[ \t].*)*)", re.MULTILINE)
+_FOOTNOTE: Final = re.compile(r"^\[\^([^\]\s]{1,60})\]:[ \t]*+(.+(?:\n(?:    |\t).+)*)", re.MULTILINE)
+_NOTE: Final = re.compile(r"^\[\^", re.MULTILINE)
+_FOOTNOTE_CALL: Final = re.compile(r"\[\^([^\]\s]{1,60})\](?!:)")
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]++`", re.DOTALL)
+_NAMED_YEAR: Final = re.compile(
+    r"\[?[0-9,;\s–-]+\]?|[^\W\d_].{0,80}\b(?:19|20)[0-9]{2}[a-z]?\)?|PMC?(?:ID)?:?\s*[0-9]+"
+)
+"""Words of a link that are a citation and no part of the sentence."""
+
+
+def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool = False) -> Manuscript:
+    """Read a Markdown file.
+
+    One without any list may be a list itself, unless it ``has_text``, or has headings or a head and little in it looks
+    like references.
+
+    Raises:
+        InvalidInput: it is no text, or a bibliography file cannot be read.
+    """
+    text = decoded(content, name).text.replace("\r\n", "\n")
+    prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+    calls = list(_calls(KEY, prose))
+    references, warnings = named_references(text, beside)
+    keyed = bool(references)
+    own, lines = own_list(text)
+    references = references or own
+    if not references and (references := footnotes(text)):
+        calls += _calls(_FOOTNOTE_CALL, prose)
+        keyed = True
+    if not references and not has_text and not warnings and _is_list(text):
+        references = [_plain(one) for one in split_references(text)]
+        lines = range(len(text.splitlines()))
+    keyed = keyed or (not references and bool(calls))
+    outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if n - 1 not in lines]
+    return Manuscript(references, outside, calls if keyed else (), keyed=keyed, warnings=warnings)
+
+
+def _is_list(text: str) -> bool:
+    """Tell whether a text without a list in it is one."""
+    if not (_HEAD.match(text) or _HEADING.search(text)):
+        return True
+    entries = split_references(_HEAD.sub("", text))
+    return sum(map(looks_written_out, entries)) * 2 >= sum(not _HEADING.match(one.text or "") for one in entries)
+
+
+def own_list(text: str) -> tuple[list[Reference], range]:
+    """Return the references under the heading of a list, and the lines where these stand, from 0."""
+    listed, start = list_part(text)
+    if not start:
+        return [], range(0)
+    return [_plain(one) for one in split_references(text)], range(start, start + len(listed.splitlines()))
+
+
+def footnotes(text: str) -> list[Reference]:
+    """Return footnotes, under their names, as references."""
+    lines = LineNumbers(text)
+    return [
+        _plain(as_reference(" ".join(note[2].split()), lines.at(note.start()), key=note[1]))
+        for note in _FOOTNOTE.finditer(text)
+    ]
+
+
+def _plain(reference: Reference) -> Reference:
+    """Return a reference without the marks of Markdown; its addresses stay."""
+    (line,) = _markdown().parseInline(reference.text or "")
+    made = as_reference("".join(_inline(line.children or (), all_words=True)), reference.line or 1)
+    return made.model_copy(update={"key": reference.key, "number": reference.number})
+
+
+def _calls(pattern: re.Pattern[str], text: str) -> Iterator[KeyCall]:
+    lines = LineNumbers(text)
+    for match in pattern.finditer(text):
+        key = next(filter(None, match.groups()))
+        yield KeyCall(key, lines.at(match.start()), match[0])
+
+
+def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[Warn]]:
+    """Return the entries that a text calls of the files its front matter names, and what there is to say about these.
+
+    Raises:
+        InvalidInput: one of the files cannot be read.
+    """
+    head = match[1] if (match := _HEAD.match(text)) else ""
+    called = {call.key for call in _calls(KEY, text)}
+    match = _BIBLIOGRAPHY.search(head)
+    if match is None and called and (project := beside(PROJECT)):
+        match = _BIBLIOGRAPHY.search(decoded(project, PROJECT).text.replace("\r\n", "\n"))
+    words = re.split(r"[\s\[\],\"']", match[1]) if match else []
+    names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]
+    return entries_beside(names, beside, None if "@*" in head.partition("nocite:")[2] else called)
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield paragraphs with their first line and whether they are quotations; no code, headings, or front matter."""
+    # The front matter's lines stay, so that the numbers of the others do.
+    text = _HEAD.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\r\n", "\n"))
+    text = _NOTE.sub(r"\[^", text)  # or one of a single word would be where a link leads
+    tokens = _markdown().parse(text)
+    depth = 0
+    for before, token in pairwise(tokens):
+        depth += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
+        if token.type == "inline" and before.type != "heading_open":
+            line = (token.map or before.map or [0])[0] + 1
+            yield line, "".join(_inline(token.children or ())), depth > 0
+
+
+def _inline(tokens: Iterable[Any], *, all_words: bool = False) -> Iterator[str]:
+    """Yield the words of a paragraph; where a link leads stands behind its words.
+
+    Words that are a citation themselves are left out, unless ``all_words`` are wanted.
+    """
+    words: list[str] = []
+    target = ""
+    for token in tokens:
+        if token.type == "link_open":
+            yield "".join(words)
+            words, target = [], str(token.attrs.get("href", ""))
+        elif token.type == "link_close":
+            linked = "".join(words)
+            cites = linked == target or (not all_words and _NAMED_YEAR.fullmatch(linked))
+            yield f"<{target}>" if cites else f"{linked} <{target}>"
+            words = []
+        elif token.type in ("softbreak", "hardbreak"):
+            words.append("\n")
+        elif token.type in ("text", "code_inline"):
+            words.append(token.content)
+    yield "".join(words)
+
+
+@cache
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")

@@ -1,0 +1,306 @@
+"""Find the PMIDs of references known by journal, year, volume, page and author, and check what was found."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Final, Literal
+
+from pydantic import Field
+
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.wording import NextCall, Wording, listed
+from entrez_kit.core.model import Request, Result, Warned, sparse
+from entrez_kit.core.operation import InParts, Operation, shortfall_of
+from entrez_kit.pubmed.brief import brief_citation, first_names
+from entrez_kit.pubmed.citation_matcher import (
+    MAX_COMPARED,
+    NOT_FOUND,
+    Citation,
+    MatcherAnswer,
+    ask_matcher,
+    name_candidates,
+    search_title,
+)
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.references.check.compare import compare
+from entrez_kit.references.check.compare_fields import Agreement, FieldName
+from entrez_kit.references.check.findings import Finding, finding_of
+from entrez_kit.references.files.references import Reference, divided_name
+from entrez_kit.services import Services
+
+MAX_CITATIONS: Final = 5_000
+MAX_MCP_CITATIONS: Final = 25
+MAX_CANDIDATES: Final = 5
+MAX_WRONG: Final = 1
+"""Fields in which a reference may differ from the record that it is matched with."""
+
+MatchStatus = Literal["matched", "mismatch", "ambiguous", "not_found", "invalid", "error"]
+WarningCode = Literal[
+    "author_mismatch",
+    "year_mismatch",
+    "title_mismatch",
+    "journal_mismatch",
+    "volume_mismatch",
+    "issue_mismatch",
+    "page_mismatch",
+]
+CODES: Final[dict[FieldName, WarningCode]] = {
+    "authors": "author_mismatch",
+    "year": "year_mismatch",
+    "title": "title_mismatch",
+    "journal": "journal_mismatch",
+    "volume": "volume_mismatch",
+    "issue": "issue_mismatch",
+    "pages": "page_mismatch",
+}
+ADD: Final = "add volume, issue, pages, author or title"
+TOO_LITTLE: Final = "too little is given: a journal, a year or a title is needed"
+TOO_LITTLE_HINT: Final = "Give journal, year, volume and first page, or the title."
+UNKNOWN_HINT: Final = Wording(
+    "Check journal, year, volume and first page; to search by title call ",
+    *(NextCall("search_articles", query_term=...), "."),
+)
+
+
+class MatchRequest(Request):
+    """The references to find."""
+
+    citations: list[Citation] = Field(
+        min_length=1, max_length=MAX_CITATIONS, description="References, each with what is known of it."
+    )
+
+
+class MatchWarning(Result):
+    """What differs between the reference and the record found for it."""
+
+    code: WarningCode
+    message: str
+
+
+class CitationMatch(Result):
+    """What became of one reference.
+
+    ``citation`` is the record that was found, ``candidate_pmids`` are records that may be meant. Of a ``mismatch`` the
+    record is another work, or differs in more than one field. ``findings`` has each field that differs, with the value
+    given and the value recorded, as ``check`` has them.
+    """
+
+    key: str
+    status: MatchStatus
+    pmid: str | None = sparse()
+    title: str | None = sparse()
+    matched_first_author: str | None = sparse()
+    standing: Standing | None = sparse()
+    citation: str | None = sparse()
+    candidate_pmids: list[str] = sparse([])
+    warnings: list[MatchWarning] = sparse([])
+    findings: list[Finding] = sparse([])
+    detail: str | None = sparse()
+
+
+class MatchResult(Warned):
+    """One result per reference, in the order of the references."""
+
+    RECORDS: ClassVar = "results"
+
+    results: list[CitationMatch]
+    total_matched: int
+    total_submitted: int
+    total_warnings: int
+
+
+class Matches(InParts[Citation, CitationMatch]):
+    """What becomes of each reference, in order; many are looked up in parts."""
+
+    PART, GOOD = 500, ("matched",)
+
+    def __init__(self, services: Services, request: MatchRequest) -> None:
+        super().__init__(services, request.citations)
+        self._answered = False
+
+    def _part(self, start: int, inputs: Sequence[Citation]) -> Iterator[CitationMatch]:
+        services, citations = self._services, inputs
+        said = ask_matcher(services, citations)
+        for index, citation in enumerate(citations):
+            before = said.get(index, NOT_FOUND)
+            if (
+                citation.title
+                and before.verdict == "not_found"
+                and (pmids := search_title(services, citation)) is not None
+            ):
+                said[index] = _by_title(pmids, before)
+        name_candidates(services, citations, said)
+        failed = [answer.error for answer in said.values() if answer.error is not None]
+        self._answered = self._answered or len(failed) < len(said)
+        self.error = None if self._answered else self.error or next(iter(failed), None)
+        records = _Records(services)
+        records.read(pmid for answer in said.values() for pmid in answer.pmids[:MAX_COMPARED])
+        for index, citation in enumerate(citations):
+            answer = said.get(index, NOT_FOUND)
+            known = [records.articles[pmid] for pmid in answer.pmids if pmid in records.articles]
+            others = [not compare_citation(citation, article).same for article in known]
+            if citation.title and others and all(others):
+                # The place is another work's; its own may have the title.
+                by_title = search_title(services, citation)
+                if isinstance(by_title, list) and by_title:
+                    records.read(by_title)
+                    said[index] = MatcherAnswer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
+        for index, citation in enumerate(citations):
+            yield _result(citation.key or str(start + index + 1), citation, said.get(index, NOT_FOUND), records)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report references without a single certain record."""
+        named = listed(result.key for result in self.missing)
+        little = (InvalidInput, f"Too little is known of {named}.", TOO_LITTLE_HINT, "invalid_citations")
+        return shortfall_of(
+            self.missing,
+            self.found,
+            "key",
+            unanswered=f"No answer for {named}.",
+            invalid=None if self.found else little,
+            unknown=(f"No certain PubMed record for {named}.", UNKNOWN_HINT),
+        )
+
+
+def lookup_citation(services: Services, request: MatchRequest) -> Matches:
+    """Find the PMIDs of known references. Use it to turn a reference list into PMIDs.
+
+    Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}.
+    What is found is compared with all that is given; one with another title is a mismatch.
+
+    Raises:
+        UpstreamError: NCBI answered none of the requests.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ECitMatch; ESearch by title where that finds nothing; EFetch to check.
+    """
+    return Matches(services, request)
+
+
+def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
+    """Build the result document from all outcomes."""
+    results = list(matches)
+    return MatchResult(
+        results=results,
+        total_matched=matches.found,
+        total_submitted=len(results),
+        total_warnings=sum(len(result.warnings) for result in results),
+    )
+
+
+def _by_title(pmids: list[str] | EntrezKitError, before: MatcherAnswer) -> MatcherAnswer:
+    """Return what a search for the title comes to, where the rest led nowhere."""
+    if isinstance(pmids, EntrezKitError):
+        return MatcherAnswer("error", error=pmids)
+    if not pmids:
+        return before
+    detail = f"more than {MAX_COMPARED} records fit the title" if len(pmids) > MAX_COMPARED else None
+    return MatcherAnswer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids), detail)
+
+
+class _Records:
+    """The records that references may mean, each read once."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.articles: dict[str, Article] = {}
+        self.unread: dict[str, str] = {}
+
+    def read(self, pmids: Iterable[str]) -> None:
+        """Read records that were not read before."""
+        from entrez_kit.pubmed.record_fetcher import Retrieval
+
+        wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in self.articles and pmid not in self.unread]
+        for item in Retrieval.of_ids(self._services, wanted) if wanted else ():
+            if item.record is not None and item.pmid:
+                self.articles[item.pmid] = item.record.article()
+            else:
+                self.unread[item.input] = item.message or item.status
+
+
+def compare_citation(citation: Citation, article: Article) -> Agreement:
+    """Compare what is given of a reference with a record; the author may be any of the record's."""
+    first, last = citation.pages
+    reference = Reference(
+        key=citation.key or "",
+        title=citation.title,
+        authors=[divided_name(citation.author_name)] if citation.author_name else [],
+        more_authors=True,
+        journal=citation.journal,
+        year=citation.year,
+        volume=citation.volume,
+        issue=citation.issue,
+        pages="-".join(filter(None, (first, last))) or None,
+    )
+    return compare(reference, article, any_author=True)
+
+
+def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Records) -> CitationMatch:
+    if not citation.usable:
+        return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)
+    if answer.error is not None:
+        return CitationMatch(key=key, status="error", detail=answer.error.message)
+    if answer.verdict == "not_found":
+        return CitationMatch(key=key, status="not_found", detail=answer.detail or "NCBI knows no such reference")
+    if not answer.pmids:
+        return CitationMatch(key=key, status="ambiguous", detail=f"{answer.detail or 'several records fit'}; {ADD}")
+    lost = [pmid for pmid in answer.pmids[:MAX_COMPARED] if pmid not in records.articles]
+    if lost:
+        why = records.unread.get(lost[0], "no record")
+        detail = f"the record could not be read to check it: {why}"
+        return CitationMatch(
+            key=key, status="error", candidate_pmids=list(answer.pmids[:MAX_CANDIDATES]), detail=detail
+        )
+    articles = [records.articles[pmid] for pmid in answer.pmids[:MAX_COMPARED]]
+    compared = [(compare_citation(citation, article), article) for article in articles]
+    compared.sort(key=lambda pair: (not pair[0].same, len(pair[0].differences)))
+    return _judged(key, compared, complete=len(answer.pmids) <= MAX_COMPARED, detail=answer.detail)
+
+
+def _judged(
+    key: str, compared: list[tuple[Agreement, Article]], *, complete: bool, detail: str | None
+) -> CitationMatch:
+    """Tell which of several records is meant, the likeliest of which stands first.
+
+    One record that agrees in all that is given is the one; so is a single candidate that differs in one field.
+    """
+    agreement, article = compared[0]
+    clean = [record for found, record in compared if found.same and not found.differences]
+    likely = [record for found, record in compared if _is_match(found)]
+    candidates = [record.pmid for record in clean or likely or [record for _, record in compared]][:MAX_CANDIDATES]
+    found = [finding_of(one) for one in agreement.differences]
+    warnings = [MatchWarning(code=CODES[one.field], message=finding_of(one).message) for one in agreement.differences]
+    about = {"warnings": warnings, "findings": found, "citation": brief_citation(article)}
+    if complete and (len(clean) == 1 or (len(compared) == 1 and likely)):
+        return CitationMatch(
+            key=key,
+            status="matched",
+            pmid=article.pmid,
+            title=article.title or None,
+            matched_first_author="".join(first_names(article, 1)) or None,
+            standing=article.standing,
+            **about,
+        )
+    if likely or not complete:
+        detail = f"{detail or 'several records fit'}; {ADD}"
+        return CitationMatch(key=key, status="ambiguous", candidate_pmids=candidates, detail=detail)
+    fields = " and ".join(one.field for one in agreement.differences)
+    detail = f"the record that was found differs in: {fields}"
+    return CitationMatch(key=key, status="mismatch", candidate_pmids=candidates, detail=detail, **about)
+
+
+def _is_match(agreement: Agreement) -> bool:
+    """Tell whether a record is the work that is meant, with few differences."""
+    return agreement.same and len(agreement.differences) <= MAX_WRONG
+
+
+LOOKUP_CITATION = Operation(
+    name="pubmed_lookup_citation",
+    outcomes=lookup_citation,
+    collect=result_of,
+    command=("match",),
+    toolset="pubmed",
+    title="Find references by journal and page",
+    mcp_caps={"citations": MAX_MCP_CITATIONS},
+    portions=("results",),
+    inputs=("citations",),
+)

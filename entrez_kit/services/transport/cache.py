@@ -1,0 +1,403 @@
+"""The cache file: its path, its connection, the format of a row, and a reader that needs no session.
+
+`cached_session` writes, expires and removes the rows with requests-cache. This module imports
+neither requests nor requests-cache, so that a cached call is answered before they are loaded. Only this user may read
+the file. A request that cannot use the cache goes on without it: a locked file is not tried again for some seconds, a
+damaged one is moved aside, and without a usable folder the replies of this process are kept in memory.
+"""
+
+import errno
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from entrez_kit.base.private_files import (
+    SchemaObject,
+    database_files,
+    find_schema_change,
+    make_private_database,
+    normalize_definition,
+    read_schema,
+    restrict_schema,
+)
+from entrez_kit.base.settings import Settings
+
+FILE_NAME: Final = "http_cache.sqlite"
+TABLE: Final = "responses"
+SCHEMA_VERSION: Final = 1
+BUSY_MS: Final = 250
+"""How long a request waits for another process to let go of the file, before it goes on without the cache."""
+
+RETRY_SECONDS: Final = 0.02
+PATIENT_BUSY_MS: Final = 5000
+
+_TABLE_DEFINITION: Final = f"CREATE TABLE {TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER)"
+_INDEX_DEFINITION: Final = f"CREATE INDEX expires_idx ON {TABLE}(expires)"
+_SCHEMA: Final = {
+    SchemaObject("table", TABLE): frozenset({normalize_definition(_TABLE_DEFINITION)}),
+    SchemaObject("index", "expires_idx"): frozenset({normalize_definition(_INDEX_DEFINITION)}),
+}
+"""The table of requests-cache."""
+
+
+class CacheUnusable(Exception):
+    """The cache file cannot be used; the text says why."""
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """What the cache holds; times are Unix times, absent when it is empty."""
+
+    path: Path
+    exists: bool
+    entries: int = 0
+    expired: int = 0
+    size_bytes: int = 0
+    oldest_expiry: int | None = None
+    newest_expiry: int | None = None
+    problem: str | None = None
+
+
+def cache_file(settings: Settings) -> Path:
+    """Return the path of the cache file."""
+    return settings.cache_dir / FILE_NAME
+
+
+def cache_info(settings: Settings) -> CacheInfo:
+    """Count what the cache holds; a file that cannot be read is reported, not raised."""
+    path = cache_file(settings)
+    try:
+        exists = path.exists()
+        size = sum(part.stat().st_size for part in database_files(path) if part.exists())
+    except OSError as exc:
+        return CacheInfo(path, exists=False, problem=exc.strerror or type(exc).__name__)
+    if not exists:
+        return CacheInfo(path, exists=False)
+    try:
+        with closing(connect(path, PATIENT_BUSY_MS)) as connection:
+            entries, expired, oldest, newest = connection.execute(
+                f"SELECT COUNT(*), COALESCE(SUM(expires <= ?), 0), MIN(expires), MAX(expires) FROM {TABLE}",
+                (time.time(),),
+            ).fetchone()
+    except (sqlite3.Error, CacheUnusable) as exc:
+        return CacheInfo(path, exists=True, size_bytes=size, problem=str(exc))
+    return CacheInfo(path, True, entries, expired, size, oldest, newest)
+
+
+def connect(path: Path, busy_ms: int) -> sqlite3.Connection:
+    """Open the file for reading and writing, and check its schema.
+
+    Raises:
+        CacheUnusable: a newer version of entrez-kit made the file.
+        sqlite3.Error: SQLite cannot open or read it, or its schema is not ours.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=busy_ms / 1000)
+    try:
+        prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Create the table if it is missing, and check the schema; costs two reads if it is there.
+
+    Raises:
+        CacheUnusable: a newer version of entrez-kit made the file.
+        sqlite3.DatabaseError: the schema is not ours.
+    """
+    restrict_schema(connection)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise CacheUnusable("a newer version of entrez-kit made it")
+    if version < SCHEMA_VERSION:
+        connection.execute("PRAGMA page_size=16384")  # of a new file: megabytes of records are stored in half the time
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:
+            if not read_schema(connection):  # another process may have created it meanwhile
+                connection.execute(_TABLE_DEFINITION)
+                connection.execute(_INDEX_DEFINITION)
+            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+            _check_schema(connection)
+    else:
+        _check_schema(connection)
+    connection.execute("PRAGMA synchronous=NORMAL")
+
+
+def _check_schema(connection: sqlite3.Connection) -> None:
+    if change := find_schema_change(read_schema(connection), _SCHEMA, _SCHEMA):
+        raise sqlite3.DatabaseError(f"it {change}")
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Open the cache file for this user alone, making it and its folder where they are missing.
+
+    A file that can be read but not written, as on a read-only disk, is opened for reading.
+
+    Raises:
+        CacheUnusable: the folder or the file cannot be used.
+        sqlite3.Error: SQLite cannot open or read it; a ``DatabaseError`` other than ``OperationalError`` means damage.
+    """
+    try:
+        make_private_database(path)
+    except OSError as exc:
+        if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and _is_readable(path):
+            return _connect_read_only(path)
+        raise CacheUnusable(exc.strerror or str(exc) or type(exc).__name__) from None
+    give_up = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            return connect(path, BUSY_MS)
+        except sqlite3.OperationalError as exc:
+            # SQLite does not wait on its own when several processes make a new file a WAL one at the same time.
+            if "locked" not in str(exc) or time.monotonic() >= give_up:
+                raise
+            time.sleep(RETRY_SECONDS)
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        restrict_schema(connection)
+        _check_schema(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _is_readable(path: Path) -> bool:
+    """Tell whether a file that cannot be written may be read and believed: it is this user's or the system's own."""
+    try:
+        found = path.lstat()
+        return stat.S_ISREG(found.st_mode) and found.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
+    except (OSError, AttributeError):
+        return False
+
+
+# Rows: a checksum, a line of JSON, and the body as it came
+
+DIGEST_CHARACTERS: Final = 64
+
+
+def add_checksum(data: bytes) -> bytes:
+    """Return data with its SHA-256 checksum in front."""
+    return hashlib.sha256(data).hexdigest().encode("ascii") + b"\n" + data
+
+
+def verify_checksum(value: Any) -> bytes:
+    """Return the data of a row whose checksum is right.
+
+    Raises:
+        ValueError: the row has no checksum, as rows of earlier versions, or another one.
+    """
+    if isinstance(value, bytes) and value[DIGEST_CHARACTERS : DIGEST_CHARACTERS + 1] == b"\n":
+        data = value[DIGEST_CHARACTERS + 1 :]
+        if value[:DIGEST_CHARACTERS] == hashlib.sha256(data).hexdigest().encode("ascii"):
+            return data
+    raise ValueError("the checksum is missing or wrong")
+
+
+def join_body(row: dict[str, Any]) -> bytes:
+    """Return a row as a line of JSON and the body."""
+    head = {name: value for name, value in row.items() if name != "_content"}
+    body: bytes = row.get("_content", b"")
+    return json.dumps(head).encode("ascii") + b"\n" + body
+
+
+def split_body(data: bytes) -> dict[str, Any]:
+    """Return the row that `join_body` wrote.
+
+    Raises:
+        ValueError: it did not write this.
+    """
+    head, line_end, body = data.partition(b"\n")
+    row = json.loads(head)
+    if not line_end or not isinstance(row, dict):
+        raise ValueError("the row has no body")
+    return {**row, "_content": body}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """A stored reply; times are Unix times."""
+
+    content: bytes
+    status: int
+    created: float
+    expires: float
+    content_type: str = ""
+
+    @classmethod
+    def read(cls, key: str, value: Any) -> "StoredReply | None":
+        """Return the reply in a row, or None if the row is damaged or has another key."""
+        try:
+            row = split_body(verify_checksum(value))
+            created, expires = (datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires"))
+            kind = str(row.get("headers", {}).get("Content-Type", ""))
+            return cls(row["_content"], int(row["status_code"]), created, expires, kind) if row["key"] == key else None
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+            return None
+
+
+# The connection to the file
+
+logger = logging.getLogger("entrez_kit.transport")
+
+MEMORY: Final = ":memory:"
+PAUSE_SECONDS: Final = 10.0
+"""How long a locked file is not tried again, so that not every request waits for it."""
+
+
+_INHERITED: Final[list[sqlite3.Connection]] = []
+"""Connections that a forked child got from its parent: it must neither use nor close them."""
+
+
+class CacheUnavailable(Exception):
+    """The cache cannot be used at the moment."""
+
+
+class CacheFile:
+    """The one connection of a process to the cache. Every access waits at most `BUSY_MS` for other processes.
+
+    An error of the file raises `CacheUnavailable`; ``notices`` gets the reason, once. Safe for threads.
+    """
+
+    def __init__(self, path: Path, notices: list[str]) -> None:
+        self._path: Path | None = path
+        self._notices = notices
+        self.lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._pid = os.getpid()
+        self._paused_until = 0.0
+        self._read_only = False
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the replies are kept in memory, since the file cannot be used."""
+        return self._path is None
+
+    def read(self, key: str) -> StoredReply | None:
+        """Return a stored reply, whatever its age, or None."""
+        with suppress(CacheUnavailable), self.connection() as connection:
+            row = connection.execute(f"SELECT value FROM {TABLE} WHERE key=?", (key,)).fetchone()
+            return StoredReply.read(key, row[0]) if row is not None else None
+        return None
+
+    @contextmanager
+    def connection(self, commit: bool = False) -> Iterator[sqlite3.Connection]:
+        """Lend the connection to one thread at a time, inside a transaction if something is written.
+
+        Raises:
+            CacheUnavailable: the file cannot be used now.
+        """
+        with self.lock, self._errors_handled():
+            opened = self._open()
+            if commit and self._read_only:
+                raise CacheUnavailable
+            if commit and not opened.in_transaction:
+                opened.execute("BEGIN IMMEDIATE")
+                with opened:
+                    yield opened
+            else:
+                yield opened
+
+    def _open(self) -> sqlite3.Connection:
+        self._forget_parent()
+        if self._connection is None:
+            if time.monotonic() < self._paused_until:
+                raise CacheUnavailable
+            if self._path is not None:
+                try:
+                    self._connection = open_file(self._path)
+                except CacheUnusable as exc:
+                    self._fall_back(str(exc))
+        if self._connection is None:
+            self._connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
+            prepare(self._connection)
+        return self._connection
+
+    def _forget_parent(self) -> None:
+        if self._pid != os.getpid():
+            if self._connection is not None:
+                _INHERITED.append(self._connection)
+            self._connection, self._pid = None, os.getpid()
+
+    @contextmanager
+    def _errors_handled(self) -> Iterator[None]:
+        try:
+            yield
+            return
+        except sqlite3.OperationalError as exc:
+            self._pause(exc)
+        except sqlite3.DatabaseError as exc:
+            self._replace(exc)
+        raise CacheUnavailable
+
+    def _pause(self, exc: sqlite3.OperationalError) -> None:
+        """Go on without a file that is locked, full or read-only."""
+        what = str(exc)
+        logger.debug("cache: %s", what)
+        if "locked" in what or "busy" in what:
+            self._note("Another program holds the cache; going on without it for now.")
+            self._disconnect()
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
+        elif "readonly" in what or "read-only" in what:
+            self._read_only = True
+            self._note(f"The cache {self._path} cannot be written; what is in it is used, nothing is added.")
+        elif "unable to open" in what:
+            self._fall_back(what)
+        else:
+            self._note(f"The cache {self._path} could not be written ({what}); going on without it.")
+
+    def _replace(self, exc: sqlite3.DatabaseError) -> None:
+        """Move a damaged file aside; the next access starts a new one."""
+        self._disconnect()
+        if self._path is None:
+            return
+        name = f"{self._path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        try:
+            aside = self._path.rename(self._path.with_name(name))
+            for part in database_files(self._path):
+                part.unlink(missing_ok=True)
+        except OSError:
+            self._fall_back(str(exc))
+        else:
+            self._note(f"The cache was damaged ({exc}). It was moved to {aside}, and a new one was started.")
+
+    def _fall_back(self, why: str) -> None:
+        """Keep the replies of this process in memory from now on."""
+        self._note(f"The cache {self._path} cannot be used ({why}); replies are kept in memory only.")
+        self._disconnect()
+        self._path = None
+
+    def _note(self, text: str) -> None:
+        if text not in self._notices:
+            self._notices.append(text)
+
+    def _disconnect(self) -> None:
+        with suppress(sqlite3.Error):
+            self.close()
+        self._connection = None
+
+    def close(self) -> None:
+        """Close the file; a later access opens it again."""
+        with self.lock:
+            self._forget_parent()
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None

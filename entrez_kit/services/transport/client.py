@@ -1,0 +1,304 @@
+"""Transport: the one sender of requests. Cache above, limiter below, retries outside both."""
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property, partial
+from math import inf
+from os import getpid
+from typing import TYPE_CHECKING
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.wording import OFFLINE_SWITCH, Wording
+from entrez_kit.services.transport import Call, Outgoing, Reply, T, in_flight
+from entrez_kit.services.transport.cache import CacheFile, StoredReply, cache_file
+from entrez_kit.services.transport.in_flight import FollowerTimeout, SingleFlight
+from entrez_kit.services.transport.policy import CLOCK_TOLERANCE_SECONDS, POLICIES, cache_identity
+
+if TYPE_CHECKING:
+    from requests_cache import CachedSession
+
+    from entrez_kit.base.redaction import RedactingFilter
+    from entrez_kit.services.transport.cached_session import CallRequest
+    from entrez_kit.services.transport.gate import Gate, LimiterFactory
+    from entrez_kit.services.transport.replies import Incoming
+    from entrez_kit.services.transport.retry import Backoff
+
+logger = logging.getLogger("entrez_kit.transport")
+
+
+class Transport:
+    """Send calls and return checked replies; one for all threads of a process.
+
+    A cached reply costs no slot of the limiter, every attempt that is sent costs one. Identical calls at the same
+    time go out once. Building one costs nothing: session, cache file and limiter come into being when first used.
+
+    Args:
+        max_waiting: how many requests may wait before the next is refused; None for any number.
+        limiters: makes the limiter of a service; by default all processes share one.
+        backoff: how long to wait between attempts.
+        watch: is shown every reply as it arrived, answers or not; none from the cache.
+
+    ``notices`` are remarks for the user, such as a cache that cannot be written; the outer layer shows each once.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        max_waiting: int | None = None,
+        limiters: "LimiterFactory | None" = None,
+        backoff: "Backoff | None" = None,
+        watch: "Callable[[Call, Incoming], None] | None" = None,
+    ) -> None:
+        self.notices: list[str] = []
+        self._settings = settings
+        self.max_waiting, self._limiters = max_waiting, limiters
+        self._backoff = backoff
+        self._watch = watch
+        self._flights: SingleFlight[Reply] = SingleFlight()
+        self._lock = threading.RLock()
+        self._cache = CacheFile(cache_file(settings), self.notices)
+        self._session: CachedSession | None = None
+        self._pid = getpid()
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a slot or for their next attempt."""
+        return self._gate.waiting if "_gate" in self.__dict__ else 0
+
+    @cached_property
+    def _gate(self) -> "Gate":
+        """The gate; the adapter, which alone needs it, is made under the lock."""
+        from entrez_kit.services.transport.gate import Gate, shared_limiter
+
+        return Gate(self._settings, lambda: self.max_waiting, self._limiters or shared_limiter)
+
+    @cached_property
+    def _log_filter(self) -> "RedactingFilter":
+        from entrez_kit.base.redaction import RedactingFilter, Redactor
+
+        return RedactingFilter(Redactor.of(self._settings))
+
+    def send(self, call: Call[T]) -> Reply[T]:
+        """Return the checked reply to a call, from the cache or from the service.
+
+        Raises:
+            InvalidInput: the service says that the request is at fault.
+            EntityNotFound: none of the ids exist.
+            UpstreamError: no valid answer after every attempt; ``details`` hold reason, endpoint, attempts, status.
+            RateLimited: the service refused, the queue is full, or a slot would come too late.
+            NotConfigured: the api key is not accepted, or an address cannot be used.
+        """
+        if not tracing.records_spans():
+            return self._reply_to(call)
+        from entrez_kit.services.transport.spans import open_span, record_outcome
+
+        attributes = {"entrez_kit.service": call.service, "entrez_kit.endpoint": call.endpoint}
+        with open_span(f"{call.service} {call.endpoint}", is_request=True, **attributes) as span:
+            started = time.monotonic()
+            try:
+                reply = self._reply_to(call)
+            except EntrezKitError as exc:
+                record_outcome(span, exc, self._log_filter.redactor, seconds=time.monotonic() - started)
+                raise
+            received = {
+                "entrez_kit.from_cache": reply.from_cache,
+                "entrez_kit.attempts": reply.attempts,
+                "http.response.status_code": reply.status,
+                "http.response.body.size": len(reply.content),
+            }
+            record_outcome(span, None, None, seconds=time.monotonic() - started, **received)
+            return reply
+
+    def _reply_to(self, call: Call[T]) -> Reply[T]:
+        started = time.monotonic()
+        outgoing = Outgoing(call, started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000)
+        key = call.key(cache_identity(self._settings, call.service))
+        reply: Reply[T] | None = None
+        try:
+            work = partial(self._answer, outgoing, key)
+            reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
+            if not is_own:  # whoever asked first may read it in another way, and what it read into is nobody else's
+                from entrez_kit.services.transport import replies
+
+                reply = replace(reply, value=replies.read(call, reply.content))
+            return reply
+        except FollowerTimeout:
+            raise UpstreamError(
+                f"An identical {call.endpoint} request that was sent earlier got no answer in time.",
+                details=call.about("deadline_exceeded"),
+            ) from None
+        except EntrezKitError as exc:
+            exc.__context__ = None  # what requests and urllib3 raise knows the address, and that has credentials
+            raise
+        finally:
+            _note_exchange(outgoing, reply, time.monotonic() - started)
+
+    def close(self) -> None:
+        """Close the connections and the cache file; a later call opens them again."""
+        with self._lock:
+            if self._pid == getpid() and self._session is not None:
+                self._session.close()  # type: ignore[no-untyped-call]  # the library has no annotation here
+            self._session = None
+            self._cache.close()
+            if "_log_filter" in self.__dict__:
+                self._log_filter.remove()
+
+    def _answer(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
+        """Answer a call from the cache, or send it as often as it takes."""
+        settings, call = self._settings, outgoing.call
+        is_cached = call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0
+        renew = not settings.offline and (settings.refresh or call.fresh)
+        if is_cached and not renew and (stored := self._cache.read(key)) is not None:
+            if (reply := self._accept(call, stored)) is not None:
+                return reply
+            renew = time.time() < stored.expires  # the reader refused it, or the user's limit is shorter
+        if settings.offline:
+            raise UpstreamError(
+                f"The cache has no reply to this {call.endpoint} request, and offline mode allows no requests.",
+                recovery_hint=Wording("Run without ", OFFLINE_SWITCH, " to ask the service."),
+                details=call.about("offline"),
+            )
+        return self._repeat(outgoing, key, is_cached=is_cached, renew=renew)
+
+    def _accept(self, call: Call[T], stored: StoredReply) -> Reply[T] | None:
+        """Return a stored reply if it has not expired and its reader accepts it.
+
+        A reply from the future was stored under a wrong clock, so its age is unknown.
+        """
+        until, now = min(stored.expires, stored.created + (self._settings.cache_ttl or inf)), time.time()
+        if self._settings.offline or stored.created - CLOCK_TOLERANCE_SECONDS <= now < until:
+            with suppress(UpstreamError):
+                value = call.expect.read(stored.content)
+                return Reply(
+                    *(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until),
+                    created=stored.created,
+                    content_type=stored.content_type,
+                )
+        return None
+
+    def _send(self, request: "CallRequest[T]", *, is_cached: bool, renew: bool) -> Reply[T]:
+        """Make one attempt with the session, which reads and writes the cache."""
+        outgoing, call = request.outgoing, request.outgoing.call
+        request.headers["Cache-Control"] = "" if is_cached else "no-store"
+        response = self._open_session().send(request, force_refresh=renew, allow_redirects=False)
+        expires = response.expires.timestamp() if response.expires is not None else 0.0
+        kind = response.headers.get("Content-Type", "")
+        if response.from_cache:  # another process stored it a moment ago
+            created = response.created_at.timestamp()
+            stored = StoredReply(response.content, response.status_code, created, expires, kind)
+            return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
+        until = 0.0 if self._settings.refresh or call.fresh else expires
+        sent, created = outgoing.sent, response.created_at.timestamp()
+        return Reply(
+            *(response.content, request.value, self.shown(call), call.method, False, 200, sent, until, created, kind)
+        )
+
+    def shown(self, call: Call) -> str:
+        """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
+        if not self._settings.demo:
+            return call.shown_url
+        return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
+
+    def _repeat(self, outgoing: Outgoing[T], key: str, *, is_cached: bool, renew: bool) -> Reply[T]:
+        """Run the attempts of a call, and raise the error of the last one."""
+        from entrez_kit.services.transport.cached_session import CallRequest
+        from entrez_kit.services.transport.retry import Backoff, OutOfTime, Retryable, run
+
+        call = outgoing.call
+
+        def announce(failures: int, wait: float, why: Retryable) -> None:
+            logger.debug(
+                "request %s: %s attempt %d failed (%s), next in %.2f s",
+                _request_id(),
+                call.endpoint,
+                failures,
+                why,
+                wait,
+            )
+
+        def sleep(seconds: float) -> None:
+            with self._gate.queued(call, is_new=False):
+                time.sleep(seconds)
+
+        error: EntrezKitError
+        try:
+            return run(
+                lambda _: self._send(CallRequest(outgoing, key), is_cached=is_cached, renew=renew),
+                retries=getattr(self._settings, POLICIES[call.service].retries),
+                deadline=outgoing.deadline,
+                backoff=self._backoff or Backoff(),
+                sleep=sleep,
+                announce=announce,
+            )
+        except Retryable as exc:
+            tries = f" ({outgoing.sent} attempts)" if outgoing.sent > 1 else ""
+            error = exc.error.changed(f"{exc.error.message.rstrip('.')}{tries}.")
+        except OutOfTime as exc:
+            error = _out_of_time(exc.last.error, outgoing)
+        except EntrezKitError as exc:
+            error = exc
+        error.details["attempts"] = outgoing.sent
+        logger.debug("request %s: %s failed: %s", _request_id(), call.endpoint, error)
+        raise error
+
+    def _open_session(self) -> "CachedSession":
+        """Return the session of this process; a forked child must not share its parent's connections."""
+        with self._lock:
+            if self._pid != getpid():
+                self._pid, self._session = getpid(), None
+            if self._session is None:
+                from entrez_kit.services.transport.cached_session import open_session
+                from entrez_kit.services.transport.wire import WireAdapter
+
+                adapter = WireAdapter(self._settings, self._gate, self._log_filter.redactor, self._watch)
+                self._session = open_session(adapter, self._cache)
+                self._log_filter.install()
+            return self._session
+
+
+def _request_id() -> str:
+    trace = tracing.current_trace()
+    return trace.request_id if trace is not None else "-"
+
+
+def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> None:
+    """Tell the trace of the running call and the log what became of a request."""
+    endpoint, sent = outgoing.call.endpoint, outgoing.sent
+    size = len(reply.content) if reply is not None else 0
+    if reply is not None and reply.from_cache:  # else it was noted when it came
+        in_flight.received(size)
+    from_cache = reply is not None and reply.from_cache
+    trace = tracing.current_trace()
+    if trace is not None:
+        until = reply.until if reply is not None else 0.0
+        trace.exchanges.append(tracing.TracedRequest(endpoint, from_cache, sent, seconds, size, until))
+    if reply is not None:
+        logger.debug(
+            "request %s: %s answered with %d bytes%s after %d attempts and %.3f s",
+            _request_id(),
+            endpoint,
+            size,
+            " from the cache" if from_cache else "",
+            sent,
+            seconds,
+        )
+
+
+def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
+    """Return the error for a call whose time limit leaves no room for another attempt."""
+    limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
+    more_time = Wording(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
+    return last.changed(
+        f"No time is left for another attempt after {outgoing.sent}. {last.message}",
+        None if isinstance(last, RateLimited) else more_time,
+        reason="deadline_exceeded",
+        last_failure=last.reason,
+    )

@@ -1,0 +1,78 @@
+"""Spans of OpenTelemetry around operations and requests.
+
+OpenTelemetry is not imported here, and this module only by programs that have imported OpenTelemetry: the server, a
+command with OTEL_EXPORTER_OTLP_ENDPOINT, a Python program with a tracer provider.
+"""
+
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError
+
+if TYPE_CHECKING:
+    from entrez_kit.base.redaction import Redactor
+    from entrez_kit.base.settings import Settings
+
+
+@contextmanager
+def open_span(name: str, *, is_request: bool = False, **attributes: Any) -> Iterator[Any]:
+    """Make a span the current one."""
+    trace: Any = sys.modules["opentelemetry.trace"]
+    with trace.get_tracer("entrez_kit").start_as_current_span(
+        name,
+        kind=trace.SpanKind.CLIENT if is_request else trace.SpanKind.INTERNAL,
+        record_exception=False,
+        set_status_on_exception=False,
+        attributes=attributes,
+    ) as span:
+        yield span
+
+
+@contextmanager
+def operation_span(name: str, settings: "Settings") -> Iterator[None]:
+    """Open the span of an operation, and note on it how the operation ended."""
+    started = time.monotonic()
+    with open_span(name) as span:
+        from entrez_kit.base.redaction import Redactor
+
+        call = tracing.current_trace()
+        ids = {"entrez_kit.request_id": call.request_id} if call is not None else {}
+        error: EntrezKitError | None = None
+        try:
+            yield
+        except EntrezKitError as exc:
+            error = exc
+            raise
+        finally:
+            record_outcome(span, error, Redactor.of(settings), seconds=time.monotonic() - started, **ids)
+
+
+def record_outcome(
+    span: Any, error: EntrezKitError | None, redactor: "Redactor | None", *, seconds: float, **attributes: Any
+) -> None:
+    """Note on a span how its call ended; an error itself was dealt with elsewhere.
+
+    The texts of an error may quote the caller and the service, so they are redacted and cut.
+    """
+    span.set_attributes(
+        {
+            "entrez_kit.success": error is None,
+            "entrez_kit.duration_ms": round(1000 * seconds, 1),
+            **({"entrez_kit.error.code": error.code} if error is not None else {}),
+            **({"entrez_kit.error.reason": error.reason} if error is not None and error.reason else {}),
+            **attributes,
+        }
+    )
+    if error is not None:
+        from entrez_kit.base.redaction import Redactor
+
+        redactor = redactor or Redactor(())
+        trace_text = redactor.traceback("".join(traceback.format_exception(error)))
+        message = redactor.field(error.message)
+        span.record_exception(error, {"exception.message": message, "exception.stacktrace": trace_text})
+        span.set_status(sys.modules["opentelemetry.trace"].StatusCode.ERROR, f"{error.code}: {message}")

@@ -1,0 +1,447 @@
+"""The adapter below the cache: it waits for a slot, adds credentials, sends, follows redirects, reads and checks.
+
+The adapter returns the checked body, its media type and how long it counts: no other header of the service, no cookie,
+no credential. So requests-cache above it stores checked replies only, and no header of a service changes what it
+stores.
+Whatever fails is raised as our own error with texts of our own: the exceptions of requests and urllib3 hold addresses,
+and these hold credentials.
+"""
+
+import logging
+import socket
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import cache
+from io import BytesIO
+from typing import Any, Final, Self
+from urllib.parse import urlencode, urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError, ReadTimeoutError
+
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
+from entrez_kit.base.redaction import Redactor
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.wording import BASE_ADDRESS, Wording
+from entrez_kit.services.transport import Call, Outgoing, T, faults, in_flight, redirects, replies
+from entrez_kit.services.transport.cached_session import CallRequest
+from entrez_kit.services.transport.gate import Gate
+from entrez_kit.services.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
+from entrez_kit.services.transport.refusals import invalid_response
+from entrez_kit.services.transport.retry import Retryable
+
+logger = logging.getLogger("entrez_kit.transport")
+
+MAX_BODY_BYTES: Final = 50_000_000
+LARGE_BODY_BYTES: Final = 250_000
+READ_AT_ONCE: Final = 2
+"""So many large bodies are read at the same time, however many have come: a tree takes many times its text."""
+CHUNK_BYTES: Final = 65_536
+POOL_SIZE: Final = 16
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+# Compressed bodies
+
+PIECE_BYTES: Final = 262_144
+"""Decompressed bytes handed on at a time, so that a small body cannot fill the memory before its size is looked at."""
+
+_GZIP_OR_ZLIB: Final = 47
+_RAW: Final = -zlib.MAX_WBITS
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+class Undecodable(Exception):
+    """The body is not what its Content-Encoding says."""
+
+
+class Decoder:
+    """Decompress one body piece by piece, and tell whether the compressed stream came to its end.
+
+    urllib3 decompresses as well, but takes half a gzip stream for a whole one.
+
+    Args:
+        encoding: its Content-Encoding, empty for none.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._plain = encoding in ("", "identity")
+        if not self._plain and encoding not in ("gzip", "x-gzip", "deflate"):
+            raise Undecodable(f"a body in an encoding that was not asked for ({encoding[:20]})")
+        self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+        self._fresh = True
+
+    @property
+    def ended(self) -> bool:
+        """Whether what was fed so far is a whole body."""
+        return self._plain or self._fresh or self._stream.eof
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what further bytes of the body decompress to.
+
+        Raises:
+            Undecodable: they are no compressed data.
+        """
+        if self._plain:
+            yield data
+            return
+        try:
+            while data:
+                if self._stream.eof:
+                    if not data.startswith(_GZIP_MAGIC):
+                        return  # padding behind the stream
+                    self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+                piece = self._decompress(data)
+                if piece:
+                    yield piece
+                data = self._stream.unconsumed_tail or self._stream.unused_data
+        except zlib.error:
+            raise Undecodable("a body that cannot be decompressed") from None
+
+    def _decompress(self, data: bytes) -> bytes:
+        fresh, self._fresh = self._fresh, False
+        try:
+            return self._stream.decompress(data, PIECE_BYTES)
+        except zlib.error:
+            if not fresh:
+                raise
+            self._stream = zlib.decompressobj(_RAW)  # some servers send deflate without its frame
+            return self._stream.decompress(data, PIECE_BYTES)
+
+
+# The end of an exchange whose time is up
+
+_current: Final = threading.local()
+
+
+class Alarm:
+    """A context manager around whatever may block on a connection: sending, the headers, or the body.
+
+    The time limit of a socket starts anew with every byte, so a server that drips its reply would hold a call for
+    hours. At the time given the socket is shut down, and whoever reads from it finds its end.
+
+    Args:
+        until: `time.monotonic` value at which it ends.
+        response: the response that is read, where there is one; else the connections this thread asks on are watched.
+    """
+
+    def __init__(self, until: float, response: Any = None) -> None:
+        self.until = until
+        self._response = response
+        self._connection: Any = None
+        self._timer: threading.Timer | None = None
+
+    @property
+    def rang(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self.until
+
+    def watch(self, connection: Any) -> None:
+        """Take note of the connection in use.
+
+        Raises:
+            TimeoutError: the time is up.
+        """
+        self._connection = connection
+        if self.rang:
+            raise TimeoutError
+
+    def __enter__(self) -> Self:
+        _current.alarm = self
+        self._timer = threading.Timer(max(0.0, self.until - time.monotonic()), self._end)
+        self._timer.daemon = True
+        self._timer.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None  # it holds this alarm, and with it the reply
+            _current.alarm = None
+
+    def _end(self) -> None:
+        with suppress(Exception):  # it was read to the end at the last moment
+            if self._response is not None:
+                self._response.shutdown()
+            else:  # below TLS, whose state belongs to the reader
+                socket.socket.shutdown(self._connection.sock, socket.SHUT_RDWR)
+
+
+class _WatchedConnection(HTTPConnection):
+    """Reports the connection in use to the alarm of the thread, and sends a request only when it may leave."""
+
+    def connect(self) -> None:
+        self._report()
+        super().connect()
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        self._report()
+        if self.sock is None:  # all that takes time comes first
+            self.connect()
+        with getattr(_current, "departure", nullcontext()):
+            super().request(*args, **kwargs)
+
+    def _report(self) -> None:
+        alarm: Alarm | None = getattr(_current, "alarm", None)
+        if alarm is not None:
+            alarm.watch(self)
+
+
+class _WatchedTLSConnection(_WatchedConnection, HTTPSConnection):
+    """The same over TLS."""
+
+
+class _WatchedPool(HTTPConnectionPool):
+    ConnectionCls = _WatchedConnection
+
+
+class _WatchedTLSPool(HTTPSConnectionPool):
+    ConnectionCls = _WatchedTLSConnection
+
+
+_POOLS: Final = {"http": _WatchedPool, "https": _WatchedTLSPool}
+
+
+@cache
+def _socks_pools() -> dict[str, type[HTTPConnectionPool]]:
+    """Return the pools for SOCKS proxies, whose module needs the package PySocks."""
+    from urllib3.contrib import socks
+
+    class Connection(_WatchedConnection, socks.SOCKSConnection):
+        """Connects through the proxy."""
+
+    class TLSConnection(_WatchedTLSConnection, socks.SOCKSHTTPSConnection):
+        """Connects through the proxy, over TLS."""
+
+    class Pool(socks.SOCKSHTTPConnectionPool):
+        ConnectionCls = Connection
+
+    class TLSPool(socks.SOCKSHTTPSConnectionPool):
+        ConnectionCls = TLSConnection
+
+    return {"http": Pool, "https": TLSPool}
+
+
+class WatchedAdapter(HTTPAdapter):
+    """Asks on connections that end when their time is up, and send when it has come."""
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """Create the pools."""
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        """Return the pools of a proxy, with the same connections."""
+        manager = super().proxy_manager_for(proxy, **kwargs)
+        manager.pool_classes_by_scheme = _socks_pools() if proxy.lower().startswith("socks") else _POOLS
+        return manager
+
+
+def surroundings(url: str, *, is_here: bool) -> dict[str, Any]:
+    """Return the proxies and certificates that the environment names; what is on this machine is asked directly."""
+    with requests.Session() as session:
+        around = session.merge_environment_settings(url, {}, None, None, None)
+    return {"verify": around["verify"], "cert": around["cert"], "proxies": {} if is_here else around["proxies"]}
+
+
+class WireAdapter(WatchedAdapter):
+    """Send what the cache above does not have.
+
+    ``watch`` is shown every reply as it arrived, whether or not it is an answer.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        gate: Gate,
+        redactor: Redactor,
+        watch: Callable[[Call, replies.Incoming], None] | None,
+    ) -> None:
+        super().__init__(pool_connections=POOL_SIZE, pool_maxsize=POOL_SIZE)
+        self._settings = settings
+        self._gate = gate
+        self._redactor = redactor
+        self._reading = threading.Semaphore(READ_AT_ONCE)
+        self._watch = watch
+
+    def send(  # type: ignore[override]  # it sends requests of our session only
+        self, request: CallRequest[T], *_: object, **__: object
+    ) -> requests.Response:
+        """Send one attempt and return the checked reply. Its `Cache-Control` holds the lifetime.
+
+        Raises:
+            Retryable: it failed in a way that may pass.
+            EntrezKitError: it failed for good.
+        """
+        outgoing, call = request.outgoing, request.outgoing.call
+        with self._open(outgoing) as (live, moved_to):
+            until = min(outgoing.deadline, time.monotonic() + self._seconds(call))
+            body = b"".join(self._pieces(live, call, until))
+            if live.status_code != 200 or POLICIES[call.service].echoes:  # else it is data, and stays as it is
+                body = self._redactor.body(body)
+            incoming = replies.Incoming(live.status_code, live.headers, body, moved_to)
+        if self._watch is not None:
+            self._watch(call, incoming)
+        in_flight.received(len(body))
+        told = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
+        with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
+            try:
+                checked = replies.check(call, incoming, self._redactor, told)
+            except Retryable as exc:
+                exc.error.reply = incoming.refused
+                raise
+            except EntrezKitError as exc:
+                exc.reply = incoming.refused
+                raise
+        request.value = checked.value
+        headers = {"Cache-Control": self._cache_control(call, checked), "Content-Type": incoming.content_type}
+        raw = HTTPResponse(BytesIO(body), headers, live.status_code, preload_content=False, decode_content=False)
+        return self.build_response(request, raw)
+
+    def _cache_control(self, call: Call[T], checked: replies.Checked[T]) -> str:
+        ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
+        if call.ttl is None or not ttl or not call.expect.keep(checked.value):
+            return "no-store"
+        return f"max-age={ttl if checked.complete else min(ttl, NOT_FOUND_TTL)}"
+
+    @contextmanager
+    def _open(self, outgoing: Outgoing) -> Iterator[tuple[requests.Response, str | None]]:
+        """Wait for a slot, send and follow redirects; the body is still to be read.
+
+        With the response comes the address to which the service says that the endpoint has moved, where it does.
+        """
+        call = outgoing.call
+        with ExitStack() as stack:
+            stack.enter_context(self._gate.seat(call, outgoing.deadline))
+            method, url, moved_to = call.method, call.shown_url, None
+            for hop in range(redirects.MAX_REDIRECTS + 1):
+                live = self._exchange(outgoing, method, url, hop)
+                stack.callback(live.close)
+                if live.status_code not in redirects.STATUSES or "Location" not in live.headers:
+                    yield live, moved_to
+                    return
+                following = redirects.follow(url, live.headers["Location"])
+                for_good = live.status_code in redirects.PERMANENT
+                if following is None:
+                    where = redirects.shown(url, live.headers["Location"])
+                    if for_good:
+                        raise _moved(call, where, live.status_code)
+                    raise _redirect_refused(call, f"it redirects to {where}")
+                url = following
+                if for_good:
+                    moved_to = url.partition("?")[0]
+                    logger.debug("%s has moved for good to %s", call.endpoint, moved_to)
+                if live.status_code == 303:
+                    method = "GET"
+                if method == "GET" and not redirects.repeats(url, call.params):
+                    raise _redirect_refused(call, "it redirects without the arguments")
+                logger.debug("%s is redirected (status %d)", call.endpoint, live.status_code)
+            raise _redirect_refused(call, "it redirects again and again")
+
+    def _seconds(self, call: Call) -> float:
+        timeout_ms: int = getattr(self._settings, POLICIES[call.service].timeout_ms)
+        return timeout_ms / 1000
+
+    def _exchange(self, outgoing: Outgoing, method: str, url: str, hop: int) -> requests.Response:
+        """Send one request once its slot has come, and return the response with its body unread."""
+        call = outgoing.call
+        ready = self._with_credentials(call, method, url)
+        host = urlsplit(url).hostname
+        around = surroundings(url, is_here=is_loopback(host))
+        departure = self._gate.take_slot(call, outgoing.deadline, is_new=outgoing.sent == 0)
+        left = outgoing.deadline - time.monotonic()
+        if left <= 0:
+            raise Retryable(faults.timed_out(call))
+        if hop == 0:
+            outgoing.sent += 1
+        seconds = min(self._seconds(call), left)
+        alarm = Alarm(time.monotonic() + seconds)
+        _current.departure = departure
+        try:
+            with alarm:
+                return super().send(ready, stream=True, timeout=(seconds, seconds), **around)
+        except (requests.RequestException, HTTPError, OSError) as exc:
+            raise faults.explain(TimeoutError() if alarm.rang else exc, call, host or "", seconds) from None
+        finally:
+            del _current.departure
+
+    def _with_credentials(self, call: Call, method: str, url: str) -> requests.PreparedRequest:
+        """Return the request as it goes out: the only place where credentials are added."""
+        headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
+        ready = requests.PreparedRequest()
+        try:
+            asked = redirects.same_origin(call.url, url)  # a redirect to another place takes no credentials along
+            told = urlencode(credentials_for(self._settings, call.service, url)) if asked else ""
+            if method == "POST":
+                form = "&".join(part for part in (call.query, told) if part)
+                ready.prepare(method="POST", url=url, headers={**headers, "Content-Type": _FORM}, data=form.encode())
+            else:
+                separator = "&" if "?" in url else "?"
+                ready.prepare(method="GET", url=f"{url}{separator}{told}" if told else url, headers=headers)
+            return ready
+        except (requests.RequestException, ValueError):
+            told = form = ""  # tracebacks show what a frame holds
+            raise NotConfigured(
+                f"The address of {call.title} cannot be used: {call.url}", details=call.about("bad_address")
+            ) from None
+
+    def _pieces(self, live: requests.Response, call: Call, until: float) -> Iterator[bytes]:
+        """Yield the decompressed body as it comes.
+
+        Args:
+            until: `time.monotonic` value by which all of it must be here.
+
+        Raises:
+            Retryable: it broke off, or took too long.
+            UpstreamError: it is larger than ``MAX_BODY_BYTES``.
+        """
+        raw: HTTPResponse = live.raw
+        size = 0
+        fault: Retryable | None = None
+        with Alarm(until, raw) as alarm:
+            try:
+                decoder = Decoder(live.headers.get("Content-Encoding", "").strip().lower())
+                while chunk := raw.read1(CHUNK_BYTES, decode_content=False):
+                    for piece in decoder.feed(chunk):
+                        size += len(piece)
+                        if size > MAX_BODY_BYTES:
+                            raise UpstreamError(
+                                f"{call.title} answered {call.endpoint} with more than {MAX_BODY_BYTES:,} bytes.",
+                                recovery_hint="Ask for fewer records at a time.",
+                                details=call.about("too_large"),
+                            )
+                        yield piece
+                if not decoder.ended:
+                    fault = Retryable(faults.cut_off(call, live.status_code, size))
+            except Undecodable as exc:
+                fault = Retryable(invalid_response(call, str(exc), live.status_code))
+            except (HTTPError, OSError) as exc:
+                late = isinstance(exc, ReadTimeoutError | TimeoutError)
+                fault = Retryable(faults.timed_out(call) if late else faults.cut_off(call, live.status_code, size))
+        if alarm.rang:
+            raise Retryable(faults.timed_out(call))
+        if fault is not None:
+            raise fault
+
+
+def _moved(call: Call, where: str, status: int) -> UpstreamError:
+    return UpstreamError(
+        f"{call.title} has moved {call.endpoint} for good to {where}, which is not asked unseen.",
+        recovery_hint="A newer version of entrez-kit may know the new address; see whether it is the service's own.",
+        details=call.about("redirected", status=status, moved_to=where),
+    )
+
+
+def _redirect_refused(call: Call, why: str) -> UpstreamError:
+    return UpstreamError(
+        f"{call.title} does not answer {call.endpoint} where it is asked: {why}.",
+        recovery_hint=Wording(BASE_ADDRESS, " See whether a login page intervenes."),
+        details=call.about("redirected"),
+    )

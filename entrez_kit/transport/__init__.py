@@ -1,1 +1,0 @@
-"""How requests leave this machine: session, limiter, retries, replies, redaction."""
