@@ -1,7 +1,7 @@
 """Fetch whole records of any database in any of NCBI's formats."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -15,7 +15,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.fetched_records import check_records
 
 BATCH: Final = 200
 """Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
@@ -156,12 +156,9 @@ class FetchedRecords(OfIds[FetchedRecord]):
 
     def _ask(self, documents: Mapping[str, Mapping[str, Any]], uids: list[str]) -> bytes:
         request = self._request
-        read: Callable[[bytes], Any] | None = None
-        if (request.rettype or "").lower() == "fasta" and (request.retmode or "text").lower() == "text":
-            read = partial(_read_fasta, [documents[uid] for uid in uids if uid in documents])
-        return self._services.eutils.efetch(
-            db=request.db, ids=uids, rettype=request.rettype, retmode=request.retmode, read=read
-        ).content
+        form = {"rettype": request.rettype, "retmode": request.retmode}
+        read = partial(check_records, uids, documents, **form)
+        return self._services.eutils.efetch(db=request.db, ids=uids, **form, read=read).content
 
 
 def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedRecords:
@@ -195,35 +192,6 @@ def result_of(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetch
         outcomes=[item.outcome for item in found] if items.missing else [],
         warnings=items.warnings,
     )
-
-
-def _read_fasta(summaries: Sequence[Mapping[str, Any]], content: bytes) -> bytes:
-    """Return FASTA text that has the whole sequence of every record.
-
-    Args:
-        summaries: what ESummary says of the records; those without accession or length are not compared.
-        content: the text.
-
-    Raises:
-        UpstreamError: the text is cut, or a sequence is missing or has another length than its summary says.
-    """
-    from entrez_kit.services.flat_files import read_fasta
-
-    lengths: dict[str, int] = {}
-    for record in re.split(rb"(?m)^>", read_fasta(content))[1:]:
-        head, _, sequence = record.partition(b"\n")
-        length = len(b"".join(sequence.split()))
-        name = (head.split() or [b""])[0].decode("ascii", "replace")
-        lengths.update(dict.fromkeys(filter(None, name.split("|")), length))
-    for summary in summaries:
-        accession, due = str(summary.get("accessionversion") or ""), summary.get("slen")
-        if not accession or not isinstance(due, int):
-            continue
-        if accession not in lengths:
-            raise malformed("efetch", f"no sequence of {accession}")
-        if lengths[accession] != due:
-            raise malformed("efetch", f"{lengths[accession]} of the {due} residues of {accession}")
-    return content
 
 
 _ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["']""")

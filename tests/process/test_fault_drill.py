@@ -50,6 +50,10 @@ SPOILT = (
     ("gene search TP53 --organism human --json", "esearch esummary"),
     ("db summary gene 7157 672 --json", "esummary"),
     ("db fetch nuccore ZZ900001.1 --rettype fasta --json", "esummary efetch"),
+    ("db fetch nuccore ZZ900001.1 ZZ900002.2 --rettype gb --retmode xml --json", "efetch"),
+    ("db fetch nuccore ZZ900001.1 ZZ900002.2 --rettype acc --retmode text --json", "efetch"),
+    ("db fetch taxonomy 9606 10090 --retmode xml --json", "efetch"),
+    ("db fetch gene 7157 672 --retmode xml --json", "efetch"),
     ("db link 7157 672 --from gene --to pubmed --json", "elink"),
     ("corpus sync drill crispr --json", "esearch efetch"),
 )

@@ -320,8 +320,9 @@ class Drill:
 _RUN_TO_RUN: Final = re.compile(
     rb'"searched_at": ?"[^"]*"|'
     rb'"http://127\.0\.0\.1:\d+/[^"]*",?\s*|127\.0\.0\.1:\d+|"web_env": ?"[^"]*"|MCID_\w+|"generated": ?"[^"]*"'
+    rb"|>(?:\\n| )*<"
 )
-"""What differs between runs that are well, and the requests it took."""
+"""The text that differs between correct runs: times, addresses, and the white space between joined XML records."""
 
 
 def _words(ended: Ended) -> str:

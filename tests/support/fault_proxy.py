@@ -101,7 +101,7 @@ def _chunked(answer: Answer, end: bytes) -> bytes:
 
 
 _RECORD: Final = re.compile(
-    rb"<(PubmedArticle|PubmedBookArticle|DocumentSummary|DocSum|Entrezgene|LinkSet|Id|article|Link)\b[^>]*>"
+    rb"<(PubmedArticle|PubmedBookArticle|DocumentSummary|DocSum|Entrezgene|Taxon|GBSeq|LinkSet|Id|article|Link)(?![\w-])[^>]*>"
     rb".*?</\1>",
     re.DOTALL,
 )
@@ -215,11 +215,14 @@ def _records(change: Callable[[list[bytes]], list[bytes]], change_json: Callable
 
 
 _WHOLE_RECORD: Final = re.compile(
-    rb"<(PubmedArticle|PubmedBookArticle|DocumentSummary|DocSum|Entrezgene|article|Link)\b[^>]*>.*?</\1>"
+    rb"<(PubmedArticle|PubmedBookArticle|DocumentSummary|DocSum|Entrezgene|Taxon|GBSeq|article|Link)(?![\w-])[^>]*>"
+    rb".*?</\1>"
     rb"|(?m:^PMID- .*\n(?:.+\n)+)",
     re.DOTALL,
 )
-_ID_ELEMENT: Final = re.compile(rb"<(PMID|Gene-track_geneid|Id|article-id)\b[^>]*>[^<]*</\1>")
+_ID_ELEMENT: Final = re.compile(
+    rb"<(PMID|Gene-track_geneid|TaxId|GBSeq_accession-version|Id|article-id)\b[^>]*>[^<]*</\1>"
+)
 
 
 def _hollow(body: bytes) -> bytes:

@@ -1,0 +1,155 @@
+"""EFetch replies of any database, compared with the ids that were requested."""
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.services.fetched_records import check_records, read_names
+
+
+def taxon(uid: str) -> str:
+    """Return a record of the taxonomy."""
+    return (
+        f"<Taxon><TaxId>{uid}</TaxId><ScientificName>Name {uid}</ScientificName><ParentTaxId>1</ParentTaxId>"
+        "<Rank>species</Rank><Division>None</Division></Taxon>"
+    )
+
+
+def taxa(*records: str) -> bytes:
+    """Return a reply of the taxonomy."""
+    return f'<?xml version="1.0"?><TaxaSet>{"".join(records)}</TaxaSet>'.encode()
+
+
+def sequence(accession: str, length: int) -> str:
+    """Return a record of nuccore in XML."""
+    return (
+        f"<GBSeq><GBSeq_locus>{accession.split('.')[0]}</GBSeq_locus><GBSeq_length>{length}</GBSeq_length>"
+        f"<GBSeq_definition>x</GBSeq_definition><GBSeq_accession-version>{accession}</GBSeq_accession-version>"
+        f"<GBSeq_sequence>{'a' * length}</GBSeq_sequence></GBSeq>"
+    )
+
+
+def summary(uid: str, **fields: object) -> dict[str, object]:
+    """Return a document summary."""
+    return {"uid": uid, **fields}
+
+
+KNOWN = {"9606": summary("9606"), "10090": summary("10090")}
+SEQUENCE = {"5": summary("5", caption="ZZ1", accessionversion="ZZ1.2", slen=4)}
+
+
+def check_taxa(*records: str) -> bytes:
+    """Compare a reply with the request for two taxa."""
+    return check_records(["9606", "10090"], KNOWN, taxa(*records), rettype=None, retmode="xml")
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        ([taxon("9606"), taxon("562")], "not requested"),
+        ([taxon("562"), taxon("563")], "not requested"),
+        ([taxon("9606"), taxon("10090"), taxon("562")], "not requested"),
+        ([taxon("9606")], "no record of 10090"),
+        ([], "no record of 9606"),
+        ([taxon("9606"), taxon("9606"), taxon("10090")], "twice"),
+        ([taxon("9606"), "<Taxon><TaxId>10090</TaxId></Taxon>"], "without content"),
+        ([taxon("9606"), "<Taxon/>"], "not requested"),
+        ([taxon("9606"), "<TaxaSet>", taxon("10090")], "not well-formed"),
+    ],
+)
+def test_a_reply_with_other_missing_repeated_or_empty_records_is_refused(records: list[str], said: str) -> None:
+    with pytest.raises(UpstreamError, match=said):
+        check_taxa(*records)
+
+
+def test_records_in_another_order_and_merged_ids_are_accepted() -> None:
+    assert check_taxa(taxon("10090"), taxon("9606"))
+    merged = taxon("9606").replace("<Rank>", "<AkaTaxIds><TaxId>10090</TaxId></AkaTaxIds><Rank>")
+    assert check_taxa(merged)
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (f"<?xml version='1.0'?><GBSet>{sequence('ZZ1.2', 3)}</GBSet>", ("gb", "xml")),
+        (">ZZ1.2 x\nACG\n", ("fasta", "text")),
+        (">ZZ1.2 x\nACG\n", ("fasta", None)),
+        (
+            "<?xml version='1.0'?><TSeqSet><TSeq><TSeq_accver>ZZ1.2</TSeq_accver><TSeq_taxid>1</TSeq_taxid>"
+            "<TSeq_length>3</TSeq_length><TSeq_sequence>ACG</TSeq_sequence></TSeq></TSeqSet>",
+            ("fasta", "xml"),
+        ),
+    ],
+)
+def test_a_sequence_that_is_shorter_than_its_summary_says_is_named(content: str, form: tuple[str, str | None]) -> None:
+    with pytest.raises(UpstreamError, match="3 of the 4 residues of 5"):
+        check_records(["5"], SEQUENCE, content.encode(), rettype=form[0], retmode=form[1])
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (f"<?xml version='1.0'?><GBSet>{sequence('ZZ1.2', 4)}</GBSet>", ("gb", "xml")),
+        (">gi|5|gb|ZZ1.2| x\nACGT\n", ("fasta", "text")),
+        ("ZZ1.2\n", ("acc", "text")),
+        ("LOCUS       ZZ1  4 bp\nACCESSION   ZZ1\nVERSION     ZZ1.2  GI:5\nORIGIN\n 1 acgt\n//\n", ("gb", "text")),
+        ("anything", ("native", "text")),
+        ("<?xml version='1.0'?><Unknown><a/></Unknown>", (None, "xml")),
+        ("<?xml version='1.0'?><a/><?xml version='1.0'?><a/>", (None, "xml")),
+    ],
+)
+def test_a_reply_with_the_record_or_in_a_format_without_ids_is_accepted(
+    content: str, form: tuple[str | None, str]
+) -> None:
+    assert check_records(["5"], SEQUENCE, content.encode(), rettype=form[0], retmode=form[1]) == content.encode()
+
+
+def test_an_older_accession_without_a_summary_is_accepted_for_the_record_it_names() -> None:
+    content = b">ZZ9.1 x\nACGT\n"
+
+    assert check_records(["OLD1.1"], {}, content, rettype="fasta", retmode="text") == content
+    with pytest.raises(UpstreamError, match="not requested"):
+        check_records(["OLD1.1"], {}, content + b">ZZ8.1 y\nAC\n", rettype="fasta", retmode="text")
+
+
+def test_a_reply_without_records_for_ids_without_a_summary_is_not_found() -> None:
+    with pytest.raises(EntityNotFound):
+        check_records(["ZZ1.1"], {}, b"<?xml version='1.0'?><GBSet/>", rettype="gb", retmode="xml")
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, unique=True), st.lists(st.integers(1, 40)))
+def test_only_a_reply_with_exactly_the_requested_records_is_accepted(asked: list[int], returned: list[int]) -> None:
+    wanted = [str(uid) for uid in asked]
+    content = taxa(*(taxon(str(uid)) for uid in returned))
+    try:
+        check_records(wanted, {uid: summary(uid) for uid in wanted}, content, rettype=None, retmode="xml")
+        is_accepted = True
+    except UpstreamError:
+        is_accepted = False
+
+    assert is_accepted == (sorted(asked) == sorted(returned))
+
+
+def test_every_recorded_reply_has_the_records_of_its_request(real_data: Path) -> None:
+    sources = (real_data / "SOURCES.md").read_text(encoding="utf-8")
+    compared = 0
+    for path in [*(real_data / "efetch_other").iterdir(), *(real_data / "efetch_gene").iterdir()]:
+        content = path.read_bytes()
+        names = read_names(content, None, None)
+        address = re.search(re.escape(path.name) + r" \| (https?://\S+)", sources)
+        if names is None:
+            continue
+        compared += 1
+        assert names, path.name
+        assert all(one.names and not one.is_hollow for one in names), path.name
+        asked = dict(parse_qsl(urlsplit(address[1]).query)) if address else {}
+        ids = re.findall(r"[\w.]+", asked.get("id", asked.get("ID", "")))
+        if ids:
+            known = {uid: summary(uid) for uid in ids}
+            assert check_records(ids, known, content, rettype=None, retmode="xml") == content
+    assert compared > 10
