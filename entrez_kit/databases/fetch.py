@@ -156,9 +156,10 @@ class FetchedRecords(OfIds[FetchedRecord]):
 
     def _ask(self, documents: Mapping[str, Mapping[str, Any]], uids: list[str]) -> bytes:
         request = self._request
-        form = {"rettype": request.rettype, "retmode": request.retmode}
-        read = partial(check_records, uids, documents, **form)
-        return self._services.eutils.efetch(db=request.db, ids=uids, **form, read=read).content
+        read = partial(check_records, uids, documents, rettype=request.rettype, retmode=request.retmode)
+        return self._services.eutils.efetch(
+            db=request.db, ids=uids, rettype=request.rettype, retmode=request.retmode, read=read
+        ).content
 
 
 def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedRecords:
