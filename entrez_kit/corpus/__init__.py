@@ -1,1 +1,1 @@
-"""A local corpus of PubMed records: kept in step with a query, searched without a server."""
+"""A local corpus of PubMed records: synced with a query and searched without a server."""

@@ -1,7 +1,7 @@
-"""Cut a record into the chunks that embeddings stand for: by section where the abstract has sections, else by sentence.
+"""Split a record into chunks for embedding: by section if the abstract has sections, otherwise by sentence.
 
-No word of title and abstract is lost. The same record always gives the same chunks, and each has an id that stays the
-same for as long as its place in the record does.
+Every word of the title and abstract is in a chunk. The same record always gives the same chunks. The id of a chunk
+depends only on its position in the record.
 """
 
 import re
@@ -23,23 +23,23 @@ OVERLAP: Final = 50
 """Sizes in estimated tokens."""
 
 TOKENS_PER_WORD: Final = 1.5
-"""What words of biomedical abstracts cost on average, within 1 %."""
+"""Average tokens per word in biomedical abstracts, within 1 %."""
 LONG_WORD: Final = 12
 LETTERS_PER_TOKEN: Final = 8
-"""What a word of more characters (a sequence, a formula) costs."""
+"""Letters per token in a word longer than ``LONG_WORD`` (a sequence, a formula)."""
 MOST_TITLE: Final = 200
-"""A longer title is cut like text instead of going before it."""
+"""In tokens. A longer title is split like text instead of being repeated before it."""
 
 NAMESPACE: Final = UUID("1b2c3d4e-0000-0000-0000-000000000000")
 
 _UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
-"""Scripts written without blanks between words; each character costs about one token."""
+"""Scripts without spaces between words; each character is about one token."""
 
 _STATISTIC: Final = re.compile(
     r"\b[pP]\s*[<=>≤≥]|\bCI\b|confidence interval|\b[aA]?(?:HR|OR|RR|SMD|MD|IQR)\b|\b[0-9.,]+\s?%|(?:±|\bSD\b|\bSE\b)"
 )
 _SIGN: Final = re.compile("%|±|<|=|>|≤|≥|confidence interval|CI|HR|OR|RR|MD|IQR|SD|SE")
-"""What every statistic has; most sentences have none of it, and this tells so many times faster."""
+"""A fast pre-filter: every match of ``_STATISTIC`` contains one of these, and most sentences contain none."""
 _COMPARATOR: Final = re.compile(
     r"\b(?:compared|comparison|versus|vs|than|placebo|controls?|respectively|relative to|difference)\b", re.IGNORECASE
 )
@@ -47,9 +47,10 @@ _COMPARATOR: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a record.
+    """A part of a record.
 
-    ``chunk_id`` is s0, s1 ... for whole sections, s1_0, s1_1 ... for parts of one, w0, w1 ... for records without.
+    ``chunk_id`` is s0, s1 ... for whole sections, s1_0, s1_1 ... for parts of a section, and w0, w1 ... in records
+    without sections.
     """
 
     chunk_id: str
@@ -59,63 +60,63 @@ class Chunk:
 
 
 def chunk_uuid(pmid: int | str, chunk_id: str) -> str:
-    """Return the id of a chunk that is the same everywhere and always."""
+    """Return the UUID of a chunk, which is the same on every machine."""
     return str(uuid5(NAMESPACE, f"{pmid}:{chunk_id}"))
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate how many tokens a text is for an embeddings model."""
-    return ceil(_size_of(text))
+    """Estimate the number of tokens of a text in an embeddings model."""
+    return ceil(_estimate_text(text))
 
 
 @lru_cache(maxsize=128)
-def _size_of(text: str) -> float:
-    """Return what a text costs; a title or section is asked for several times while its record is cut."""
-    return _size(text.split(), spaced=_is_spaced(text))
+def _estimate_text(text: str) -> float:
+    """Estimate the tokens of a text; cached, because a title or section is measured several times."""
+    return _estimate_words(text.split(), spaced=_is_spaced(text))
 
 
 def _is_spaced(text: str) -> bool:
-    """Tell whether blanks part the words of a text, so that their lengths alone say what they cost."""
+    """Return whether spaces separate the words of a text, so that word lengths are enough for an estimate."""
     return text.isascii() or not _UNSPACED.search(text)
 
 
-def _size(words: Sequence[str], *, spaced: bool) -> float:
-    """Return what words cost together."""
+def _estimate_words(words: Sequence[str], *, spaced: bool) -> float:
+    """Estimate the tokens of a list of words."""
     if not spaced:
-        return sum(map(_cost, words))
+        return sum(map(_estimate_word, words))
     long = [length for length in map(len, words) if length > LONG_WORD]
     return TOKENS_PER_WORD * (len(words) - len(long)) + sum(long) / LETTERS_PER_TOKEN
 
 
-def _cost(word: str) -> float:
+def _estimate_word(word: str) -> float:
     if len(word) <= LONG_WORD and word.isascii():
         return TOKENS_PER_WORD
     return max(TOKENS_PER_WORD, len(word) / LETTERS_PER_TOKEN, len(_UNSPACED.findall(word)))
 
 
 def chunk_article(article: Article) -> list[Chunk]:
-    """Cut a record into chunks; one without an abstract is one chunk with its title."""
+    """Split a record into chunks; a record without an abstract is one chunk with its title."""
     title = " ".join(article.title.split())
     sections = sections_of(article)
     if title and estimate_tokens(title) > MOST_TITLE:
         sections, title = [TextSection(None, OPEN, title), *sections], ""
     if not sections:
-        return [_chunk("w0", None, title, [])] if title else []
+        return [_make_chunk("w0", None, title, [])] if title else []
     if any(section.label is not None for section in sections):
-        return _labelled(title, sections)
+        return _chunk_sections(title, sections)
     text = "\n".join(section.text for section in sections)
-    windows = _windows(text, lambda first: _room(title if first else "", None))
+    windows = _split_windows(text, lambda first: _count_free_tokens(title if first else "", None))
     return [
-        _chunk(f"w{number}", None, "" if number else title, [TextSection(None, OPEN, window)])
+        _make_chunk(f"w{number}", None, "" if number else title, [TextSection(None, OPEN, window)])
         for number, window in enumerate(windows)
     ]
 
 
-def _chunk(chunk_id: str, section: str | None, title: str, pieces: Sequence[TextSection]) -> Chunk:
-    return Chunk(chunk_id, section, _rendered(title, pieces), _rendered_tokens(title, pieces))
+def _make_chunk(chunk_id: str, section: str | None, title: str, pieces: Sequence[TextSection]) -> Chunk:
+    return Chunk(chunk_id, section, _render(title, pieces), _estimate_rendered_tokens(title, pieces))
 
 
-def _rendered(title: str, pieces: Iterable[TextSection]) -> str:
+def _render(title: str, pieces: Iterable[TextSection]) -> str:
     lines = [f"[Title] {title}"] if title else []
     for piece in pieces:
         if piece.label:
@@ -125,53 +126,55 @@ def _rendered(title: str, pieces: Iterable[TextSection]) -> str:
     return "\n".join(lines)
 
 
-def _rendered_tokens(title: str, pieces: Iterable[TextSection]) -> int:
-    """Estimate what ``_rendered`` comes to: blanks part its pieces, so that what they cost can be added."""
+def _estimate_rendered_tokens(title: str, pieces: Iterable[TextSection]) -> int:
+    """Estimate the tokens of ``_render`` as the sum over its pieces, which spaces separate."""
     texts = [title, *(text for piece in pieces for text in (piece.label, piece.text))]
-    return ceil(sum(TOKENS_PER_WORD + _size_of(text) for text in texts if text))
+    return ceil(sum(TOKENS_PER_WORD + _estimate_text(text) for text in texts if text))
 
 
-def _room(title: str, label: str | None) -> int:
-    """Return how many tokens of text fit beside the title and the label."""
-    return MOST - _rendered_tokens(title, [TextSection(label, "", "")]) - ceil(TOKENS_PER_WORD)
+def _count_free_tokens(title: str, label: str | None) -> int:
+    """Return the number of tokens left for text after the title and the label."""
+    return MOST - _estimate_rendered_tokens(title, [TextSection(label, "", "")]) - ceil(TOKENS_PER_WORD)
 
 
 # Abstracts with labels -----------------------------------------------------------------------------------------------
 
 
-def _labelled(title: str, sections: Sequence[TextSection]) -> list[Chunk]:
+def _chunk_sections(title: str, sections: Sequence[TextSection]) -> list[Chunk]:
     chunks: list[Chunk] = []
-    for number, group in enumerate(_groups(sections, estimate_tokens(title))):
+    for number, group in enumerate(_group_sections(sections, estimate_tokens(title))):
         heading = "" if number else title
         name = "; ".join(dict.fromkeys(section.name for section in group))
-        whole = _chunk(f"s{number}", name, heading, group)
+        whole = _make_chunk(f"s{number}", name, heading, group)
         if whole.tokens <= MOST:
             chunks.append(whole)
             continue
-        chunks += _parts_of(number, name, heading, group)
+        chunks += _split_group(number, name, heading, group)
     return chunks
 
 
-def _parts_of(number: int, name: str, title: str, pieces: Sequence[TextSection]) -> Iterator[Chunk]:
-    """Cut what does not fit into one chunk; only a section that is too long by itself comes here."""
+def _split_group(number: int, name: str, title: str, pieces: Sequence[TextSection]) -> Iterator[Chunk]:
+    """Split a group that does not fit into one chunk; its sections are too long on their own."""
     part = 0
     for piece in pieces:
         label = piece.label
 
         def room(first: bool, at_start: bool = part == 0, label: str | None = label) -> int:
-            return _room(title if first and at_start else "", label)
+            return _count_free_tokens(title if first and at_start else "", label)
 
-        for window in _windows(piece.text, room):
-            yield _chunk(f"s{number}_{part}", name, "" if part else title, [TextSection(label, piece.name, window)])
+        for window in _split_windows(piece.text, room):
+            yield _make_chunk(
+                f"s{number}_{part}", name, "" if part else title, [TextSection(label, piece.name, window)]
+            )
             part += 1
 
 
-def _groups(sections: Sequence[TextSection], title_tokens: int) -> list[list[TextSection]]:
-    """Put sections that are too small to say much together with the next one, the last with the one before."""
+def _group_sections(sections: Sequence[TextSection], title_tokens: int) -> list[list[TextSection]]:
+    """Merge each section that is too short with the next one, and a short last section with the one before."""
     groups: list[list[TextSection]] = []
     sizes: list[int] = []
     for section in sections:
-        size = _rendered_tokens("", [section])
+        size = _estimate_rendered_tokens("", [section])
         reserved = title_tokens if len(groups) == 1 else 0
         small = groups and sizes[-1] < LEAST
         if small and sizes[-1] + size + reserved <= TARGET:
@@ -190,15 +193,15 @@ def _groups(sections: Sequence[TextSection], title_tokens: int) -> list[list[Tex
 # Windows over sentences ----------------------------------------------------------------------------------------------
 
 
-def _windows(text: str, room: Callable[[bool], int]) -> list[str]:
-    """Cut a text into windows of about equal size; each begins with the end of the one before.
+def _split_windows(text: str, room: Callable[[bool], int]) -> list[str]:
+    """Split a text into overlapping windows of about equal size.
 
     Args:
         text: the text.
-        room: how many tokens fit into the first window (True), and into any other (False).
+        room: returns the number of tokens that fit into the first window (True) or any other (False).
     """
     words = text.split()
-    total = _size_of(text)
+    total = _estimate_text(text)
     if total <= room(True):
         return [" ".join(words)]
     smallest = min(room(True), room(False))
@@ -207,7 +210,7 @@ def _windows(text: str, room: Callable[[bool], int]) -> list[str]:
     share = total / number
     windows: list[list[str]] = [[]]
     used = done = 0.0
-    for unit, cost in _units(text, smallest - OVERLAP):
+    for unit, cost in _split_units(text, smallest - OVERLAP):
         limit = room(True) if len(windows) == 1 else room(False) - OVERLAP
         past_share = done + cost / 2 > share * len(windows)
         if windows[-1] and (used + cost > limit or (past_share and len(windows) < number)):
@@ -216,15 +219,18 @@ def _windows(text: str, room: Callable[[bool], int]) -> list[str]:
         windows[-1] += unit
         used += cost
         done += cost
-    return [" ".join([*(_tail(windows[place - 1]) if place else ()), *window]) for place, window in enumerate(windows)]
+    return [
+        " ".join([*(_take_overlap(windows[place - 1]) if place else ()), *window])
+        for place, window in enumerate(windows)
+    ]
 
 
-def _tail(words: Sequence[str]) -> Sequence[str]:
-    """Return the last words of a window: whole sentences where they fit, else as many words as do."""
+def _take_overlap(words: Sequence[str]) -> Sequence[str]:
+    """Return the last words of a window, up to ``OVERLAP`` tokens: whole sentences if they fit, otherwise words."""
     start, cost = len(words), 0.0
-    while start and cost + _cost(words[start - 1]) <= OVERLAP:
+    while start and cost + _estimate_word(words[start - 1]) <= OVERLAP:
         start -= 1
-        cost += _cost(words[start])
+        cost += _estimate_word(words[start])
     if start == 0:
         return ()
     for place in range(start, len(words)):
@@ -243,38 +249,38 @@ def _compares(sentence: str) -> bool:
     return bool(_COMPARATOR.search(sentence))
 
 
-def _belong_together(one: str, other: str) -> bool:
-    """Tell whether one of two sentences holds the numbers and the other what they are compared with."""
+def _are_compared(one: str, other: str) -> bool:
+    """Return whether one of two sentences has the statistics and the other the comparison."""
     return (_has_numbers(one) or _has_numbers(other)) and _compares(one) != _compares(other)
 
 
 class _Unit(NamedTuple):
-    """Words that are not to be torn apart, and what they cost."""
+    """Words that stay in one chunk, and their estimated tokens."""
 
     words: list[str]
     cost: float
 
 
-def _units(text: str, most: int) -> list[_Unit]:
-    """Cut a text into sentences, or two of them where the numbers of one are compared in the other."""
+def _split_units(text: str, most: int) -> list[_Unit]:
+    """Split a text into sentences; two sentences stay together if one compares the numbers of the other."""
     units: list[_Unit] = []
     spaced = _is_spaced(text)
     previous = ""
-    for sentence in _sentences(text):
+    for sentence in _split_sentences(text):
         words = sentence.split()
-        cost = _size(words, spaced=spaced)
-        together = units and units[-1].cost + cost <= min(most, TARGET) and _belong_together(previous, sentence)
+        cost = _estimate_words(words, spaced=spaced)
+        together = units and units[-1].cost + cost <= min(most, TARGET) and _are_compared(previous, sentence)
         previous = "" if together else sentence
         if together:
             units[-1] = _Unit(units[-1].words + words, units[-1].cost + cost)
         elif cost <= most:
             units.append(_Unit(words, cost))
         else:
-            units += [_Unit(part, _size(part, spaced=spaced)) for part in _hard_split(words, most)]
+            units += [_Unit(part, _estimate_words(part, spaced=spaced)) for part in _hard_split(words, most)]
     return units
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     start = 0
     for end, begin in (*sentence_breaks(text, lines=True), (len(text), len(text))):
         if text[start:end].strip():
@@ -283,11 +289,11 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _hard_split(words: Sequence[str], most: int) -> Iterator[list[str]]:
-    """Cut a sentence that is longer than a chunk, and a word that is, too."""
+    """Split a sentence or word that is longer than a chunk."""
     part: list[str] = []
     size = 0.0
-    for word in _short_words(words, most):
-        cost = _cost(word)
+    for word in _split_long_words(words, most):
+        cost = _estimate_word(word)
         if part and size + cost > most:
             yield part
             part, size = [], 0.0
@@ -297,9 +303,9 @@ def _hard_split(words: Sequence[str], most: int) -> Iterator[list[str]]:
         yield part
 
 
-def _short_words(words: Iterable[str], most: int) -> Iterator[str]:
+def _split_long_words(words: Iterable[str], most: int) -> Iterator[str]:
     for word in words:
-        if _cost(word) <= most:
+        if _estimate_word(word) <= most:
             yield word
         else:
             step = max(1, most // 2)

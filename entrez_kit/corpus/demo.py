@@ -1,4 +1,4 @@
-"""The corpus of the demo: the invented articles of the sandbox, fetched when first asked for."""
+"""The corpus of the demo: the invented articles of the sandbox, fetched on first use."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -13,13 +13,13 @@ TERM: Final = "all[sb]"
 
 
 def corpus_of(services: Services) -> "Store":
-    """Return the corpus to read from; that of the demo is never empty."""
+    """Return the corpus to read from; fill the demo's corpus first if it is empty."""
     fill(services)
     return services.corpus
 
 
 def fill(services: Services) -> int:
-    """Fill the demo's corpus where nothing was synced into it yet; return how many records came."""
+    """Fill the demo's corpus if it is empty; return the number of records added."""
     settings = services.settings
     if not settings.demo or settings.offline or services.corpus.corpora().corpora:
         return 0
@@ -29,6 +29,6 @@ def fill(services: Services) -> int:
     try:
         return sync_delta(services, SyncRequest(query_key=KEY, term=TERM)).inserted
     except StoreError as exc:
-        if exc.reason == "sync_running":  # somebody else fills it
+        if exc.reason == "sync_running":  # another process fills it
             return 0
         raise

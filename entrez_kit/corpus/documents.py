@@ -1,4 +1,4 @@
-"""Doc: a PubMed record as the corpus keeps it, made from an Article."""
+"""Doc: a PubMed record in the form that the corpus stores, built from an Article."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import Any, Final
 from entrez_kit.corpus.chunking import Chunk, chunk_article
 from entrez_kit.corpus.quality import Lasting, lasting_parts
 from entrez_kit.corpus.store.packing import pack
-from entrez_kit.corpus.times import entered, midnight
+from entrez_kit.corpus.times import find_entry_time, midnight
 from entrez_kit.pubmed.models import Article, Author
 from entrez_kit.pubmed.standing import RETRACTED, Standing, retraction_status, standing_of_article
 from entrez_kit.pubmed.xml.dates import iso_date
@@ -20,9 +20,9 @@ _CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separat
 
 @dataclass(frozen=True, slots=True)
 class DocFields:
-    """What the corpus has of every record, its dates in the corpus's form and its lists as lists.
+    """The stored fields of a record, with dates as corpus timestamps.
 
-    ``content_hash`` covers what a reader would call the content; a new hash, or a later ``lr``, makes a new version.
+    ``content_hash`` covers title, abstract, journal, types and date. A new hash or a later ``lr`` makes a new version.
     """
 
     pmid: int
@@ -46,7 +46,7 @@ class DocFields:
 
 @dataclass(frozen=True, slots=True)
 class Doc(DocFields):
-    """One record as it is written to the corpus; ``article`` is packed as the table holds it."""
+    """One record ready to be written to the corpus; ``article`` is packed."""
 
     retraction_status: str
     corrections: str | None
@@ -55,11 +55,11 @@ class Doc(DocFields):
 
     @classmethod
     def of(cls, article: Article) -> "Doc":
-        """Take over an article as PubMed has it."""
+        """Convert an article."""
         journal = article.journal_info
         names = (journal.title, journal.iso_abbreviation) if journal else ()
-        published = _published(article)
-        authors = [name for author in article.authors if (name := _name(author))]
+        published = _find_publication_date(article)
+        authors = [name for author in article.authors if (name := _format_name(author))]
         mesh = list(dict.fromkeys(term.descriptor_name for term in article.mesh_terms))
         pub_types = list(dict.fromkeys(article.publication_types))
         standing = article.standing or standing_of_article(article)
@@ -79,7 +79,7 @@ class Doc(DocFields):
             keywords=list(article.keywords),
             authors=authors,
             year=int(published[:4]) if published else None,
-            edat=entered(article.history),
+            edat=find_entry_time(article.history),
             lr=midnight(article.date_revised),
             doi=article.doi,
             retraction_status=status,
@@ -100,21 +100,21 @@ class Doc(DocFields):
 
 
 def content_hash(*, pub_types: Sequence[str], **texts: str | None) -> str:
-    """Return the SHA-256 over the canonical JSON of what makes a version of a record.
+    """Return the SHA-256 of the canonical JSON of the fields that define a version of a record.
 
-    MeSH headings are not part of it: NLM revises them all the time without the article changing, and says so by LR.
+    MeSH headings are excluded: NLM revises them often although the article does not change. LR shows such revisions.
     """
     content = {**texts, "pub_types": sorted(pub_types)}
     return hashlib.sha256(_CANONICAL.encode(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def as_json(values: Sequence[Any]) -> str:
-    """Return a list as the corpus's columns have it."""
+    """Encode a list for a column of the corpus."""
     return _ENCODER.encode(list(values))
 
 
-def _published(article: Article) -> str | None:
-    """Return when the article was published: the issue's date, else that of the electronic publication."""
+def _find_publication_date(article: Article) -> str | None:
+    """Return the publication date: the date of the issue, or else of the electronic publication."""
     journal = article.journal_info
     date = journal.publication_date if journal else None
     if date is not None and date.year:
@@ -125,7 +125,7 @@ def _published(article: Article) -> str | None:
     return None
 
 
-def _name(author: Author) -> str | None:
+def _format_name(author: Author) -> str | None:
     if author.collective_name:
         return author.collective_name
     return " ".join(part for part in (author.last_name, author.initials) if part) or None

@@ -1,4 +1,4 @@
-"""What follows a change of the corpus: vectors, the index elsewhere, and everything derived worked out anew."""
+"""Derived data of the corpus: embed new records, and rebuild quality, chunks, indexes and vectors."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ DELIVERING: Final = "Delivering to Weaviate"
 
 
 class Reindexed(Result):
-    """What a reindex did: records worked through, and vectors made for the model in use."""
+    """The result of a reindex: records processed, and vectors created for the configured model."""
 
     documents: int
     chunks: int
@@ -23,10 +23,10 @@ class Reindexed(Result):
 
 
 def index_new(services: Services) -> EntrezKitError | None:
-    """Make the vectors of passages that have none, where embeddings are set up; return what went wrong.
+    """Embed passages without a vector, if embeddings are configured; return the error, if any.
 
-    The records are stored whatever happens here. A corpus whose vectors are all of another model is left alone: to
-    embed it anew may cost hours or money, and somebody has to want that.
+    An error here does not affect the stored records. A corpus with vectors of a different model is not changed:
+    embedding it again may cost hours or money, so the user must request it.
     """
     if services.settings.embeddings == "none":
         return None
@@ -45,9 +45,9 @@ def index_new(services: Services) -> EntrezKitError | None:
         tracing.stage(EMBEDDING)
         vectors.embed_missing(store, embedder)
     except (EmbeddingsError, NotConfigured) as exc:
-        hint = Wording("The records are stored. ", REINDEX, " to make the vectors that are missing.")
+        hint = Wording("The records are stored. ", REINDEX, " to create the missing vectors.")
         if not isinstance(exc, EmbeddingsError) or exc.reason in ("model_unavailable", "refused"):
-            hint = Wording(exc.recovery_hint, " The records are stored. ", REINDEX, " to make the vectors then.")
+            hint = Wording(exc.recovery_hint, " The records are stored. Then ", REINDEX, " to embed the rest.")
         return type(exc)(
             f"Not every passage has a vector: {exc.message}",
             recovery_hint=hint,
@@ -58,30 +58,30 @@ def index_new(services: Services) -> EntrezKitError | None:
 
 
 def reindex(services: Services, *, anew: bool = False) -> Reindexed:
-    """Work out anew what is made of the stored records: quality, chunks, full-text index, and vectors that are missing.
+    """Rebuild the data derived from stored records: quality, chunks, full-text index and missing vectors.
 
     Can be interrupted and run again.
 
     Args:
         services: the corpus and the settings.
-        anew: make every vector anew and drop those of other models.
+        anew: recreate every vector and delete those of other models.
 
     Raises:
         StoreError: the corpus cannot be written.
         NotConfigured: the embeddings provider has no key.
-        EmbeddingsError: it failed; the vectors made before are kept.
-        LocalEmbeddingsError: vectors are to be made anew and there is no provider.
+        EmbeddingsError: embedding failed; vectors created before are kept.
+        LocalEmbeddingsError: ``anew`` is given and no embeddings provider is configured.
     """
     from entrez_kit.corpus.embeddings import embedder_of
     from entrez_kit.corpus.search import vector_index, vectors
 
     store = services.corpus
     with tracing.trace():
-        embedder = embedder_of(services.settings)  # a provider that is not ready is found out before hours of work
+        embedder = embedder_of(services.settings)  # fails before hours of work if the provider is not ready
         if embedder is None and anew:
             raise LocalEmbeddingsError(
-                "There is no embeddings provider to make vectors anew with.",
-                recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or keep the vectors there are.",
+                "No embeddings provider is configured, so the vectors cannot be recreated.",
+                recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or keep the existing vectors.",
                 details={"reason": "no_provider"},
             )
         tracing.stage(INDEXING)

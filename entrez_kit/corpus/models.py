@@ -1,4 +1,4 @@
-"""What a sync and a checkpoint are asked for, and what they answer."""
+"""Requests and results of the sync and of checkpoints."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -34,39 +34,39 @@ class CorpusRequest(Request):
 
 
 class CheckpointGetRequest(CorpusRequest):
-    """Whose checkpoint to read."""
+    """The corpus whose checkpoint is read."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
 
 
 class CheckpointGetResult(Result):
-    """How far a query has been followed; null where it was never synced."""
+    """The checkpoint of a corpus; ``last_edat`` is null before the first sync."""
 
     query_key: str
     last_edat: str | None = None
 
 
 class CheckpointSetRequest(CorpusRequest):
-    """Whose checkpoint to set, and where to."""
+    """The corpus whose checkpoint is set, and the new value."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
     last_edat: str = Field(description="UTC time, ISO 8601.")
 
 
 class NotedCheckpointRequest(CheckpointSetRequest):
-    """A checkpoint to set, and what the log says about it."""
+    """A new checkpoint with a note for the log."""
 
-    note: str | None = Field(default=None, description="What the log says about it.")
+    note: str | None = Field(default=None, description="Note for the log.")
 
 
 class CheckpointSetResult(Result):
-    """That it was done."""
+    """Confirmation that the checkpoint was set."""
 
     ok: bool
 
 
 class SyncRequest(CorpusRequest):
-    """Which query to follow, and under which name."""
+    """The query to sync and the name of its corpus."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
     term: NotBlank = Field(min_length=1, description="PubMed query; always the same for a key.")
@@ -74,29 +74,32 @@ class SyncRequest(CorpusRequest):
 
 
 class SyncHereRequest(SyncRequest):
-    """What the terminal may ask of a sync beyond the contract."""
+    """A sync request with the options that only the terminal and Python have."""
 
-    replace_term: bool = Field(default=False, description="Start the key anew with another term.")
+    replace_term: bool = Field(default=False, description="Restart the corpus with a different query.")
 
 
 class Reported(Collected):
-    """A result whose closed document has no place for the standing of its records, nor for warnings."""
+    """A result whose closed JSON schema has no field for publication status or warnings.
+
+    Front ends print both next to the document.
+    """
 
     _remarks: list[str] = PrivateAttr(default_factory=list)
     _cautions: list[str] = PrivateAttr(default_factory=list)
 
     @property
     def cautions(self) -> list[str]:
-        """What limits this result, e.g. that another index was searched than usual."""
+        """Limits of this result, e.g. that the fallback index was searched."""
         return self._cautions
 
     def add_cautions(self, messages: Iterable[str]) -> None:
-        """Note what limits this result."""
+        """Add limits of this result, before those already noted."""
         self._cautions = [*messages, *self._cautions]
 
     @property
     def standings(self) -> list[str]:
-        """How the records stand that were retracted or otherwise changed."""
+        """The publication status of records that were retracted or otherwise changed."""
         return self._remarks
 
     def remarks(self) -> list[str]:
@@ -116,13 +119,13 @@ class SyncResult(Reported):
     warnings: list[str] = Field(default_factory=list)
 
     def falls_short(self, problem: EntrezKitError) -> None:
-        """Note what went wrong after the records were stored; missing records weigh more."""
+        """Record a problem that occurred after the records were stored; keep an earlier error about missing records."""
         self.warnings.append(problem.message)
         self._shortfall = self._shortfall or problem
 
 
 class SyncPlan(Result):
-    """What a sync would do: how much there is to look at, and about how long it takes."""
+    """The expected work of a sync: entries, revisions, requests and approximate seconds."""
 
     query_key: str
     term: str

@@ -37,22 +37,22 @@ if TYPE_CHECKING:
 
 TOOLSET: Final = "corpus"
 MAX_FIRST_MCP_SYNC: Final = 20_000
-"""An agent's call ends long before so many records are here."""
+"""An agent's call times out long before this many records are fetched."""
 
 
 def sync(services: Services, request: SyncRequest, *, max_first: int | None = None) -> "Sync":
-    """Bring a local corpus up to date with a PubMed query; embed what is new and deliver it where that is set up.
+    """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
 
     Args:
         services: the clients and the corpus.
         request: key, term and overlap.
-        max_first: refuse to fetch more records than this.
+        max_first: the maximum number of records to fetch.
 
     Raises:
-        InvalidInput: another term belongs to the key, the term is not well formed, or there is too much to fetch.
+        InvalidInput: the key belongs to another term, the term is malformed, or it finds more than ``max_first``.
         StoreError: the corpus cannot be written, or another sync of the key is running.
-        UpstreamError: NCBI delivered nothing.
-        RateLimited: NCBI refused before anything was delivered.
+        UpstreamError: NCBI returned no records.
+        RateLimited: NCBI refused the request before it returned any record.
     """
     from entrez_kit.corpus.sync import Sync
 
@@ -60,7 +60,7 @@ def sync(services: Services, request: SyncRequest, *, max_first: int | None = No
 
 
 def _index(services: Services, result: SyncResult) -> None:
-    """Embed what is new, and deliver it; what could not be delivered waits for the next sync."""
+    """Embed and deliver the new passages; passages that could not be delivered wait for the next sync."""
     from entrez_kit.corpus.indexing import DELIVERING, index_new
 
     problem = index_new(services)
@@ -76,7 +76,7 @@ def _index(services: Services, result: SyncResult) -> None:
 
 
 def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
-    """Bring a local corpus up to date with a PubMed query: first all it finds, later what is new, revised or withdrawn.
+    """Update a local corpus from a PubMed query: first all its records, later those added, revised or withdrawn.
 
     Use it before rag_search, e.g. query_key "glp1", term "GLP-1 AND obesity". Safe to repeat. Read `warnings`.
     """
@@ -84,14 +84,14 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
 
 
 def plan(services: Services, request: SyncHereRequest) -> SyncPlan:
-    """Count what a sync would look at, and change nothing."""
+    """Count the records that a sync would check, without changing anything."""
     from entrez_kit.corpus.sync import sync_plan
 
     return sync_plan(services, request)
 
 
 def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
-    """Tell up to which date of entry (EDAT) a corpus is synced; null where it never was.
+    """Return the entry date (EDAT) up to which a corpus is synced; null before the first sync.
 
     Use it before pubmed_sync_delta, e.g. query_key "glp1".
 
@@ -103,16 +103,16 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
 
 
 def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:
-    """Set the date of entry (EDAT) the next sync starts from; the change is logged.
+    """Set the entry date (EDAT) from which the next sync starts; the change is logged.
 
-    Use it to look at older records again, e.g. last_edat "2025-08-17T00:00:00Z".
+    Use it to check older records again, e.g. last_edat "2025-08-17T00:00:00Z".
 
     Args:
         services: the corpus.
-        request: which checkpoint, and where to; what the log says about it.
+        request: the checkpoint, its new value and a note for the log.
 
     Raises:
-        InvalidInput: last_edat is no time, or lies in the future.
+        InvalidInput: last_edat is not a valid time, or is in the future.
         StoreError: the corpus cannot be written.
     """
     note = request.note if isinstance(request, NotedCheckpointRequest) else None
@@ -187,4 +187,4 @@ SYNC_PLAN: Final = Operation(
     error_document=corpus_envelope,
 )
 CHECKPOINT_NOTED: Final = replace(CHECKPOINT_SET, request=NotedCheckpointRequest)
-"""Not in the catalogue: what the terminal may ask beyond the contract, which is closed."""
+"""Not in the catalogue: this request has a field that the closed contract does not have."""

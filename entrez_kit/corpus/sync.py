@@ -1,10 +1,10 @@
-"""Keep a query in step with PubMed: what was entered since last time, what was revised, what was withdrawn.
+"""Sync a corpus with a PubMed query: fetch new and revised records, and detect withdrawn ones.
 
-Entries are followed by EDAT, PubMed's date of entry, from a little before the checkpoint on, oldest first. The
-checkpoint moves in the transaction that brings the last of the records entered until then; after a failure it stays
-where it is, and the next sync comes back. Revisions are followed by date of modification, since a retraction, or the
-indexing that first makes a record match a query, comes long after its entry. What was withdrawn no search finds: where
-PubMed counts fewer records than are here, those that it does not list are asked for.
+New records are found by EDAT, PubMed's entry date, oldest first, from a few days before the checkpoint. The checkpoint
+advances in the transaction that stores the last record of a date; after a failure it does not advance, and the next
+sync repeats the interval. Revised records are found by modification date, because a retraction, or the MeSH indexing
+that makes a record match the query, comes long after its entry. A withdrawn record is in no search result: if PubMed
+counts fewer records than the corpus has, the sync fetches each record that PubMed does not list.
 """
 
 import shlex
@@ -34,32 +34,32 @@ from entrez_kit.services.transport.in_flight import in_order
 MOST_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
 NAMED: Final = 20
-"""So many PMIDs are named in a warning; all of them stand in ``details.missing``."""
+"""The number of PMIDs that a warning lists; ``details.missing`` has all of them."""
 SECONDS_PER_REQUEST: Final = 1.5
-"""What an EFetch of 500 records takes at NCBI, more or less."""
+"""The approximate time of an EFetch of 500 records at NCBI."""
 ADVISED_REQUESTS: Final = 1_000
-"""NCBI asks for larger jobs to be run at night or on weekends."""
+"""NCBI asks users to run larger jobs at night or on weekends."""
 
 
 def sync_delta(services: Services, request: SyncRequest) -> SyncResult:
-    """Bring a local corpus up to date with a PubMed query; see ``Sync``."""
+    """Update a local corpus from a PubMed query; see ``Sync``."""
     return Sync(services, request).result()
 
 
 def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
-    """Count what a sync would look at, and change nothing.
+    """Count the records that a sync would check, without changing anything.
 
     Raises:
-        InvalidInput: another term belongs to the key, or the term is not well formed.
+        InvalidInput: the key belongs to another term, or the term is malformed.
         UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
     """
     search = _WindowSearch(services, request)
     entries = search.entries(retmax=0)
     slicer = search.revisions()
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
-    requests += search.older is not None  # the count that tells of withdrawn records
+    requests += search.older is not None  # the count that reveals withdrawn records
     warnings = search.remarks(entries)
     if requests > ADVISED_REQUESTS:
         warnings.append(
@@ -81,10 +81,10 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
 
 
 class _WindowSearch:
-    """What has to be looked for: entries in ``window`` (None for all), and revisions of what was entered before.
+    """The searches of one sync: new records in ``window`` (None for all dates) and revisions of older records.
 
     Raises:
-        InvalidInput: the term is not well formed, or another one belongs to the key.
+        InvalidInput: the term is malformed, or the key belongs to another term.
     """
 
     def __init__(self, services: Services, request: SyncRequest) -> None:
@@ -96,11 +96,11 @@ class _WindowSearch:
         self.replaces = before is not None and before.term is not None and before.term != self.term
         if before is not None and self.replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
             raise InvalidInput(
-                Wording(Argument("term"), f": the key {request.query_key!r} follows another query: {before.term}"),
+                Wording(Argument("term"), f": {request.query_key!r} was synced with a different query: {before.term}"),
                 invalid_input=f"term={request.term}",
                 recovery_hint=Wording(
                     *("Give the same ", Argument("term"), ", or another ", Argument("query_key")),
-                    *(ByDoor("; --replace-term starts the key anew with the new term", ""), "."),
+                    *(ByDoor(", or --replace-term to restart the corpus with the new query", ""), "."),
                 ),
                 details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
             )
@@ -117,44 +117,44 @@ class _WindowSearch:
         if followed_to > latest:
             self._warn_of_clock("The checkpoint", followed_to, "today")
             followed_to = to_second(now)
-        first = _days_before(day_of(followed_to), overlap)
+        first = _subtract_days(day_of(followed_to), overlap)
         self.window = Window(0, first, max(self.today, first))
         if scanned_at is not None:
             if scanned_at > latest:
                 self._warn_of_clock("The time of the last sync", scanned_at, followed_to)
                 scanned_at = followed_to
             # A day more, because NCBI's days begin later than ours.
-            self.modified_since = _days_before(day_of(scanned_at), max(overlap, 1))
+            self.modified_since = _subtract_days(day_of(scanned_at), max(overlap, 1))
 
     def _warn_of_clock(self, what: str, moment: str, since: str) -> None:
         self.warnings.append(
-            f"{what}, {moment}, lies in the future: the clock of this machine was or is wrong. "
-            f"The sync looks for changes since {since} again."
+            f"{what}, {moment}, is in the future: the clock of this machine was or is wrong. "
+            f"The sync checks for changes since {since} again."
         )
 
     @property
     def slicer(self) -> Slicer:
-        """Cut the entries into slices, oldest first and without a gap."""
+        """The slicer that divides the entries by date, oldest first and without gaps."""
         return Slicer(self.services, self.term, sort="pub_date", oldest_first=True, with_empty=True)
 
     @property
     def older(self) -> Window | None:
-        """What was entered before the window."""
+        """The dates before the window; None if the window covers all dates."""
         if self.window is None or self.window.first == FIRST:
             return None
         return Window(0, FIRST, self.window.first - timedelta(days=1))
 
     def remarks(self, reply: ESearchReply) -> list[str]:
-        """Say what NCBI dropped of the term, and whether the corpus gets more than the term asks for."""
+        """Return warnings: words that NCBI dropped, and whether the result is broader than the term."""
         verdict = broadening(self.term, reply, lambda term: None)
         return self.warnings + [warning.message for warning in (*verdict.warnings(reply), *self._query.warnings)]
 
     def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
-        """Ask for the entries: how many there are, and their PMIDs where PubMed shows all."""
+        """Search for the new records: their count, and their PMIDs if PubMed can list all of them."""
         return self.slicer.ask(self.window, retmax)[0]
 
     def revisions(self) -> Slicer | None:
-        """Return how to find what was entered before the window and modified since the last scan."""
+        """Return the slicer for records entered before the window and modified since the last scan."""
         if self.modified_since is None or self.older is None:
             return None
         last = max(self.today, self.modified_since)
@@ -162,45 +162,45 @@ class _WindowSearch:
         return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
 
 
-def _days_before(day: date, days: int) -> date:
+def _subtract_days(day: date, days: int) -> date:
     return day - timedelta(days=days) if (day - FIRST).days > days else FIRST
 
 
-def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
+def _too_many_error(request: SyncRequest, count: int, most: int) -> InvalidInput:
     command = shlex.join(["entrez-kit", "corpus", "sync", request.query_key, request.term])
     return InvalidInput(
-        f"There are {count:,} records to fetch, more than the {most:,} that one call here may fetch.",
+        f"The query finds {count:,} records. One call can fetch at most {most:,}.",
         invalid_input=f"term={request.term}",
-        recovery_hint=f"Run this in a terminal, where it can take its time: {command}",
+        recovery_hint=f"Run this in a terminal, which has no time limit: {command}",
         details={"reason": "too_many_records", "count": count, "limit": most, "command": command},
     )
 
 
 class _GaveUp(Exception):
-    """NCBI does not answer any more."""
+    """NCBI stopped answering."""
 
 
 class Sync(Accounted[Upserted, SyncResult]):
-    """What each batch of a sync brought, as it is committed: entries and what is gone of them, revisions, what was
-    missing before, what is gone of older ones.
+    """Yield the outcome of each committed batch of a sync.
 
-    The first sync of a key fetches everything the term finds; later ones fetch what was entered, revised or withdrawn
-    since. Safe to repeat and to interrupt: nothing is lost and nothing counted twice. ``warnings`` name what NCBI did
-    not deliver.
+    The order is: new records with deletions among them, revised records, records missing from earlier syncs, and
+    deletions among older records. The first sync of a key fetches all records of the term; later ones fetch records
+    that were added, revised or withdrawn. A sync can be repeated and interrupted: no record is lost or counted twice.
+    ``warnings`` name the records that NCBI did not return.
 
     Args:
         services: the clients and the corpus.
-        request: key, term and overlap; whether the key may start anew with another term.
-        max_first: refuse to fetch more records than this.
-        afterwards: what is done with what was stored.
+        request: key, term and overlap; whether a new term may replace the term of the key.
+        max_first: the maximum number of records to fetch.
+        afterwards: a function to call with the result, after the records are stored.
 
     Raises:
-        InvalidInput: another term belongs to the key, the term is not well formed, or there is too much to fetch.
+        InvalidInput: the key belongs to another term, the term is malformed, or it finds more than ``max_first``.
         StoreError: the corpus cannot be written, or another sync of the key is running.
-        UpstreamError: NCBI delivered nothing.
-        RateLimited: NCBI refused before anything was delivered.
+        UpstreamError: NCBI returned no records.
+        RateLimited: NCBI refused the request before it returned any record.
 
-    Source: ESearch and EFetch (db=pubmed), past the cache.
+    Source: ESearch and EFetch (db=pubmed), without the cache.
     """
 
     search: _WindowSearch
@@ -240,7 +240,7 @@ class Sync(Accounted[Upserted, SyncResult]):
             search = _WindowSearch(self._services, request)
             whole = search.entries()
             if self._max_first is not None and whole.count > self._max_first:
-                raise _too_many(request, whole.count, self._max_first)
+                raise _too_many_error(request, whole.count, self._max_first)
             self.search = search
             self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
             yield from self._run(whole)
@@ -250,32 +250,32 @@ class Sync(Accounted[Upserted, SyncResult]):
         self.warnings, self._done = [*self.warnings, *result.warnings], result
 
     def result(self) -> SyncResult:
-        """Return what it came to; walks first where that was not done."""
+        """Return the result; run the sync first if it has not run."""
         if self._done is None:
             for _ in self:
                 pass
-        assert self._done is not None, "a walk that ends has a result"
+        assert self._done is not None, "a finished iteration sets the result"
         return self._done
 
     def shortfall(self) -> EntrezKitError | None:
-        """Report the records that could not be had; ``details.missing`` names them."""
+        """Return the error about missing records, if any; ``details.missing`` lists them."""
         return self.result().shortfall()
 
     def _run(self, whole: ESearchReply) -> Iterator[Upserted]:
-        """Do the work and write down how it ended."""
+        """Run the job and store its final state."""
         search, store = self.search, self.store
         self.job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
         self.job.warnings += search.remarks(whole)
         try:
             with suppress(_GaveUp):
                 yield from self._work(whole)
-            self._report()
-            self._describe()
+            self._report_progress()
+            self._add_warnings()
             nothing = not self.job.pmids_processed and self.problem is not None
             ending: Ending = "failed" if nothing else "complete" if self._complete else "partial"
             store.finish_job(self.job, ending)
         except BaseException as exc:
-            with suppress(Exception):  # where even this fails, the first error counts
+            with suppress(Exception):  # if this fails too, the first error is raised
                 store.finish_job(self.job, "failed" if isinstance(exc, Exception) else "interrupted")
             raise
         if nothing and self.problem is not None:
@@ -295,39 +295,41 @@ class Sync(Accounted[Upserted, SyncResult]):
         self.had_members = self.store.read(reading.has_members, search.query_key)
         self.followed_to = search.window.first if search.window else FIRST
         self.total = whole.count
-        with self._noting_problems():
-            yield from self._leg(search.slicer, whole, search.window, follows_entries=True)
+        with self._record_problems():
+            yield from self._run_search(search.slicer, whole, search.window, follows_entries=True)
         slicer = search.revisions()
         if slicer is not None:
-            with self._noting_problems():
+            with self._record_problems():
                 revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
                 self.total += revised.count
-                yield from self._leg(slicer, revised, search.older)
-        yield from self._bring(_batches(sorted(self.known_lacking - set(self.lacking))))  # listed earlier, and not had
-        with self._noting_problems():
-            yield from self._look_further_back()
+                yield from self._run_search(slicer, revised, search.older)
+        yield from self._fetch_and_commit(
+            _split_batches(sorted(self.known_lacking - set(self.lacking)))
+        )  # missing from earlier syncs
+        with self._record_problems():
+            yield from self._find_old_deletions()
 
     @contextmanager
-    def _noting_problems(self) -> Iterator[None]:
+    def _record_problems(self) -> Iterator[None]:
         try:
             yield
         except (UpstreamError, RateLimited) as exc:
             self.problem = self.problem or exc
 
-    def _leg(
+    def _run_search(
         self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool = False
     ) -> Iterator[Upserted]:
-        """Go through one search, slice by slice."""
+        """Process one search, slice by slice."""
         for piece in slicer.slices(first, window):
             pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
             self.unlisted += max(0, piece.count - len(pmids))
             if follows_entries:
-                yield from self._look_for_deletions(piece, pmids)
-            batches = _batches(pmids)
+                yield from self._find_new_deletions(piece, pmids)
+            batches = _split_batches(pmids)
             here = [self.store.fresh(self.job, batch) for batch in batches]
-            yield from self._bring(batches, here, follows_entries=follows_entries)
+            yield from self._fetch_and_commit(batches, here, follows_entries=follows_entries)
 
-    def _bring(
+    def _fetch_and_commit(
         self,
         batches: Sequence[Sequence[int]],
         here: Sequence[Mapping[int, str | None]] | None = None,
@@ -335,20 +337,20 @@ class Sync(Accounted[Upserted, SyncResult]):
         follows_entries: bool = False,
         unlisted: bool = False,
     ) -> Iterator[Upserted]:
-        """Fetch and commit records; batches are asked for side by side, ahead of what is done with them.
+        """Fetch batches in parallel and commit them in order.
 
         Args:
-            batches: their PMIDs.
-            here: which of each batch need not be fetched, with their EDAT.
-            follows_entries: whether the checkpoint moves with the last batch, unless something is missing.
-            unlisted: whether they are members that a search no longer lists: those that are not there are withdrawn.
+            batches: the PMIDs of each batch.
+            here: for each batch, the records that are already stored and current, with their EDAT.
+            follows_entries: whether the checkpoint advances with the last batch, if no record is missing.
+            unlisted: whether a search no longer lists these records: those that PubMed does not return are withdrawn.
         """
         here = here or [{}] * len(batches)
         wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
         at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
-        asked = in_order((partial(self._ask, batch) for batch in wanted), at_once)
+        asked = in_order((partial(self._fetch, batch) for batch in wanted), at_once)
         for number, (docs, failed, lacking) in enumerate(asked):
-            self._report()
+            self._report_progress()
             self.failed |= failed
             if failed and self.problem is None:
                 self.problem = next(iter(failed.values()))
@@ -376,7 +378,7 @@ class Sync(Accounted[Upserted, SyncResult]):
                 self.gave_up = True
                 raise _GaveUp
 
-    def _ask(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
+    def _fetch(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
         if not pmids:
             return [], {}, []
         records, errors = self.retrieval.batch([str(pmid) for pmid in pmids])
@@ -392,23 +394,23 @@ class Sync(Accounted[Upserted, SyncResult]):
         lacking = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
         return docs, failed, lacking
 
-    def _look_for_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
-        """Ask for members that a slice no longer lists although they were entered in its days: withdrawn, or changed.
+    def _find_new_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
+        """Fetch stored records that were entered in a slice's dates but are not in its result: withdrawn or changed.
 
-        Done before the checkpoint passes the slice, since later syncs do not look there any more.
+        Runs before the checkpoint passes the slice, because later syncs do not check these dates again.
         """
         last = piece.window.last if piece.window else LAST
         if piece.window and piece.window.axis:
-            return  # a part of a single day says nothing about the rest of it; the next slice includes the day
+            return  # part of a single day; the next slice covers the whole day
         first, self.followed_to = self.followed_to, last
         if not self.had_members or not self._complete:
             return
-        yield from self._ask_what_became_of(first, last, listed)
+        yield from self._check_unlisted(first, last, listed)
 
-    def _look_further_back(self) -> Iterator[Upserted]:
-        """Look for members entered before the window that PubMed has withdrawn since, which no search tells.
+    def _find_old_deletions(self) -> Iterator[Upserted]:
+        """Find stored records from before the window that PubMed has withdrawn.
 
-        What PubMed counts is compared with what is here, and only where they differ is anything listed.
+        Compares PubMed's count with the stored count for each interval, and lists PMIDs only if they differ.
         """
         search, window = self.search, self.search.older
         if window is None or not self.had_members or not self._complete:
@@ -425,45 +427,43 @@ class Sync(Accounted[Upserted, SyncResult]):
                 waiting += [part for part in window.parts()[::-1] if not part.axis]
                 continue
             pmids = esearch_delta(search.services, search.term, as_day(window.first), as_day(window.last))
-            yield from self._ask_what_became_of(window.first, window.last, [int(pmid) for pmid in pmids])
+            yield from self._check_unlisted(window.first, window.last, [int(pmid) for pmid in pmids])
 
-    def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
-        """Ask for the members entered between two days that a search of these days does not list."""
+    def _check_unlisted(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
+        """Fetch stored records entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
         members = self.store.read(reading.unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
         gone = sorted(set(members) - set(listed) - set(self.lacking))
         self.total += len(gone)
-        yield from self._bring(_batches(gone), unlisted=True)
+        yield from self._fetch_and_commit(_split_batches(gone), unlisted=True)
 
-    def _report(self) -> None:
+    def _report_progress(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)
         tracing.step(done, total)
 
-    # how it ended
-
-    def _describe(self) -> None:
-        """Add to the warnings what whoever called has to know."""
+    def _add_warnings(self) -> None:
+        """Add warnings about missing, changed and withdrawn records."""
         warnings = self.job.warnings
         old = [pmid for pmid in self.lacking if pmid in self.known_lacking]
         if self.failed:
-            warnings.append(f"{_records(self.failed)} could not be fetched; the next sync tries again.")
+            warnings.append(f"{_list_pmids(self.failed)} could not be fetched; the next sync tries again.")
         if self._newly_lacking:
             warnings.append(
-                f"PubMed lists but does not deliver {_records(self._newly_lacking)}; the next syncs ask again."
+                f"PubMed lists but does not return {_list_pmids(self._newly_lacking)}; the next sync tries again."
             )
         if old:
-            warnings.append(f"PubMed still does not deliver {_records(old)}.")
+            warnings.append(f"PubMed still does not return {_list_pmids(old)}.")
         if self.unlisted:
             warnings.append(f"PubMed counted {self.unlisted} records more than it listed.")
         if self.gave_up:
-            warnings.append("Stopped: NCBI did not answer any more; the rest was not tried.")
+            warnings.append("Stopped: NCBI stopped answering. The remaining records were not tried.")
         if self.problem is not None:
             warnings.append(self.problem.message)
-        warnings += [f"{words}: {_records(pmids)}." for words, pmids in self.standings.items()]
+        warnings += [f"{words}: {_list_pmids(pmids)}." for words, pmids in self.standings.items()]
         if self.deleted:
-            warnings.append(f"Withdrawn from PubMed: {_records(self.deleted)}.")
+            warnings.append(f"Withdrawn from PubMed: {_list_pmids(self.deleted)}.")
         if self.unmatched:
-            warnings.append(f"No longer found by the query, but kept: {_records(self.unmatched)}.")
+            warnings.append(f"No longer matched by the query, but kept: {_list_pmids(self.unmatched)}.")
 
     def _result(self) -> SyncResult:
         job = self.job
@@ -485,20 +485,20 @@ class Sync(Accounted[Upserted, SyncResult]):
         kind = type(self.problem) if self.problem is not None else UpstreamError
         details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
         cause = f": {self.problem.message}" if self.problem is not None else "."
-        what = f"{_records(missing)} could not be had" if missing else "not everything could be looked at"
+        what = f"{_list_pmids(missing)} could not be fetched" if missing else "some dates could not be checked"
         return kind(
-            f"The sync of {self.search.query_key!r} is not complete; {what}{cause}",
-            recovery_hint=Wording("What came is stored. ", AGAIN, ": it continues where this one could not."),
+            f"The sync of {self.search.query_key!r} is incomplete: {what}{cause}",
+            recovery_hint=Wording("The fetched records are stored. ", AGAIN, " to fetch the rest."),
             details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
         )
 
 
-def _batches(pmids: Sequence[int]) -> list[Sequence[int]]:
+def _split_batches(pmids: Sequence[int]) -> list[Sequence[int]]:
     return [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
 
 
-def _records(pmids: Sequence[int] | dict[int, EntrezKitError]) -> str:
-    """Name records, as many as fit into a sentence."""
+def _list_pmids(pmids: Sequence[int] | dict[int, EntrezKitError]) -> str:
+    """List PMIDs in words, at most ``NAMED`` of them."""
     listed = sorted(pmids)
     shown = ", ".join(str(pmid) for pmid in listed[:NAMED])
     more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""

@@ -1,4 +1,4 @@
-"""Points in time as the corpus keeps them: UTC texts that sort as they follow each other."""
+"""Timestamps of the corpus: UTC strings that sort in order of time."""
 
 import re
 from datetime import UTC, date, datetime
@@ -16,30 +16,30 @@ _STAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{
 
 
 def utc_now() -> datetime:
-    """Return the present moment; tests put another clock in its place."""
+    """Return the current time; tests replace this clock."""
     return datetime.now(UTC)
 
 
 def stamp(moment: datetime) -> str:
-    """Write a moment to the microsecond, for what has to be put in order."""
+    """Format a time with microseconds, for values that are sorted."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def is_stamp(value: object) -> bool:
-    """Tell whether a value is a moment as ``stamp`` or ``to_second`` writes it."""
+    """Return whether a value has the format of ``stamp`` or ``to_second``."""
     return isinstance(value, str) and _STAMP.fullmatch(value) is not None
 
 
 def to_second(moment: datetime) -> str:
-    """Write a moment to the second, as the corpus contract does."""
+    """Format a time to the second, as the corpus contract requires."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def read_moment(text: str, field: str) -> str:
-    """Return a caller's ISO 8601 text as a UTC moment to the second; a date alone is its midnight, no zone is UTC.
+    """Parse an ISO 8601 string into a UTC time to the second; a date means midnight, a missing zone means UTC.
 
     Raises:
-        InvalidInput: the text is no such moment.
+        InvalidInput: the text is not an ISO 8601 time.
     """
     match = _ISO.fullmatch(text.strip())
     try:
@@ -50,7 +50,7 @@ def read_moment(text: str, field: str) -> str:
         return to_second(moment)
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"{field}: {text!r} is no ISO 8601 moment.",
+            f"{field}: {text!r} is not an ISO 8601 time.",
             invalid_input=f"{field}={text}",
             recovery_hint="Write a UTC time such as 2025-08-17T15:59:02Z, or a date such as 2025-08-17.",
             details={"reason": "bad_moment"},
@@ -58,17 +58,17 @@ def read_moment(text: str, field: str) -> str:
 
 
 def day_of(moment: str) -> date:
-    """Return the day of a moment or date."""
+    """Return the date of a timestamp."""
     return date.fromisoformat(moment[:10])
 
 
 def midnight(day: str | None) -> str | None:
-    """Return a whole date (2024-06-15) as a moment; None for a date without month or day."""
+    """Return the timestamp of a full date (2024-06-15); None for a date without month or day."""
     return f"{day}T00:00:00Z" if day and len(day) == 10 else None
 
 
-def entered(history: list[HistoryDate]) -> str | None:
-    """Return when a record entered PubMed (EDAT), from the step ``entrez`` of its history."""
+def find_entry_time(history: list[HistoryDate]) -> str | None:
+    """Return the time a record entered PubMed (EDAT), from the ``entrez`` step of its history."""
     for status in ("entrez", "pubmed"):
         for step in history:
             if step.status == status and step.year and step.month and step.day:
