@@ -1,7 +1,7 @@
-"""Embeddings: texts to vectors of length 1, through OpenAI or through a model on this machine.
+"""Embeddings: convert texts to unit vectors with OpenAI or a local model.
 
-Providers differ in one point only: where the numbers come from. Whatever a provider sends is checked here: one vector
-for each text, all of one dimension, finite, and none of length 0.
+A provider only supplies the numbers. This module checks every reply: one vector for each text, all of one dimension,
+finite, and none of length 0.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,17 +29,17 @@ HF_MODEL: Final = "minishlab/potion-retrieval-32M"
 """A static model: no GPU, no torch, thousands of texts a second."""
 STATIC_MAKERS: Final = ("minishlab/",)
 MEDCPT: Final = "medcpt"
-"""In the names of models whose vector is that of the first token; their files do not say so."""
+"""In the names of models that use the vector of the first token; their files do not declare it."""
 BATCH: Final = 256
-"""Texts per request; OpenAI takes 2,048 and 300,000 tokens."""
+"""Texts per request; OpenAI accepts up to 2,048 texts and 300,000 tokens."""
 _CHECK_KEY: Final = "Check the key, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
 _CHECK_MODEL: Final = "Check ENTREZ_KIT_EMBEDDINGS_MODEL, or set ENTREZ_KIT_EMBEDDINGS=none."
 LONGEST: Final = 8_000
-"""Characters of a text that are embedded; chunks stay far below."""
+"""The number of characters of a text that are embedded; chunks are much shorter."""
 
 
 class Embeddings(Protocol):
-    """A provider. ``name`` tells provider and model, and is kept with every vector."""
+    """A provider. ``name`` identifies provider and model, and is stored with every vector."""
 
     @property
     def name(self) -> str:
@@ -47,15 +47,15 @@ class Embeddings(Protocol):
         ...
 
     def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return the provider's own vectors of one batch."""
+        """Return the vectors of one batch, not normalized."""
         ...
 
 
 class Embedder:
-    """A provider whose answers are checked and normalised.
+    """Checks and normalizes the vectors of a provider.
 
     Args:
-        provider: where vectors come from.
+        provider: the source of the vectors.
     """
 
     def __init__(self, provider: Embeddings) -> None:
@@ -69,7 +69,7 @@ class Embedder:
 
     @property
     def dim(self) -> int:
-        """Number of dimensions; found out with a word where nothing was embedded before."""
+        """The number of dimensions; embeds one word to find it if no text was embedded before."""
         if self._dim is None:
             self.embed(["dimension"])
         assert self._dim is not None
@@ -79,12 +79,12 @@ class Embedder:
         """Return a vector of length 1 for each text, in order.
 
         Raises:
-            EmbeddingsError: the provider failed, or its answer cannot be used.
+            EmbeddingsError: the provider failed, or its reply is invalid.
         """
         return [vector.tolist() for matrix in self.matrices(texts) for vector in matrix]
 
     def matrices(self, texts: Iterable[str]) -> "Iterator[np.ndarray]":
-        """Yield vectors of length 1 as the rows of float32 matrices, one matrix a batch."""
+        """Yield unit vectors as the rows of float32 matrices, one matrix per batch."""
         import numpy as np
 
         source = iter(texts)
@@ -93,10 +93,10 @@ class Embedder:
             if len(raw) != len(batch):
                 raise self._unusable(f"{len(raw)} vectors for {len(batch)} texts")
             try:
-                with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+                with np.errstate(over="ignore"):  # an overflow becomes infinite, which the check refuses
                     matrix = np.asarray(raw, dtype=np.float32)
             except (ValueError, TypeError):
-                raise self._unusable("vectors of different dimensions, or not made of numbers") from None
+                raise self._unusable("vectors of different dimensions, or values that are not numbers") from None
             yield self._checked(matrix)
 
     def _checked(self, matrix: "np.ndarray") -> "np.ndarray":
@@ -104,12 +104,12 @@ class Embedder:
 
         dim = matrix.shape[1] if matrix.ndim == 2 else 0
         if not dim or (self._dim is not None and dim != self._dim):
-            raise self._unusable(f"vectors of {dim} dimensions where {self._dim or 'some'} were due")
+            raise self._unusable(f"vectors of {dim} dimensions (expected {self._dim or 'at least 1'})")
         if not np.isfinite(matrix).all():
-            raise self._unusable("a vector that is not made of numbers")
+            raise self._unusable("a vector with values that are not finite numbers")
         self._dim = dim
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-        # A text without a word the model knows points nowhere; it gets the same direction as every other such text.
+        # A text without any word that the model knows has length 0; all such texts get the same direction.
         matrix = np.where(lengths > 0, matrix, np.float32(1))
         normalised: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
         return normalised
@@ -121,17 +121,17 @@ class Embedder:
 
 
 def model_of(settings: Settings) -> str | None:
-    """Return the name that the vectors of the model in use are kept under; it names both encoders where there are two.
+    """Return the name of the configured model, stored with its vectors; it names both encoders if two are set.
 
     Raises:
-        NotConfigured: an encoder of queries is set, and none of passages that it belongs to.
+        NotConfigured: a query encoder is set without the article encoder it was trained with.
     """
     if settings.embeddings == "none":
         return None
     queries = settings.embeddings_query_model
     if queries and (settings.embeddings == "openai" or not settings.embeddings_model):
         raise NotConfigured(
-            "An encoder of queries needs the one of articles that it was trained with.",
+            "A query encoder needs the article encoder that it was trained with.",
             invalid_input=f"ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL={queries}",
             recovery_hint="Set ENTREZ_KIT_EMBEDDINGS=hf and ENTREZ_KIT_EMBEDDINGS_MODEL, or unset "
             "ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL.",
@@ -144,14 +144,14 @@ def model_of(settings: Settings) -> str | None:
 
 
 def embedder_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
-    """Return the provider that is set up, or None where there is none.
+    """Return the configured provider; None if embeddings are off.
 
     Args:
-        settings: which one.
-        queries: whether queries are to be embedded, not passages; of a model of two encoders only one is loaded.
+        settings: the provider and its models.
+        queries: whether to embed queries instead of passages; only one of two encoders is loaded.
 
     Raises:
-        NotConfigured: the provider has no key, its extra is not installed, or its settings do not go together.
+        NotConfigured: the provider has no key, its extra is not installed, or its settings contradict each other.
         LocalEmbeddingsError: the model cannot be loaded.
     """
     name = model_of(settings)
@@ -174,7 +174,7 @@ class OpenAIEmbeddings:
     Source: POST {openai_url}/embeddings.
 
     Raises:
-        NotConfigured: the extra is not installed, there is no key, or the address is not one it may be sent to.
+        NotConfigured: the extra is not installed, the key is missing, or the key may not be sent to the address.
     """
 
     def __init__(self, settings: Settings, name: str) -> None:
@@ -183,7 +183,7 @@ class OpenAIEmbeddings:
         self._settings = settings
         if settings.offline:
             raise LocalEmbeddingsError(
-                "OpenAI is out of reach in offline mode.",
+                "OpenAI cannot be used in offline mode.",
                 recovery_hint=Wording(
                     "Search without embeddings (ENTREZ_KIT_EMBEDDINGS=none), or leave ", OFFLINE_SWITCH, " out."
                 ),
@@ -192,7 +192,7 @@ class OpenAIEmbeddings:
         if settings.openai_api_key is None:
             raise NotConfigured(
                 "The embeddings provider openai needs OPENAI_API_KEY.",
-                recovery_hint="Set OPENAI_API_KEY, or choose ENTREZ_KIT_EMBEDDINGS=hf or none.",
+                recovery_hint="Set OPENAI_API_KEY, or set ENTREZ_KIT_EMBEDDINGS to hf or none.",
                 details={"reason": "openai_key_missing"},
             )
         require("openai", "The embeddings provider openai")
@@ -202,7 +202,7 @@ class OpenAIEmbeddings:
         """Return OpenAI's vectors of one batch, in the order of the texts.
 
         Raises:
-            EmbeddingsError: OpenAI did not answer after every attempt, or refused.
+            EmbeddingsError: OpenAI did not answer after all retries, or refused the request.
         """
         import openai
 
@@ -218,9 +218,9 @@ class OpenAIEmbeddings:
             )
         except (openai.OpenAIError, ValueError, TypeError, AttributeError):
             error = EmbeddingsError(
-                "OpenAI's answer cannot be read.", details={"reason": "invalid_response", "model": self.model}
+                "OpenAI's reply cannot be parsed.", details={"reason": "invalid_response", "model": self.model}
             )
-        raise error  # out here, since what OpenAI says can repeat the key
+        raise error  # raised outside of the handler: the text of OpenAI's error may contain the key
 
     def _connected(self) -> "OpenAI":
         if self._client is None:
@@ -255,10 +255,10 @@ class OpenAIEmbeddings:
 
 
 def _own_address(url: str) -> str:
-    """Return the address, which has to be OpenAI's own or this machine: the key goes nowhere else.
+    """Return the address after checking that it belongs to OpenAI or to this machine.
 
     Raises:
-        NotConfigured: it is another one.
+        NotConfigured: the address is elsewhere; the key is not sent to it.
     """
     from entrez_kit.services.transport.policy import is_loopback, is_within
 
@@ -276,7 +276,7 @@ def _own_address(url: str) -> str:
 
 
 class _ModelHere:
-    """A model that was loaded; ``name`` is what its vectors are kept under."""
+    """A loaded model; ``name`` is stored with its vectors."""
 
     name: str
     _model: Any
@@ -288,7 +288,7 @@ class _ModelHere:
 
 
 class StaticModelEmbeddings(_ModelHere):
-    """A model2vec model: a table of word vectors, averaged."""
+    """A model2vec model, which averages word vectors from a table."""
 
     def __init__(self, model: str, name: str, *, offline: bool = False) -> None:
         self.name = name
@@ -301,7 +301,7 @@ class StaticModelEmbeddings(_ModelHere):
 
 
 class SentenceModelEmbeddings(_ModelHere):
-    """A sentence-transformers model, where that package is installed."""
+    """A sentence-transformers model; needs that package."""
 
     def __init__(self, model: str, name: str, *, offline: bool = False) -> None:
         self.name = name
@@ -309,20 +309,20 @@ class SentenceModelEmbeddings(_ModelHere):
 
         maker = import_module("sentence_transformers").SentenceTransformer
         with suppress(ImportError):
-            import_module("transformers.utils.logging").disable_progress_bar()  # it would stand beside every search
+            import_module("transformers.utils.logging").disable_progress_bar()  # it would appear at every search
         self._model = _loaded(model, lambda: maker(model, local_files_only=offline))
         if MEDCPT in model.lower():
             self._model[1] = type(self._model[1])(len(self.raw([" "])[0]), pooling_mode="cls")
 
 
 def name_of(model: str) -> str:
-    """Return the name vectors of a local model are kept under: a folder has the same from wherever it is named."""
+    """Return the stored name of a local model; a folder has the same name whichever path is given."""
     folder = Path(model)
     return f"hf:{folder.resolve() if folder.is_dir() else model}"
 
 
 def is_static(model: str) -> bool:
-    """Tell whether a model is one of model2vec's, by its maker or by what its folder says."""
+    """Return whether a model is a model2vec model, by its maker or the configuration in its folder."""
     import json
 
     if model.startswith(STATIC_MAKERS):
@@ -336,7 +336,7 @@ def is_static(model: str) -> bool:
 
 
 def _place_of(model: str, offline: bool) -> str:
-    """Return where a model is to be had from: its name, or offline the folder in which an earlier download lies."""
+    """Return the source of a model: its name, or in offline mode the folder of an earlier download."""
     if not offline or Path(model).is_dir():
         return model
     from importlib import import_module
@@ -348,11 +348,11 @@ def _loaded(model: str, load: Callable[[], Any]) -> Any:
     error: LocalEmbeddingsError
     try:
         return load()
-    except Exception as exc:  # these libraries raise whatever their own libraries raise
+    except Exception as exc:  # these libraries pass on errors of any type from their own dependencies
         error = LocalEmbeddingsError(
             f"The model {model} cannot be loaded ({type(exc).__name__}).",
-            recovery_hint="Check ENTREZ_KIT_EMBEDDINGS_MODEL: the name of a model that can be downloaded, or the path "
-            "of its folder. A model is downloaded once; offline mode needs one that is here.",
+            recovery_hint="Check ENTREZ_KIT_EMBEDDINGS_MODEL: the name of a model to download, or the path of its "
+            "folder. A model is downloaded once; offline mode needs a downloaded model.",
             details={"reason": "model_unavailable", "model": model},
         )
     raise error

@@ -1,4 +1,4 @@
-"""EXPORT: the records of a corpus, one after the other: whole articles, or rows as a table has them."""
+"""EXPORT: stream the records of a corpus as whole articles or as table rows."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -20,20 +20,20 @@ TELL_EVERY: Final = 100
 class ExportRequest(Request):
     """Which records to export."""
 
-    query_key: str | None = Field(default=None, description="Name of the corpus to export; all of them without.")
-    since: str | None = Field(default=None, description="Only what was added, revised or retracted since this time.")
-    rows: bool = Field(default=False, description="As rows of a table in place of whole articles.")
+    query_key: str | None = Field(default=None, description="Name of the corpus to export; default: all.")
+    since: str | None = Field(default=None, description="Only records added, revised or retracted since this time.")
+    rows: bool = Field(default=False, description="Export table rows instead of whole articles.")
 
 
 class ExportResult(Result):
-    """How many records were exported, and how many were left out since PubMed has withdrawn them."""
+    """The number of records exported, and of records omitted because PubMed has withdrawn them."""
 
     exported: int
     deleted: int
 
 
 class Export(Accounted["Article | dict[str, Any]", ExportResult]):
-    """The records, by PMID, in constant memory; how many are withdrawn is known with the first."""
+    """Yield the records by PMID in constant memory; ``deleted`` is set before the first record."""
 
     def __init__(self, services: Services, request: ExportRequest) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Export(Accounted["Article | dict[str, Any]", ExportResult]):
                 tracing.step(place, stats.documents)
 
     def result(self) -> ExportResult:
-        """Return how many records there were."""
+        """Return the numbers of records exported and omitted."""
         return ExportResult(exported=self.exported, deleted=self.deleted)
 
 
@@ -78,4 +78,4 @@ EXPORT: Final = Operation(
     title="Export a corpus",
     errors=(EntityNotFound, InvalidInput, StoreError),
 )
-"""Not in the catalogue: agents have no files to write."""
+"""Not in the catalogue: agents do not write files."""

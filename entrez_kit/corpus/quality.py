@@ -1,15 +1,15 @@
-"""How much weight a record deserves, 0 to 9, from what PubMed says about it.
+"""A quality score from 0 to 9, computed from the PubMed record.
 
-Four parts, added up:
+It is the sum of four parts:
 
 - design 0..3: 3 evidence pooled over studies (systematic reviews, meta-analyses), 2 randomised trials, 1 other studies
   of people and guidelines, 0 everything else.
-- recency 0..2: 2 for at most 5 years, 1 for at most 10. It is worked out when somebody asks, so that growing old never
-  makes a new version of a record.
+- recency 0..2: 2 for at most 5 years, 1 for at most 10. It is computed on request, so that ageing never creates a new
+  version of a record.
 - journal 0..2: 2 for a few general journals, recognised by their exact names; "Stem Cells" is not "Cell".
 - human 0..2: 2 for studies of people, 1 for studies of animals.
 
-A retracted record gets nothing, whatever it looked like.
+The score of a retracted record is 0.
 """
 
 import re
@@ -53,11 +53,11 @@ TIER_1: Final = frozenset(
         "science new york n y",
     }
 )
-"""Names as ``_plain`` writes them: MEDLINE's full titles, its abbreviations, and how people call them."""
+"""Names as ``_normalize`` returns them: MEDLINE's full titles, its abbreviations, and common names."""
 
 
 class Lasting(NamedTuple):
-    """The parts of quality that do not age; they are kept with the record."""
+    """The parts of quality that do not depend on age; they are stored with the record."""
 
     design: int
     journal: int
@@ -77,7 +77,7 @@ class Quality(Result):
 def lasting_parts(
     *, pub_types: Iterable[str], mesh: Iterable[str], journals: Iterable[str], retracted: bool
 ) -> Lasting:
-    """Judge a record by its publication types, MeSH descriptors and the names of its journal."""
+    """Score a record by its publication types, MeSH descriptors and journal names."""
     if retracted:
         return Lasting(0, 0, 0)
     types, headings = {kind.lower() for kind in pub_types}, {name.lower() for name in mesh}
@@ -91,13 +91,13 @@ def lasting_parts(
         human = 2
     elif "animals" in headings or any(kind.endswith(", veterinary") for kind in types):
         human = 1
-    else:  # records that are not indexed yet have no headings; some publication types exist for people only
+    else:  # records not yet indexed have no headings; some publication types exist for studies of people only
         human = 2 if types & (_RANDOMISED | _OF_PEOPLE | _CASES) else 0
     return Lasting(design, 2 if any(_plain(name) in TIER_1 for name in journals) else 0, human)
 
 
 def quality(parts: Lasting, pdat: str | None, today: date, *, retracted: bool = False) -> Quality:
-    """Add what the age of a record gives it today."""
+    """Return the score of a record as of ``today``."""
     recent = 0 if retracted else recency(pdat, today)
     return Quality(
         design=parts.design, recency=recent, journal=parts.journal, human=parts.human, total=sum(parts) + recent
@@ -105,7 +105,7 @@ def quality(parts: Lasting, pdat: str | None, today: date, *, retracted: bool = 
 
 
 def recency(pdat: str | None, today: date) -> int:
-    """Return 2 for a publication of the last 5 years, 1 of the last 10, else 0; the benefit of the doubt is given."""
+    """Return 2 for a publication of the last 5 years, 1 of the last 10, else 0."""
     if not pdat:
         return 0
     latest = f"{pdat}-12-31"[:10] if len(pdat) == 4 else f"{pdat}-31" if len(pdat) == 7 else pdat

@@ -17,7 +17,7 @@ from entrez_kit.services import Services
 
 
 def _with_pmid(value: object) -> object:
-    """Refuse what is no doc_id in words, before the pattern would."""
+    """Check a doc_id before the pattern does, for a clearer message."""
     if isinstance(value, str):
         found = _DOC_ID.fullmatch(value)
         identifier = read_identifier(found[1]) if found else None
@@ -31,7 +31,7 @@ DocId = Annotated[str, BeforeValidator(_with_pmid)]
 
 
 class RagGetRequest(CorpusRequest):
-    """Which record to look up."""
+    """The record to look up."""
 
     doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="pmid: and a PMID, as hits name it.")
     details: bool = Field(
@@ -68,7 +68,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
 
     Args:
         services: the corpus.
-        request: which record.
+        request: the id of the record.
 
     Raises:
         EntityNotFound: the corpus does not have the record, or PubMed has withdrawn it.
@@ -82,8 +82,8 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
             f"The corpus has no record {number}.",
             invalid_input=request.doc_id,
             recovery_hint=Wording(
-                *("Call ", NextCall("rag_search"), " for what the corpus has, call "),
-                *(NextCall("fetch_contents", pmids=[number]), " for the record as PubMed has it, or call "),
+                *("Call ", NextCall("rag_search"), " for the records of the corpus, call "),
+                *(NextCall("fetch_contents", pmids=[number]), " for the record in PubMed, or call "),
                 *(NextCall("sync_delta"), " with a query that finds this one."),
             ),
             details={"reason": "not_in_corpus"},

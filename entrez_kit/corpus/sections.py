@@ -1,4 +1,4 @@
-"""The sections of an abstract: PubMed's own labels first, then headings written into the text."""
+"""The sections of an abstract: from PubMed's labels, or from headings in the text."""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 from entrez_kit.pubmed.models import AbstractSection, Article
 
 OPEN: Final = "Unstructured"
-"""The name of text that stands under no heading."""
+"""The section name of text without a heading."""
 
 
 class TextSection(NamedTuple):
-    """A part of an abstract: the label as PubMed or the text has it, the name of what it is, and the text."""
+    """A part of an abstract: its original label, the standard section name, and the text."""
 
     label: str | None
     name: str
@@ -39,7 +39,7 @@ _HEADINGS: Final = (
     r"Main outcome measures?|Measurements?(?: and main results)?|(?:Main )?Results?|Findings|Outcomes|"
     r"(?:Discussion and )?Conclusions?|Discussion|Interpretation|Implications|Limitations"
 )
-# At the beginning of a line "Methods -" is a heading too; within a line only "METHODS:" after the end of a sentence is.
+# At the start of a line "Methods -" is also a heading; within a line only "METHODS:" after a sentence is.
 _WRITTEN: Final = re.compile(
     rf"(?:^\s*(?P<first>{_HEADINGS}|{_HEADINGS.upper()})\s*(?::(?=\s)|\s[-–—](?=\s)|\.\s*[-–—](?=\s))"
     rf"|(?<=[.!?;])\s+(?P<later>{_HEADINGS}|{_HEADINGS.upper()})\s*:(?=\s))\s*",
@@ -48,7 +48,7 @@ _WRITTEN: Final = re.compile(
 
 
 def sections_of(article: Article) -> list[TextSection]:
-    """Return the sections of a record's abstract; a single one without a label where it has none."""
+    """Return the sections of a record's abstract; one section without a label if the abstract has no headings."""
     given = article.abstract_sections
     if len(given) == 1 and given[0].label is None:
         return list(_written(given[0].text))
@@ -62,14 +62,14 @@ def _section(part: AbstractSection) -> TextSection:
 
 
 def _named(label: str) -> str:
-    """Return what kind of section a label announces; "PATIENTS AND RESULTS" counts as what it names first."""
+    """Return the section name for a label; the first known word decides, as in "PATIENTS AND RESULTS"."""
     found = [(match.start(), name) for name, pattern in _BY_LABEL if (match := pattern.search(label))]
     return min(found)[1] if found else label.capitalize()
 
 
 def _written(text: str) -> Iterator[TextSection]:
-    """Yield the sections of a text that has its headings written into it: at least two, or it is no such text."""
-    # All but the first heading of a line end with a colon; most texts have one line and none.
+    """Yield the sections of a text by its headings; a text with fewer than two headings is one section."""
+    # Every heading after the first of a line ends with a colon; most texts have one line and no colon.
     headings = list(_WRITTEN.finditer(text)) if ":" in text or "\n" in text else []
     if len(headings) < 2:
         if text.strip():

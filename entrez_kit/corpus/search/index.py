@@ -1,14 +1,14 @@
-"""The full-text index of the corpus: what is in it, how it follows the records, and its search.
+"""The full-text index of the corpus and its updates.
 
-Whoever writes a record queues its PMID in the same transaction. ``catch_up`` then indexes what is queued, some
-thousands at a time: a new block is written, and in older ones the records are struck out. Blocks of about one size are
-merged, so that there are few; what was struck out is gone then. A search reads what is still queued from the records
-themselves, so that it always finds what is there and nothing else.
+A transaction that writes a record also adds its PMID to a queue. ``catch_up`` indexes the queued records, some
+thousands at a time: it writes a new block and marks the records as deleted in older blocks. Blocks of similar size are
+merged to keep their number small; a merge drops deleted records. A search reads queued records from the records table,
+so its result always matches the stored records.
 
-Tables: ``lexical_queue`` (what is to be indexed or forgotten), ``lexical_stems`` (stems and their numbers),
-``lexical_blocks`` (records of a block and their lengths), ``lexical_postings`` (one row a block and stem, see
-``postings``), ``lexical_marks`` (the same by record, for feedback) and ``lexical_members`` (which records of a block a
-query has found, one bit each).
+Tables: ``lexical_queue`` (records to index or remove), ``lexical_stems`` (stems and their numbers),
+``lexical_blocks`` (records of a block and their lengths), ``lexical_postings`` (one row per block and stem, see
+``postings``), ``lexical_marks`` (the same by record, for feedback) and ``lexical_members`` (one bit per record of a
+block: whether a query has found it).
 """
 
 import heapq
@@ -29,21 +29,21 @@ from entrez_kit.corpus.search.terms import IndexRow
 AT_ONCE: Final = 8_192
 """Records indexed by one pass."""
 MERGED: Final = 4
-"""So many blocks of about one size become one."""
+"""The number of blocks of similar size that are merged into one."""
 FEW: Final = 500
-"""So many queued records a search reads by itself in some hundredths of a second."""
+"""The number of queued records that a search can read directly in some hundredths of a second."""
 
-# Keeping it ----------------------------------------------------------------------------------------------------------
+# Updates -------------------------------------------------------------------------------------------------------------
 
 
 def queued(connection: sqlite3.Connection) -> int:
-    """Return how many records are to be indexed or forgotten."""
+    """Count the records waiting to be indexed or removed."""
     found: int = connection.execute("SELECT count(*) FROM lexical_queue").fetchone()[0]
     return found
 
 
 def catch_up(connection: sqlite3.Connection) -> int:
-    """Index what was queued, at most ``AT_ONCE`` records; return how many. To be called until it returns 0."""
+    """Index at most ``AT_ONCE`` queued records; return their number. Call it until it returns 0."""
     pmids = _column(connection, "SELECT pmid FROM lexical_queue ORDER BY pmid LIMIT ?", AT_ONCE)
     if not pmids:
         return 0
@@ -57,7 +57,7 @@ def catch_up(connection: sqlite3.Connection) -> int:
 
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Sequence[int]) -> None:
-    """Note that a query has found records; those that are not indexed yet are passed over."""
+    """Record that a query has found records; records not indexed yet are skipped."""
     wanted = np.array(pmids, dtype=np.uint32)
     for block, listed in connection.execute("SELECT block, pmids FROM lexical_blocks").fetchall():
         among = np.isin(np.frombuffer(listed, dtype="<u4"), wanted)
@@ -71,7 +71,7 @@ def add_members(connection: sqlite3.Connection, query_key: str, pmids: Sequence[
 
 
 def members_among(connection: sqlite3.Connection, query_key: str, pmids: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Say which of some records a query has found."""
+    """Return a mask of the records that a query has found."""
     found = _column(
         connection,
         f"SELECT pmid FROM membership WHERE query_key = ? AND pmid {LISTED}",
@@ -82,8 +82,8 @@ def members_among(connection: sqlite3.Connection, query_key: str, pmids: NDArray
 
 
 def member_pmids(connection: sqlite3.Connection, query_key: str) -> NDArray[np.uint32]:
-    """Return the records that a query has found and that are current."""
-    queued = "SELECT pmid FROM lexical_queue CROSS JOIN membership USING (pmid) WHERE query_key = ?"  # the few first
+    """Return the current records that a query has found."""
+    queued = "SELECT pmid FROM lexical_queue CROSS JOIN membership USING (pmid) WHERE query_key = ?"
     parts = [np.array(_column(connection, queued, query_key), dtype=np.uint32)]
     for pmids, members in raw(connection).execute(
         "SELECT pmids, members FROM lexical_blocks JOIN lexical_members USING (block) WHERE query_key = ?", (query_key,)
@@ -106,7 +106,7 @@ LISTED: Final = "IN (SELECT value FROM json_each(?))"
 
 
 def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[IndexRow]:
-    """Yield what is to be indexed of those records that are current, by PMID."""
+    """Yield the fields to index of the current records among ``pmids``, by PMID."""
     found = raw(connection).execute(
         f"SELECT pmid, title, abstract, mesh, keywords FROM documents WHERE pmid {LISTED} AND status = 'current' "
         "ORDER BY pmid",
@@ -121,12 +121,12 @@ def bits(packed: bytes, count: int) -> NDArray[np.bool_]:
 
 
 def kept_of(struck: bytes | None, count: int) -> NDArray[np.bool_]:
-    """Say which entries of a block are not struck out."""
+    """Return a mask of the entries of a block that are not deleted."""
     return np.ones(count, dtype=np.bool_) if struck is None else ~bits(struck, count)
 
 
 def _strike(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
-    """Strike records out of the blocks they are in."""
+    """Mark records as deleted in their blocks."""
     wanted = np.array(pmids, dtype=np.uint32)
     for block, struck, listed in connection.execute("SELECT block, struck, pmids FROM lexical_blocks").fetchall():
         kept = kept_of(struck, len(listed) // 4)
@@ -146,7 +146,7 @@ def _next_block(connection: sqlite3.Connection) -> int:
 
 
 def _write(connection: sqlite3.Connection, block: Block) -> None:
-    """Write a new block, and which of its records queries have found."""
+    """Write a new block with its postings, marks and members."""
     place = _next_block(connection)
     connection.execute(
         "INSERT INTO lexical_blocks VALUES (?, ?, NULL, ?, ?)",
@@ -186,7 +186,7 @@ def marks_of(connection: sqlite3.Connection, block: int, records: Iterable[int])
 
 
 def _count(connection: sqlite3.Connection, marks: Sequence[Marks], sign: int) -> None:
-    """Count records in or out for each of their stems."""
+    """Add or subtract records in the record count of each of their stems."""
     if marks:
         stems, counts = np.unique(np.concatenate([one.numbers for one in marks]), return_counts=True)
         connection.executemany(
@@ -196,7 +196,7 @@ def _count(connection: sqlite3.Connection, marks: Sequence[Marks], sign: int) ->
 
 
 def numbers_of(connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of stems; those without one are left out."""
+    """Return the numbers of stems; unknown stems are omitted."""
     found = connection.execute(
         f"SELECT stem, number FROM lexical_stems WHERE stem {LISTED}", (json.dumps(list(stems)),)
     )
@@ -204,7 +204,7 @@ def numbers_of(connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str
 
 
 def _numbered(connection: sqlite3.Connection, stems: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of stems; those without one get one."""
+    """Return the numbers of stems; assign numbers to new stems."""
     known = numbers_of(connection, stems)
     new = json.dumps(sorted(stem for stem in stems if stem not in known))
     connection.execute("INSERT INTO lexical_stems (stem) SELECT value FROM json_each(?)", (new,))
@@ -212,7 +212,7 @@ def _numbered(connection: sqlite3.Connection, stems: Sequence[str]) -> dict[str,
 
 
 def _merge_blocks(connection: sqlite3.Connection) -> None:
-    """Merge blocks of about one size where there are several, and those of which the greater part is struck out."""
+    """Merge blocks of similar size, and rewrite a block if more than half of it is deleted."""
     while True:
         sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
         blocks = connection.execute(
@@ -232,7 +232,7 @@ def _merge_blocks(connection: sqlite3.Connection) -> None:
 
 
 def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
-    """Write the records of blocks that are not struck out into a new one, and drop the old ones."""
+    """Write the records of some blocks that are not deleted into a new block, and drop the old ones."""
     place, offset = _next_block(connection), 0
     lengths: list[bytes] = []
     pmids: list[bytes] = []
@@ -290,7 +290,7 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
 def _moved(
     connection: sqlite3.Connection, block: int, offset: int, kept: NDArray[np.bool_] | None
 ) -> Iterator[tuple[int, bytes, bytes, bytes]]:
-    """Yield the postings of a block by stem, as they stand in another where its records begin at ``offset``."""
+    """Yield the postings of a block by stem, renumbered for a block in which its records begin at ``offset``."""
     shift = np.uint16(offset)
     renumbered = None if kept is None else (np.cumsum(kept) - 1).astype(np.uint16)
     for number, matches, positions in raw(connection).execute(

@@ -1,8 +1,8 @@
-"""Postings: which records have a stem, how often in which field, and where; as arrays, in blocks of records.
+"""Postings: the records, counts by field and positions of each stem, as arrays in blocks of records.
 
-A block numbers its records from 0. A posting is a record's number and a count of 16 bits: 4 for the title, 4 for the
-terms, 8 for the abstract. Each occurrence has a position of 16 bits; every field begins at a place of its own, so that
-a position tells its field, and no phrase runs from one field into the next.
+A block numbers its records from 0. A posting is a record number and a 16-bit count: 4 bits for the title, 4 for the
+terms, 8 for the abstract. Each occurrence has a 16-bit position. Each field has its own range of positions, so a
+position identifies its field, and no phrase spans two fields.
 """
 
 from array import array
@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 from entrez_kit.corpus.search.terms import IndexRow, can_mark, plain, stems_of, words_of
 
 MOST_RECORDS: Final = 1 << 16
-"""Records of a block, whose numbers have 16 bits."""
+"""The maximum number of records in a block; their numbers have 16 bits."""
 _BEGIN: Final = (0, 2_048, 57_344, 1 << 16)
-"""Where the positions of title, abstract and terms begin, and where they end; words beyond are not indexed."""
+"""The first positions of title, abstract and terms, and the end; words beyond a range are not indexed."""
 _STEP: Final = np.array([1 << 12, 1, 1 << 8], dtype=np.int32)
-"""What an occurrence in title, abstract and terms adds to a count."""
+"""The value that an occurrence in title, abstract or terms adds to a packed count."""
 _MOST: Final = np.array([15, 255, 15])
-"""Further occurrences in a field are not indexed."""
+"""The maximum occurrences per field; further ones are not indexed."""
 
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
 class Postings(NamedTuple):
-    """One stem in one block: numbers of records, ascending, with their counts, and positions, record by record."""
+    """One stem in one block: ascending record numbers, their counts, and the positions in order of records."""
 
     docs: NDArray[np.uint16]
     counts: NDArray[np.uint16]
@@ -39,34 +39,34 @@ class Postings(NamedTuple):
 
     @classmethod
     def of(cls, matches: bytes, positions: bytes = b"") -> "Postings":
-        """Read stored ones; the positions may be left out."""
+        """Decode stored postings; the positions are optional."""
         docs, counts = np.frombuffer(matches, dtype="<u2").reshape(2, -1)
         return cls(docs, counts, np.frombuffer(positions, dtype="<u2"))
 
 
 class Marks(NamedTuple):
-    """The stems of one record that can mark what it is about, by number, and their counts."""
+    """The stem numbers of one record that can indicate its topic, and their counts."""
 
     numbers: NDArray[np.integer]
     counts: NDArray[np.uint16]
 
     @classmethod
     def of(cls, stored: bytes) -> "Marks":
-        """Read stored ones."""
+        """Decode stored marks."""
         size = len(stored) // 6
         return cls(np.frombuffer(stored, "<u4", size), np.frombuffer(stored, "<u2", size, 4 * size))
 
     @property
     def stored(self) -> bytes:
-        """Numbers of 32 bits, then counts."""
+        """The encoded form: 32-bit numbers, then counts."""
         return self.numbers.astype("<u4", copy=False).tobytes() + self.counts.astype("<u2", copy=False).tobytes()
 
 
 class Block(NamedTuple):
     """Records and all their postings, sorted by stem, record and position.
 
-    ``stems`` are those that occur; ``numbers`` (their places in that list), ``docs`` and ``counts`` have one entry a
-    posting, ``begins`` says where its positions begin. ``lengths`` are words of title and abstract.
+    ``numbers`` (indexes into ``stems``), ``docs``, ``counts`` and ``begins`` (the index of the first position) have one
+    entry per posting. ``lengths`` are word counts of title and abstract.
     """
 
     pmids: NDArray[np.uint32]
@@ -86,7 +86,7 @@ class Block(NamedTuple):
         }
 
     def stored(self, names: NDArray[np.integer]) -> Iterator[tuple[int, bytes, memoryview]]:
-        """Yield the postings of each stem as they are stored, by the numbers that ``stems`` have, ascending."""
+        """Yield the encoded postings of each stem in order of stem number; ``names`` maps ``stems`` to numbers."""
         docs, counts, positions = (
             values.astype("<u2", copy=False).data.cast("B") for values in (self.docs, self.counts, self.positions)
         )
@@ -98,7 +98,7 @@ class Block(NamedTuple):
             yield number, matches, positions[2 * start : 2 * end]
 
     def marks(self, names: NDArray[np.integer]) -> list[Marks]:
-        """Return for each record the stems that can mark what it is about, by the numbers that ``stems`` have."""
+        """Return the marks of each record; ``names`` maps ``stems`` to numbers."""
         can = np.array(list(map(can_mark, self.stems)), dtype=np.bool_)
         places = np.flatnonzero(can[self.numbers]) if len(self.stems) else np.empty(0, dtype=np.intp)
         places = places[np.argsort(self.docs[places], kind="stable")]
@@ -107,15 +107,15 @@ class Block(NamedTuple):
         return [Marks(numbers[start:end], counts[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
     def _borders(self) -> list[NDArray[np.integer]]:
-        """Return the numbers of the stems, and where the postings and the positions of each begin and end."""
+        """Return the stem numbers, and the first and last index of the postings and of the positions of each stem."""
         firsts = np.flatnonzero(_differs(self.numbers))
-        lasts = np.append(firsts[1:], len(self.begins))[: len(firsts)]  # none where no record has a word
+        lasts = np.append(firsts[1:], len(self.begins))[: len(firsts)]  # empty if no record has a word
         borders = np.append(self.begins, len(self.positions))
         return [self.numbers[firsts], firsts, lasts, borders[firsts], borders[lasts]]
 
 
 def build(rows: Iterable[IndexRow]) -> Block:
-    """Index records, at most ``MOST_RECORDS``; none of their texts is held."""
+    """Index at most ``MOST_RECORDS`` records without keeping their texts."""
     words: defaultdict[str, int] = defaultdict(count().__next__)
     number_of = words.__getitem__
     occurrences, sizes, pmids, lengths = array("i"), array("i"), array("q"), array("q")
@@ -137,7 +137,7 @@ def build(rows: Iterable[IndexRow]) -> Block:
 
 
 def length_of(row: IndexRow) -> int:
-    """Return how many words title and abstract have, as blanks part them."""
+    """Count the words of title and abstract, separated by spaces."""
     return sum(
         len(text.split()) if "  " in text else text.count(" ") + text.count("\n") + 1
         for text in (row.title, row.abstract)
@@ -147,8 +147,8 @@ def length_of(row: IndexRow) -> int:
 def _postings(
     places: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]:
-    """Group occurrences, given as numbers of stems, field by field and record by record; their array is used up."""
-    # One number each that sorts by stem, record and position: that of the field's begin, less what stands before it.
+    """Group occurrences (stem numbers in order of record and field) into postings; modifies ``places``."""
+    # One sort key per occurrence: stem, record, position. ``begin`` is the field's first position minus the index.
     field = np.arange(len(sizes))
     begin = (field // 3 << 16) + np.array(_BEGIN)[field % 3] - (np.cumsum(sizes) - sizes)
     places <<= 32
@@ -165,7 +165,7 @@ def _postings(
 
 
 def _counted(places: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int32]]:
-    """Return where the occurrences of each stem in each record begin, and how many there are in each field."""
+    """Return the first index of the occurrences of each stem in each record, and their counts per field."""
     begins = np.flatnonzero(_differs(places >> 16))
     if not len(begins):
         return begins, np.empty((0, 3), dtype=np.int32)
@@ -183,30 +183,30 @@ def _field(places: NDArray[np.int64]) -> NDArray[np.int8]:
 
 
 def _rank(places: NDArray[np.int64]) -> Numbers:
-    """Return how many occurrences of the same stem in the same field of the same record stand before each."""
+    """Return for each occurrence how many of the same stem, field and record come before it."""
     begins = np.flatnonzero(_differs((places >> 16) * 3 + _field(places)))
     return np.arange(len(places)) - np.repeat(begins, np.diff(np.append(begins, len(places))))
 
 
 def _differs(values: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Say of each value whether it is another than the one before; the first is."""
+    """Return a mask of the values that differ from the one before; the first value counts as different."""
     return np.append(np.ones(min(1, len(values)), dtype=np.bool_), values[1:] != values[:-1])
 
 
 @lru_cache(maxsize=4)
 def weigh(title: float, terms: float) -> Floats:
-    """Return what each count comes to where an occurrence in the abstract counts 1."""
+    """Return the weighted sum of each packed count; an occurrence in the abstract weighs 1."""
     count = np.arange(1 << 16)
     weights: Floats = title * (count >> 12) + (count & 0xFF) + terms * (count >> 8 & 0xF)
     return weights
 
 
 _OCCURRENCES: Final = weigh(1.0, 1.0).astype(np.int64)
-"""How many positions a posting of each count has."""
+"""The number of positions of a posting, by packed count."""
 
 
 def sift(postings: Postings, kept: NDArray[np.bool_]) -> Postings:
-    """Return the postings of those records alone for which ``kept`` is true; positions may have been left out."""
+    """Return the postings of the records for which ``kept`` is true; positions may be absent."""
     chosen = kept[postings.docs]
     positions = postings.positions
     if len(positions):
@@ -215,7 +215,7 @@ def sift(postings: Postings, kept: NDArray[np.bool_]) -> Postings:
 
 
 def phrase(words: Sequence[Postings], title: float, terms: float) -> tuple[NDArray[np.uint16], Floats]:
-    """Return which records have words one after the other in one field, and how often, weighted by field."""
+    """Return the records that contain a phrase within one field, and their counts weighted by field."""
     rarest = min(range(len(words)), key=lambda place: len(words[place].positions))
     found = _places(words[rarest]) - rarest
     for place, word in enumerate(words):
@@ -227,12 +227,12 @@ def phrase(words: Sequence[Postings], title: float, terms: float) -> tuple[NDArr
 
 
 def _places(postings: Postings) -> NDArray[np.integer]:
-    """Return every occurrence as one ascending number: that of the record, then the position."""
+    """Return each occurrence as one ascending number: record number, then position."""
     return np.repeat(postings.docs.astype(np.int64) << 16, _OCCURRENCES[postings.counts]) | postings.positions
 
 
 def _among(wanted: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Say which of the wanted are among the values; both ascend."""
+    """Return a mask of the ``wanted`` numbers that are in ``values``; both are sorted."""
     place = np.searchsorted(values, wanted)
     place[place == len(values)] = 0
     found: NDArray[np.bool_] = values[place] == wanted

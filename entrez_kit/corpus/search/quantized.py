@@ -1,7 +1,7 @@
-"""Vectors as numbers of 8 bits: a quarter of their size, and a bound on what that changes of a product.
+"""8-bit quantized vectors: a quarter of the size, with an upper bound on the error of a product.
 
-Each dimension has a middle and a step of its own in a block, so that one whose numbers are large or far from 0 costs
-the others nothing. With these folded into the query, a product takes one multiplication by the numbers themselves.
+Each dimension of a block has its own midpoint and step, so that a dimension with large values does not reduce the
+precision of others. Midpoints and steps are folded into the query, so a product needs one multiplication by the codes.
 """
 
 from typing import Final, NamedTuple
@@ -13,11 +13,11 @@ Floats = NDArray[np.float32]
 
 _GREATEST: Final = 127
 _AT_ONCE: Final = 1 << 15
-"""Numbers that are widened at once: 128 kB, which stay in a processor's cache until they are multiplied."""
+"""Codes converted to float32 at a time: 128 kB, which fits in the processor's cache."""
 
 
 class Quantized(NamedTuple):
-    """Vectors of length 1, as the rows of ``codes``; ``error`` is how far one is at most from what its row says."""
+    """Unit vectors as the rows of ``codes``; ``error`` is the maximum distance of a vector from its row."""
 
     middles: Floats
     steps: Floats
@@ -26,7 +26,7 @@ class Quantized(NamedTuple):
 
     @classmethod
     def of(cls, vectors: Floats) -> "Quantized":
-        """Round vectors."""
+        """Quantize vectors."""
         middles = (vectors.max(axis=0) + vectors.min(axis=0)) / 2
         offsets = vectors - middles
         steps = np.abs(offsets).max(axis=0) / _GREATEST
@@ -37,10 +37,10 @@ class Quantized(NamedTuple):
 
     @classmethod
     def read(cls, dim: int, middles: bytes, steps: bytes, error: float, codes: bytes) -> "Quantized":
-        """Read stored ones.
+        """Decode stored vectors.
 
         Raises:
-            ValueError: they do not have this dimension.
+            ValueError: the sizes do not match the dimension.
         """
         return cls(
             np.frombuffer(middles, "<f4").reshape(dim),
@@ -50,7 +50,7 @@ class Quantized(NamedTuple):
         )
 
     def products(self, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
-        """Return the products of the vectors, or of some rows, with a query; see ``bound`` for how exact they are."""
+        """Return the products of all vectors, or of some rows, with a query; ``bound`` limits their error."""
         codes = self.codes if rows is None else self.codes[rows]
         scaled = self.steps * query
         size = max(1, _AT_ONCE // len(query))
@@ -64,15 +64,15 @@ class Quantized(NamedTuple):
         return found
 
     def vectors(self, rows: NDArray[np.bool_]) -> Floats:
-        """Return some vectors as their rows say them."""
+        """Return the approximate vectors of some rows."""
         return self.middles + self.codes[rows] * self.steps
 
     @property
     def bound(self) -> float:
-        """How far a product with a query of length 1 is at most from that of the vectors themselves."""
+        """The maximum error of a product with a query of length 1."""
         return self.error + rounding(len(self.steps))
 
 
 def rounding(dim: int) -> float:
-    """Return what the order of additions can change of a product of two vectors of length 1 of 32-bit numbers."""
+    """Return the maximum rounding error of a product of two float32 unit vectors."""
     return 4 * dim * 2.0**-24

@@ -1,6 +1,6 @@
-"""From what somebody typed to the words and phrases that are looked up.
+"""Parse a free-text query into words and phrases to look up.
 
-A query is free text. Nothing in it is an operator but double quotes, so every character is safe.
+Double quotes are the only operator, so every other character is safe.
 """
 
 import re
@@ -15,21 +15,21 @@ from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, lis
 Phrase = tuple[str, ...]
 
 LONGEST_QUERY: Final = 20_000
-"""Characters; what follows is not read."""
+"""In characters; the rest of a longer query is ignored."""
 MOST_GROUPS: Final = 48
-"""Words looked up for one query; of a longer one the first ones count."""
+"""The number of words looked up for one query; further words are ignored."""
 MOST_PARTS: Final = 4
-"""A word of more parts between hyphens is taken for several words."""
+"""A hyphenated word with more parts is read as several words."""
 REQUEST_WEIGHT: Final = 0.4
 PART_WEIGHT: Final = 0.5
-"""What "covid" counts next to "covid-19", whose part it is."""
+"""The weight of a part of a compound: "covid" in "covid-19"."""
 
 _QUOTED: Final = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 _HYPHENS: Final = re.compile(r"(?<=\w)[-‐‑‒–−](?=\w)")
 _APART: Final = re.compile(r"[^\w\x00]+")
 _LETTERS_THEN_DIGITS: Final = re.compile(r"([^\W\d_]+)(\d+)")
 _QUALIFIER: Final = re.compile(r"[a-z]|\d{1,3}|[ivx]{2,4}")
-"""What belongs to the word before it: hepatitis B, interleukin 6, phase III."""
+"""A word that belongs to the one before it: hepatitis B, interleukin 6, phase III."""
 _ENDINGS: Final = re.compile(r"(?<=\w)['’](?:s|t|d|re|ve|ll)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{1,2}")
 _SHORT: Final = 2
@@ -46,7 +46,7 @@ _PREFIXES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One thing to look for, in one or several spellings. It counts ``weight``; where ``required``, it must occur."""
+    """One concept in one or several spellings, with its weight; a ``required`` one must occur."""
 
     phrases: tuple[Phrase, ...]
     weight: float = 1.0
@@ -54,14 +54,14 @@ class Group:
 
     @property
     def stems(self) -> tuple[Phrase, ...]:
-        """The phrases as the index has them, each once."""
+        """The phrases as stems, without duplicates."""
         return tuple(dict.fromkeys(tuple(stems_of(phrase)) for phrase in self.phrases))
 
 
 def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:
-    """Return what a query asks for. ``exists`` says whether the index has a phrase at all.
+    """Parse a query into groups; ``exists`` returns whether the index has a phrase.
 
-    Words that say nothing are left out unless there is nothing else. The same word twice counts once.
+    Stop words are omitted unless the query has no other words. A repeated word counts once.
     """
     query = on_the_line(query[:LONGEST_QUERY])
     groups: list[Group] = []
@@ -111,7 +111,7 @@ def _word(word: str, exists: Callable[[Phrase], bool]) -> Group:
 
 
 def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Group]:
-    """Read a word with hyphens. "IL-6" is one thing, however it is written; "insulin-dependent" is two words."""
+    """Parse a word with hyphens: "IL-6" is one concept in several spellings; "insulin-dependent" is two words."""
     if len(parts) > MOST_PARTS:
         yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
         return
@@ -128,7 +128,7 @@ def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterato
 
 
 def _joinings(parts: Sequence[str]) -> Iterator[Phrase]:
-    """Return the parts with every choice of neighbours written as one word, all apart first."""
+    """Yield the parts with every choice of neighbours joined; the first has all parts separate."""
     if len(parts) == 1:
         yield (parts[0],)
         return
@@ -165,14 +165,14 @@ _ROOTS: Final = (
     ("palaeo", "paleo"), ("pnoea", "pnea"), ("programme", "program"), ("rrhoea", "rrhea"), ("rumour", "rumor"),
     ("sulph", "sulf"), ("tumour", "tumor"), ("vapour", "vapor"),
 )  # fmt: skip
-"""British first. A pair that makes no word does no harm: only what the index has is looked up."""
+"""British first. A pair may give a word that does not exist, because only spellings in the index are looked up."""
 
 _VERB: Final = re.compile(r"(?<=[a-z]{3})([iy])([sz])(e|ed|es|er|ers|ing|ation|ations|able)$")
 _SHORTEST_SPELT: Final = 4
 
 
 def other_spellings(word: str) -> Iterator[str]:
-    """Return how else a normalised word may be written on the other side of the Atlantic, right or wrong."""
+    """Yield possible British or American spellings of a normalized word; some may not exist."""
     if len(word) < _SHORTEST_SPELT:
         return
     for british, american in _ROOTS:

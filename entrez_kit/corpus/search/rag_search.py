@@ -1,4 +1,4 @@
-"""Search the corpus: words, and meanings where embeddings are set up, weighed by the quality of the records."""
+"""Search the corpus by words, and by meaning if embeddings are configured, weighted by record quality."""
 
 import json
 import sqlite3
@@ -21,17 +21,17 @@ from entrez_kit.pubmed.standing import RetractionStatus, Standing
 from entrez_kit.services import Services
 
 OVERSAMPLING: Final = 3
-"""So many times the wanted number of hits is looked at, since quality may lift one from further down."""
+"""Candidates ranked per requested hit, because quality may move a lower candidate up."""
 FEWEST_CANDIDATES: Final = 50
 DIGITS: Final = 6
 MOST_OF_SNIPPET: Final = 400
-"""Characters of the best passage that a hit shows."""
+"""The maximum number of characters of the passage in a hit."""
 
 IndexName = Literal["local", "weaviate"]
 
 
 class RagSearchRequest(CorpusRequest):
-    """What to look for in the corpus."""
+    """A search of the corpus."""
 
     query: NotBlank = Field(min_length=1, description="Question or words.")
     top_k: int = Field(default=20, ge=1, le=100, description="Hits to return.")
@@ -39,7 +39,7 @@ class RagSearchRequest(CorpusRequest):
     corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
     index: IndexName | None = Field(
         default=None,
-        description="local or weaviate; weaviate if it is set up.",
+        description="local or weaviate; default: weaviate if configured.",
         exclude_if=is_absent,
     )
     details: bool = Field(
@@ -50,7 +50,7 @@ class RagSearchRequest(CorpusRequest):
 
 
 class RagHit(Result):
-    """A record and its best passage; ``sim`` is null without embeddings, ``bm25`` where no word matched."""
+    """A record and its best passage; ``sim`` is null without embeddings, ``bm25`` if no word matched."""
 
     doc_id: str
     uuid: str
@@ -76,18 +76,18 @@ class RagSearchResult(Reported):
 def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult:
     """Search the local corpus that pubmed_sync_delta fills.
 
-    Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get has the records. `quality` is 0 to 9.
+    Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get returns a record. `quality` is 0 to 9.
 
     Args:
         services: the corpus.
-        request: query, number of hits, quality or not; the records of one query only; which index. Without a named
-            index, Weaviate is searched if it is set up, and the local index if Weaviate cannot be searched.
+        request: the query, the number of hits, whether quality counts, the corpus and the index. If ``index`` is not
+            given, Weaviate is searched if it is configured, or the local index if Weaviate fails.
 
     Raises:
-        EntityNotFound: there is no such query.
+        EntityNotFound: the corpus does not exist.
         StoreError: the corpus cannot be read.
-        EmbeddingsError: embeddings are set up and unavailable.
-        NotConfigured: the request names Weaviate, which is not set up.
+        EmbeddingsError: embeddings are configured but unavailable.
+        NotConfigured: the request names Weaviate, which is not configured.
         VectorIndexError: the request names Weaviate, which does not answer.
     """
     store = corpus_of(services)

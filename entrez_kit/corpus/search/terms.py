@@ -67,7 +67,7 @@ STOP_WORDS: Final = frozenset(
         """
     )
 )
-"""Words that say nothing about what a text is about; a query leaves them out."""
+"""Words that do not indicate a topic; a query ignores them."""
 
 REQUEST_WORDS: Final = frozenset(
     listed(
@@ -80,17 +80,17 @@ REQUEST_WORDS: Final = frozenset(
         """
     )
 )
-"""Words people ask questions with; they count, but for less than what is asked about."""
+"""Words common in questions; they weigh less than topic words."""
 
 
 def plain(text: str) -> str:
-    """Return the text with nothing but ASCII in it, and letters and digits of other scripts in lower case."""
+    """Convert a text to ASCII; letters and digits of other scripts stay, in lower case."""
     text = on_the_line(text)
     return text if text.isascii() else _FOREIGN.sub(lambda run: _folded(run[0]), text)
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, normalised, in order. What is ``plain`` already stays the same."""
+    """Return the normalized words of a text, in order. Calling ``plain`` before does not change the result."""
     if not text.isascii():
         text = plain(text)
         if not text.isascii():
@@ -109,7 +109,7 @@ def _folded(run: str) -> str:
 
 
 class _Stemmer:
-    """SQLite's Porter stemmer, which works on texts of a table in memory, and what it said; one serves all threads."""
+    """SQLite's Porter stemmer over an in-memory table, with a cache of stems; all threads share one."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -122,11 +122,11 @@ class _Stemmer:
             self._texts.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(texts, instance)")
         except sqlite3.Error as exc:
             raise NotConfigured(
-                f"The SQLite of this Python ({sqlite3.sqlite_version}) cannot search texts: {exc}.",
-                recovery_hint="Use a Python whose SQLite has FTS5, as those of python.org and of most systems have.",
+                f"The SQLite of this Python ({sqlite3.sqlite_version}) does not support full-text search: {exc}.",
+                recovery_hint="Use a Python whose SQLite has FTS5, such as the one from python.org.",
                 details={"reason": "no_fts5"},
             ) from None
-        # It works on bytes: of a letter that ends with the same byte twice, before "ing", it keeps one.
+        # The stemmer works on bytes: before "ing" it may drop the last byte of a letter that ends with a doubled byte.
         self._texts.text_factory = lambda stem: stem.decode("utf-8", "replace")
 
     def stems_of(self, words: Collection[str]) -> list[str]:
@@ -149,11 +149,11 @@ class _Stemmer:
 _MOST_KNOWN: Final = 1 << 17
 _stemmer: Final = cache(_Stemmer)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stemmer.cache_clear)  # another thread of the parent may have held its lock
+    os.register_at_fork(after_in_child=_stemmer.cache_clear)  # another thread of the parent may hold its lock
 
 
 def stems_of(words: Collection[str]) -> list[str]:
-    """Return the stems of normalised words, in their order.
+    """Return the stems of normalized words, in order.
 
     M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, 130-137, with the author's later changes
     (``bli``, ``logi``), as SQLite's FTS5 has it.
@@ -162,7 +162,7 @@ def stems_of(words: Collection[str]) -> list[str]:
 
 
 def can_mark(stem: str) -> bool:
-    """Say whether a stem can mark what a text is about."""
+    """Return whether a stem can indicate the topic of a text."""
     return len(stem) > 1 and stem not in _unmarking() and not stem.isdigit()
 
 

@@ -1,12 +1,12 @@
-"""The index of the corpus's vectors: what is in it, and how it follows them.
+"""The index of the corpus's vectors and its updates.
 
-Beside each vector in the table ``vectors`` the index has it with 8 bits a dimension, in blocks that a search reads one
-after the other. Triggers queue every vector that comes or goes, in the transaction that does it. ``catch_up`` strikes
-those out of the blocks and writes what there is of them now into new ones; a block of few passages is written anew with
-the next, so that there are few such. A search reads what is still queued from the vectors themselves.
+The index has an 8-bit copy of each vector of the table ``vectors``, in blocks that a search reads in order. Triggers
+queue every added or removed vector in the same transaction. ``catch_up`` removes queued vectors from their blocks and
+writes the current ones into new blocks; a small block is rewritten together with the next one. A search reads queued
+vectors from the table itself.
 
-Tables: ``vector_queue``, ``vector_blocks`` and ``vector_graphs`` (see ``neighbours``). They are made of ``vectors``,
-and can be made anew at any time.
+Tables: ``vector_queue``, ``vector_blocks`` and ``vector_graphs`` (see ``neighbours``). They are derived from
+``vectors`` and can be rebuilt at any time.
 """
 
 import json
@@ -21,15 +21,15 @@ from entrez_kit.corpus.search.index import LISTED, kept_of, raw
 from entrez_kit.corpus.search.quantized import Quantized
 
 BLOCK: Final = 2_048
-"""Passages of a block; one with less than half as many is written anew with the next."""
+"""Passages per block; a block with fewer than half is rewritten together with the next."""
 AT_ONCE: Final = 8_192
-"""Vectors taken in by one pass."""
+"""Vectors indexed by one pass."""
 FEW: Final = 500
-"""So many queued vectors a search reads by itself in some hundredths of a second."""
+"""The number of queued vectors that a search can read directly in some hundredths of a second."""
 
 
 class Vectors(NamedTuple):
-    """Passages, their records and their vectors, the rows of a float32 matrix."""
+    """Passage ids, PMIDs and vectors (the rows of a float32 matrix)."""
 
     chunks: NDArray[np.int64]
     pmids: NDArray[np.uint32]
@@ -37,7 +37,7 @@ class Vectors(NamedTuple):
 
 
 class VectorBlock(NamedTuple):
-    """A block as it is searched; ``kept`` says which passages are not struck out."""
+    """A block loaded for a search; ``kept`` is a mask of the passages that are not deleted."""
 
     number: int
     chunks: NDArray[np.int64]
@@ -47,19 +47,19 @@ class VectorBlock(NamedTuple):
 
 
 def forget(connection: sqlite3.Connection, model: str) -> None:
-    """Drop the vectors of a model."""
+    """Delete the vectors of a model."""
     for table in ("vectors", "vector_queue", "vector_blocks", "vector_graphs"):
         connection.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
 
 
 def queued(connection: sqlite3.Connection) -> int:
-    """Return how many vectors are to be taken in or forgotten."""
+    """Count the vectors waiting to be indexed or removed."""
     found: int = connection.execute("SELECT count(*) FROM vector_queue").fetchone()[0]
     return found
 
 
 def queued_of(connection: sqlite3.Connection, model: str, limit: int = -1) -> list[int]:
-    """Return the passages whose vectors of a model are to be taken in or forgotten, ascending."""
+    """Return the sorted ids of passages whose vectors are waiting to be indexed or removed."""
     found = connection.execute(
         "SELECT chunk_id FROM vector_queue WHERE model = ? ORDER BY chunk_id LIMIT ?", (model, limit)
     )
@@ -67,7 +67,7 @@ def queued_of(connection: sqlite3.Connection, model: str, limit: int = -1) -> li
 
 
 def dimensions(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the models that there are vectors of, with their dimensions."""
+    """Return the models that have vectors, with their dimensions."""
     found = connection.execute(
         """
         SELECT model, dim FROM vector_blocks AS b
@@ -97,7 +97,7 @@ def indexed(connection: sqlite3.Connection, model: str) -> int:
 
 
 def catch_up(connection: sqlite3.Connection) -> int:
-    """Take in or forget what was queued, at most ``AT_ONCE`` vectors; return how many. Call it until it returns 0."""
+    """Index or remove at most ``AT_ONCE`` queued vectors; return their number. Call it until it returns 0."""
     first = connection.execute("SELECT model FROM vector_queue LIMIT 1").fetchone()
     if first is None:
         return 0
@@ -110,10 +110,10 @@ def catch_up(connection: sqlite3.Connection) -> int:
 
 
 def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> Iterator[Vectors]:
-    """Yield the vectors that some passages have, some thousands at a time, ascending.
+    """Yield the vectors of some passages, sorted, some thousands at a time.
 
     Raises:
-        sqlite3.Error: they cannot be read, or are not of one dimension.
+        sqlite3.Error: the vectors cannot be read, or differ in dimension.
     """
     found = raw(connection).execute(
         "SELECT v.chunk_id, c.pmid, v.vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id "
@@ -125,22 +125,22 @@ def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]
         try:
             matrix = np.stack([np.frombuffer(vector, dtype="<f4") for vector in vectors])
         except ValueError:
-            raise sqlite3.DatabaseError("malformed vectors: they differ in their dimension") from None
+            raise sqlite3.DatabaseError("malformed vectors: their dimensions differ") from None
         if not np.isfinite(matrix).all():
-            raise sqlite3.DatabaseError("malformed vectors: one is not made of numbers")
+            raise sqlite3.DatabaseError("malformed vectors: one has values that are not finite numbers")
         yield Vectors(np.array(numbers, dtype=np.int64), np.array(pmids, dtype=np.uint32), matrix)
 
 
 def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0) -> Iterator[VectorBlock]:
-    """Yield the blocks of a model that were written after another one.
+    """Yield the blocks of a model with a number greater than ``after``.
 
     Raises:
-        sqlite3.Error: one cannot be read.
-        ValueError: one is damaged.
+        sqlite3.Error: a block cannot be read.
+        ValueError: a block is damaged.
     """
     found = raw(connection)
     (cache,) = found.execute("PRAGMA cache_size").fetchone()
-    found.execute("PRAGMA cache_size=-1000")  # every page is read once; few fit into the processor's own cache
+    found.execute("PRAGMA cache_size=-1000")  # every page is read once, so a small cache is faster
     try:
         for number, struck, chunks, pmids, *stored in found.execute(
             "SELECT block, struck, chunks, pmids, middles, steps, error, codes FROM vector_blocks "
@@ -152,14 +152,14 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0)
             block = VectorBlock(number, np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
             sizes = {len(block.chunks), len(block.pmids), len(vectors.codes)}
             if len(sizes) > 1 or not np.isfinite(vectors.error + vectors.steps).all():
-                raise ValueError(f"block {number}, whose parts do not fit each other")
+                raise ValueError(f"block {number}, whose parts differ in size")
             yield block
     finally:
         found.execute(f"PRAGMA cache_size={cache}")
 
 
 def passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int64]:
-    """Return the passages of a model's blocks that are not struck out."""
+    """Return the passage ids in a model's blocks that are not deleted."""
     parts = [np.empty(0, dtype=np.int64)]
     for struck, stored in raw(connection).execute("SELECT struck, chunks FROM vector_blocks WHERE model = ?", (model,)):
         chunks = np.frombuffer(stored, dtype="<i8")
@@ -168,7 +168,7 @@ def passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int64]:
 
 
 def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> list[int]:
-    """Strike passages out of the blocks they are in; return those of blocks that are dropped for having few left."""
+    """Delete passages from their blocks; return the remaining passages of blocks that were dropped as too small."""
     wanted, moved = np.array(chunks), []
     found = raw(connection).execute(
         "SELECT block, passages, struck, chunks FROM vector_blocks WHERE model = ?", (model,)
