@@ -91,22 +91,22 @@ class Embedder:
         while batch := [text[:LONGEST] or " " for text in islice(source, BATCH)]:
             raw = self._provider.raw(batch)
             if len(raw) != len(batch):
-                raise self._unusable(f"{len(raw)} vectors for {len(batch)} texts")
+                raise self._invalid_reply(f"{len(raw)} vectors for {len(batch)} texts")
             try:
                 with np.errstate(over="ignore"):  # an overflow becomes infinite, which the check refuses
                     matrix = np.asarray(raw, dtype=np.float32)
             except (ValueError, TypeError):
-                raise self._unusable("vectors of different dimensions, or values that are not numbers") from None
-            yield self._checked(matrix)
+                raise self._invalid_reply("vectors of different dimensions, or values that are not numbers") from None
+            yield self._normalize(matrix)
 
-    def _checked(self, matrix: "np.ndarray") -> "np.ndarray":
+    def _normalize(self, matrix: "np.ndarray") -> "np.ndarray":
         import numpy as np
 
         dim = matrix.shape[1] if matrix.ndim == 2 else 0
         if not dim or (self._dim is not None and dim != self._dim):
-            raise self._unusable(f"vectors of {dim} dimensions (expected {self._dim or 'at least 1'})")
+            raise self._invalid_reply(f"vectors of {dim} dimensions (expected {self._dim or 'at least 1'})")
         if not np.isfinite(matrix).all():
-            raise self._unusable("a vector with values that are not finite numbers")
+            raise self._invalid_reply("a vector with values that are not finite numbers")
         self._dim = dim
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         # A text without any word that the model knows has length 0; all such texts get the same direction.
@@ -114,7 +114,7 @@ class Embedder:
         normalised: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
         return normalised
 
-    def _unusable(self, what: str) -> EmbeddingsError:
+    def _invalid_reply(self, what: str) -> EmbeddingsError:
         return EmbeddingsError(
             f"{self.name} returned {what}.", details={"reason": "invalid_response", "model": self.name}
         )
@@ -208,10 +208,10 @@ class OpenAIEmbeddings:
 
         error: EmbeddingsError
         try:
-            answer = self._connected().embeddings.create(input=list(texts), model=self.model, encoding_format="float")
+            answer = self._connect().embeddings.create(input=list(texts), model=self.model, encoding_format="float")
             return [list(item.embedding) for item in sorted(answer.data, key=lambda item: item.index)]
         except openai.APIStatusError as exc:
-            error = self._refused(exc.status_code)
+            error = self._refusal_error(exc.status_code)
         except openai.APIConnectionError:
             error = EmbeddingsError(
                 "OpenAI cannot be reached.", details={"reason": "openai_unreachable", "model": self.model}
@@ -222,7 +222,7 @@ class OpenAIEmbeddings:
             )
         raise error  # raised outside of the handler: the text of OpenAI's error may contain the key
 
-    def _connected(self) -> "OpenAI":
+    def _connect(self) -> "OpenAI":
         if self._client is None:
             from openai import OpenAI
 
@@ -230,13 +230,13 @@ class OpenAIEmbeddings:
             assert settings.openai_api_key is not None
             self._client = OpenAI(
                 api_key=settings.openai_api_key.get_secret_value(),
-                base_url=_own_address(settings.openai_url),
+                base_url=_check_address(settings.openai_url),
                 max_retries=settings.ncbi_max_retries,
                 timeout=settings.ncbi_timeout_ms / 1000,
             )
         return self._client
 
-    def _refused(self, status: int) -> EmbeddingsError:
+    def _refusal_error(self, status: int) -> EmbeddingsError:
         problem, reason = f"refused the texts with status {status}", "refused"
         hint: str | None = _CHECK_MODEL
         if status in (401, 403):
@@ -254,7 +254,7 @@ class OpenAIEmbeddings:
         )
 
 
-def _own_address(url: str) -> str:
+def _check_address(url: str) -> str:
     """Return the address after checking that it belongs to OpenAI or to this machine.
 
     Raises:
@@ -295,8 +295,8 @@ class StaticModelEmbeddings(_ModelHere):
         require("embeddings", "The embeddings provider hf")
         from model2vec import StaticModel
 
-        self._model = _loaded(
-            model, lambda: StaticModel.from_pretrained(_place_of(model, offline), force_download=False)
+        self._model = _load_model(
+            model, lambda: StaticModel.from_pretrained(_find_model(model, offline), force_download=False)
         )
 
 
@@ -310,7 +310,7 @@ class SentenceModelEmbeddings(_ModelHere):
         maker = import_module("sentence_transformers").SentenceTransformer
         with suppress(ImportError):
             import_module("transformers.utils.logging").disable_progress_bar()  # it would appear at every search
-        self._model = _loaded(model, lambda: maker(model, local_files_only=offline))
+        self._model = _load_model(model, lambda: maker(model, local_files_only=offline))
         if MEDCPT in model.lower():
             self._model[1] = type(self._model[1])(len(self.raw([" "])[0]), pooling_mode="cls")
 
@@ -335,7 +335,7 @@ def is_static(model: str) -> bool:
     return isinstance(about, dict) and about.get("model_type") == "model2vec"
 
 
-def _place_of(model: str, offline: bool) -> str:
+def _find_model(model: str, offline: bool) -> str:
     """Return the source of a model: its name, or in offline mode the folder of an earlier download."""
     if not offline or Path(model).is_dir():
         return model
@@ -344,7 +344,7 @@ def _place_of(model: str, offline: bool) -> str:
     return str(import_module("huggingface_hub").snapshot_download(model, local_files_only=True))
 
 
-def _loaded(model: str, load: Callable[[], Any]) -> Any:
+def _load_model(model: str, load: Callable[[], Any]) -> Any:
     error: LocalEmbeddingsError
     try:
         return load()

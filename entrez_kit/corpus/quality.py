@@ -93,7 +93,7 @@ def lasting_parts(
         human = 1
     else:  # records not yet indexed have no headings; some publication types exist for studies of people only
         human = 2 if types & (_RANDOMISED | _OF_PEOPLE | _CASES) else 0
-    return Lasting(design, 2 if any(_plain(name) in TIER_1 for name in journals) else 0, human)
+    return Lasting(design, 2 if any(_normalize(name) in TIER_1 for name in journals) else 0, human)
 
 
 def quality(parts: Lasting, pdat: str | None, today: date, *, retracted: bool = False) -> Quality:
@@ -118,5 +118,5 @@ def _years_before(today: date, years: int) -> str:
     return f"{today.year - years:04}-{today.month:02}-{today.day:02}"
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", name.lower()).strip().removeprefix("the ")

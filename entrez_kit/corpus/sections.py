@@ -51,23 +51,23 @@ def sections_of(article: Article) -> list[TextSection]:
     """Return the sections of a record's abstract; one section without a label if the abstract has no headings."""
     given = article.abstract_sections
     if len(given) == 1 and given[0].label is None:
-        return list(_written(given[0].text))
-    return [_section(part) for part in given if part.label or part.text.strip()]
+        return list(_split_headings(given[0].text))
+    return [_convert_section(part) for part in given if part.label or part.text.strip()]
 
 
-def _section(part: AbstractSection) -> TextSection:
+def _convert_section(part: AbstractSection) -> TextSection:
     label = " ".join(part.label.split()) if part.label else None
-    name = _BY_CATEGORY.get((part.nlm_category or "").upper()) or (_named(label) if label else OPEN)
+    name = _BY_CATEGORY.get((part.nlm_category or "").upper()) or (_name_section(label) if label else OPEN)
     return TextSection(label, name, part.text.strip())
 
 
-def _named(label: str) -> str:
+def _name_section(label: str) -> str:
     """Return the section name for a label; the first known word decides, as in "PATIENTS AND RESULTS"."""
     found = [(match.start(), name) for name, pattern in _BY_LABEL if (match := pattern.search(label))]
     return min(found)[1] if found else label.capitalize()
 
 
-def _written(text: str) -> Iterator[TextSection]:
+def _split_headings(text: str) -> Iterator[TextSection]:
     """Yield the sections of a text by its headings; a text with fewer than two headings is one section."""
     # Every heading after the first of a line ends with a colon; most texts have one line and no colon.
     headings = list(_WRITTEN.finditer(text)) if ":" in text or "\n" in text else []
@@ -81,4 +81,4 @@ def _written(text: str) -> Iterator[TextSection]:
     for place, heading in enumerate(headings):
         end = headings[place + 1].start() if place + 1 < len(headings) else len(text)
         label = heading["first"] or heading["later"]
-        yield TextSection(label, _named(label), text[heading.end() : end].strip())
+        yield TextSection(label, _name_section(label), text[heading.end() : end].strip())

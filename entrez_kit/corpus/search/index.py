@@ -36,7 +36,7 @@ FEW: Final = 500
 # Updates -------------------------------------------------------------------------------------------------------------
 
 
-def queued(connection: sqlite3.Connection) -> int:
+def count_queued(connection: sqlite3.Connection) -> int:
     """Count the records waiting to be indexed or removed."""
     found: int = connection.execute("SELECT count(*) FROM lexical_queue").fetchone()[0]
     return found
@@ -152,7 +152,7 @@ def _write(connection: sqlite3.Connection, block: Block) -> None:
         "INSERT INTO lexical_blocks VALUES (?, ?, NULL, ?, ?)",
         (place, len(block.pmids), block.lengths.astype("<u2").tobytes(), block.pmids.astype("<u4").tobytes()),
     )
-    numbers = _numbered(connection, block.stems)
+    numbers = _assign_numbers(connection, block.stems)
     names = np.array([numbers[stem] for stem in block.stems], dtype=np.uint32)
     connection.executemany(
         "INSERT INTO lexical_postings VALUES (?, ?, ?)",
@@ -203,7 +203,7 @@ def numbers_of(connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str
     return {row[0]: row[1] for row in found}
 
 
-def _numbered(connection: sqlite3.Connection, stems: Sequence[str]) -> dict[str, int]:
+def _assign_numbers(connection: sqlite3.Connection, stems: Sequence[str]) -> dict[str, int]:
     """Return the numbers of stems; assign numbers to new stems."""
     known = numbers_of(connection, stems)
     new = json.dumps(sorted(stem for stem in stems if stem not in known))
@@ -250,7 +250,7 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
         connection.executemany("DELETE FROM lexical_marks WHERE place = ?", gone)
         moved = enumerate((block << 16 | record for record in np.flatnonzero(kept).tolist()), place << 16 | offset)
         connection.executemany("UPDATE lexical_marks SET place = ? WHERE place = ?", moved)
-        streams.append(_moved(connection, block, offset, None if struck is None else kept))
+        streams.append(_renumber(connection, block, offset, None if struck is None else kept))
         for query_key, packed in connection.execute(
             "SELECT query_key, members FROM lexical_members WHERE block = ?", (block,)
         ):
@@ -287,7 +287,7 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
             _put_members(connection, query_key, place, among)
 
 
-def _moved(
+def _renumber(
     connection: sqlite3.Connection, block: int, offset: int, kept: NDArray[np.bool_] | None
 ) -> Iterator[tuple[int, bytes, bytes, bytes]]:
     """Yield the postings of a block by stem, renumbered for a block in which its records begin at ``offset``."""

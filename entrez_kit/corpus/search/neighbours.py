@@ -1,17 +1,16 @@
-"""Neighbours: a graph over the vectors of a large corpus, which a search walks to those nearest to a query.
+"""A nearest-neighbour graph over the vectors of a large corpus.
 
-Past ``reading.MANY`` vectors to compare every one takes longer than anybody should wait. The graph (HNSW:
-Y. Malkov and D. Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small
-World graphs", IEEE TPAMI 42(4), 2020) finds nearly all of the nearest; the library usearch makes it, where that is
-installed. It lies in a file beside the corpus, which a search maps and reads some pages of.
+With more than ``reading.MANY`` vectors a comparison with each of them is too slow. The graph (HNSW: Y. Malkov and
+D. Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small World graphs",
+IEEE TPAMI 42(4), 2020) finds nearly all of the nearest vectors. The library usearch builds it, if it is installed. The
+graph is a file next to the corpus; a search maps it into memory.
 
-The table ``vector_graphs`` names the file and the last block of the index that is in it. A new file is written under a
-name of its own before the table names it, so that one that was left unfinished is never read. The library can crash on
-a file that another person prepared, and the corpus may come from the same person. So a file is read only if a record
-in the cache folder of this user has its SHA-256 hash; otherwise a sync builds the graph. What
-came after that block is compared vector by vector, and what the graph finds is compared once more with the vectors as
-they are now: so one that was deleted or changed since then is not found as it was. A file that is missing, damaged or
-of another library is passed over until it is made anew.
+The table ``vector_graphs`` has the file name and the last block of the index in the graph. A new file is complete
+before the table names it, so an unfinished file is never read. The library can crash on a file that another person
+prepared, and the corpus may come from the same person. So a file is read only if a record in the cache folder of this
+user has its SHA-256 hash; otherwise a sync builds the graph. Vectors of later blocks are compared individually, and the
+results of the graph are compared with the current vectors, so that deleted or changed vectors are not returned. A file
+that is missing, damaged or from another library is ignored until it is rebuilt.
 """
 
 import hashlib
@@ -40,31 +39,31 @@ if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
 
 FEWEST_ASKED: Final = 240
-"""Passages that the graph is asked for at least: the more, the surer the nearest are among them."""
+"""The minimum number of passages requested from the graph; more increase the recall."""
 BEHIND: Final = 16
-"""A graph that lacks one passage in so many is brought up to date; until then these are compared one by one."""
+"""A graph is updated if it lacks one passage in this many; until then these are compared individually."""
 GONE: Final = 4
-"""One of whose passages one in so many is gone is made anew."""
+"""A graph is rebuilt if one passage in this many was deleted."""
 LINKS: Final = 16
 LOOKED_AT: Final = 64
-"""Neighbours of a passage in the graph, and how many are looked at to choose them."""
+"""HNSW parameters: the neighbours of a passage, and the candidates examined to choose them."""
 _GREATEST: Final = 127
 
 
 class Graph(NamedTuple):
-    """A graph as it is searched; ``block`` is the last block of the index that is in it."""
+    """A graph loaded for a search; ``block`` is the last block of the index in it."""
 
     block: int
     index: Any
 
     def near(self, vector: Floats, count: int) -> NDArray[np.int64]:
-        """Return passages that are nearest to a vector, as far as the graph finds them."""
-        found: NDArray[np.int64] = self.index.search(_codes(vector), count).keys.astype(np.int64)
+        """Return the approximately nearest passages to a vector."""
+        found: NDArray[np.int64] = self.index.search(_quantize(vector), count).keys.astype(np.int64)
         return found
 
 
 class _File(NamedTuple):
-    """What the table says of a graph's file; size, checksum and modified are for older versions, none is trusted."""
+    """The row of a graph file; size, checksum and modified are for older versions and are not trusted."""
 
     block: int
     passages: int
@@ -76,9 +75,9 @@ class _File(NamedTuple):
 
 
 def graph_of(connection: sqlite3.Connection, model: str, dim: int) -> Graph | None:
-    """Return the graph of a model's vectors; None where there is none that can be used."""
-    known = _known(connection, model, dim)
-    place = _place(connection)
+    """Return the graph of a model's vectors; None if there is no usable graph."""
+    known = _read_row(connection, model, dim)
+    place = _find_corpus_file(connection)
     if known is None or place is None or find_spec("usearch") is None:
         return None
     path = place.parent / known.file
@@ -98,10 +97,9 @@ def graph_of(connection: sqlite3.Connection, model: str, dim: int) -> Graph | No
 
 
 def keep_up(store: "Store", model: str) -> None:
-    """Make the graph of a model's vectors where there are many, or bring it up to date where it lags far behind.
+    """Build the graph of a model if it has many vectors, or update it if it lacks many of them.
 
-    Without usearch, while another process is at it, or where there is no room for the file, searches compare every
-    vector.
+    Searches compare every vector if usearch is not installed, another process builds the graph, or the disk is full.
     """
     from entrez_kit.corpus.store.database import alone
 
@@ -117,7 +115,7 @@ def keep_up(store: "Store", model: str) -> None:
             raise
 
 
-def _known(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
+def _read_row(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
     row = connection.execute(
         f"SELECT {', '.join(_File._fields)} FROM vector_graphs WHERE model = ? AND dim = ?", (model, dim)
     ).fetchone()
@@ -125,9 +123,9 @@ def _known(connection: sqlite3.Connection, model: str, dim: int) -> _File | None
 
 
 class _Record(NamedTuple):
-    """What this program noted of a file of a graph when it wrote it.
+    """The hash and identity of a graph file, recorded when this program wrote it.
 
-    ``identity`` changes when the file is written, copied or moved, and no program can set all of it.
+    ``identity`` changes if the file is written, copied or moved, and cannot be set by another program.
     """
 
     sha256: str
@@ -139,7 +137,7 @@ def _identify(found: os.stat_result) -> tuple[int, ...]:
 
 
 def _record_of(connection: sqlite3.Connection, path: Path) -> Path | None:
-    """Return where the record of a graph's file is."""
+    """Return the path of the record of a graph file."""
     folder: Path | None = getattr(connection, "graph_records", None)
     return None if folder is None else folder / f"{path.name}.json"
 
@@ -163,9 +161,9 @@ def _write_record(path: Path, record: _Record) -> None:
         json.dump(record._asdict(), file)
 
 
-def _whole(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
-    """Return what the table says of a graph that can be used and of whose file every byte is as it was written."""
-    known, place = _known(connection, model, dim), _place(connection)
+def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
+    """Return the row of a usable graph whose file has the recorded hash."""
+    known, place = _read_row(connection, model, dim), _find_corpus_file(connection)
     if known is None or place is None or graph_of(connection, model, dim) is None:
         return None
     path = place.with_name(known.file)
@@ -175,14 +173,14 @@ def _whole(connection: sqlite3.Connection, model: str, dim: int) -> _File | None
     return None
 
 
-def _place(connection: sqlite3.Connection) -> Path | None:
-    """Return the corpus file; None for one in memory."""
+def _find_corpus_file(connection: sqlite3.Connection) -> Path | None:
+    """Return the path of the corpus file; None for a corpus in memory."""
     name = connection.execute("PRAGMA database_list").fetchone()[2]
     return Path(name) if name else None
 
 
 def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
-    known = _whole(connection, model, dim)
+    known = _find_intact(connection, model, dim)
     passages, fresh = connection.execute(
         "SELECT coalesce(sum(passages), 0), coalesce(sum(passages) FILTER (WHERE block > ?), 0) FROM vector_blocks "
         "WHERE model = ?",
@@ -203,13 +201,13 @@ def _map_graph(path: Path, dim: int, known: _File, record: _Record, identity: tu
     """
     from usearch.index import Index
 
-    if known.made_by != _library():
+    if known.made_by != _name_library():
         return None
     try:
         if identity != record.identity and _sha256(path) != record.sha256:
             return None
         index = Index.restore(str(path), view=True)
-    except Exception:  # the library raises what its compiled part does
+    except Exception:  # the compiled part of the library raises errors of any type
         return None
     return index if index is not None and (index.ndim, len(index)) == (dim, known.passages) else None
 
@@ -219,25 +217,25 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _library() -> str:
+def _name_library() -> str:
     import usearch
 
     return f"usearch {usearch.__version__}"
 
 
-def _codes(vectors: Floats) -> NDArray[np.int8]:
-    """Round numbers from -1 to 1 to 8 bits; the graph needs to know no more of them."""
+def _quantize(vectors: Floats) -> NDArray[np.int8]:
+    """Round numbers from -1 to 1 to 8 bits, which is precise enough for the graph."""
     codes: NDArray[np.int8] = np.rint(vectors * np.float32(_GREATEST)).astype(np.int8)
     return codes
 
 
-# Making it -----------------------------------------------------------------------------------------------------------
+# Building ------------------------------------------------------------------------------------------------------------
 
 
 def _renew(store: "Store", model: str, dim: int) -> None:
-    """Write a graph of the vectors as they are, let the table name it when it is whole, and drop all other files."""
+    """Write a graph of the current vectors, name it in the table, and delete all other graph files."""
     with store.reading() as connection:
-        index, block = _grown(connection, model, dim, _whole(connection, model, dim), store.path)
+        index, block = _grow(connection, model, dim, _find_intact(connection, model, dim), store.path)
     path = store.path.with_name(f"{store.path.name}.graph-{secrets.token_hex(8)}")
     try:
         os.close(open_private(path))
@@ -246,29 +244,29 @@ def _renew(store: "Store", model: str, dim: int) -> None:
             os.fsync(file.fileno())
         digest, found = _sha256(path), path.stat()
         _write_record(store.graph_records / f"{path.name}.json", _Record(digest, _identify(found)))
-    except (OSError, RuntimeError):  # no room for it: the library says so in an error without a kind
+    except (OSError, RuntimeError):  # the disk is full: the library raises a plain RuntimeError
         with suppress(OSError):
             path.unlink()
         return
     of_digest = int(digest[:8], 16)
-    written = _File(block, len(index), path.name, _library(), found.st_size, of_digest, found.st_mtime_ns)
+    written = _File(block, len(index), path.name, _name_library(), found.st_size, of_digest, found.st_mtime_ns)
     with store.writing() as connection:
         connection.execute(
             f"INSERT OR REPLACE INTO vector_graphs (model, dim, {', '.join(_File._fields)}) "
             f"SELECT ?, ?{', ?' * len(_File._fields)} "
-            "WHERE EXISTS (SELECT 1 FROM vector_blocks WHERE model = ? AND dim = ?)",  # not dropped meanwhile
+            "WHERE EXISTS (SELECT 1 FROM vector_blocks WHERE model = ? AND dim = ?)",  # unless deleted meanwhile
             (model, dim, *written, model, dim),
         )
         named = {row[0] for row in connection.execute("SELECT file FROM vector_graphs")}
     for other in store.path.parent.glob(f"{store.path.name}.graph-*"):
         if other.name not in named:
-            with suppress(OSError):  # where files in use cannot be removed, next time
+            with suppress(OSError):  # a system may not delete files in use; the next run does
                 other.unlink()
                 (store.graph_records / f"{other.name}.json").unlink()
 
 
-def _grown(connection: sqlite3.Connection, model: str, dim: int, known: _File | None, path: Path) -> tuple[Any, int]:
-    """Return a graph of all vectors that are in the index, made of the one there is if any, and their last block."""
+def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _File | None, path: Path) -> tuple[Any, int]:
+    """Return a graph of all indexed vectors, grown from the existing one if possible, and the last block."""
     from usearch.index import Index
 
     live = vector_index.passages(connection, model)
@@ -289,7 +287,7 @@ def _grown(connection: sqlite3.Connection, model: str, dim: int, known: _File | 
         held = chunks[index.contains(chunks)]
         if len(held):
             index.remove(held)
-        index.add(chunks, _codes(one.vectors.vectors(one.kept)))
+        index.add(chunks, _quantize(one.vectors.vectors(one.kept)))
         last = one.number
         tracing.step(len(index), len(live))
     return index, last

@@ -108,7 +108,7 @@ class Block(NamedTuple):
 
     def _borders(self) -> list[NDArray[np.integer]]:
         """Return the stem numbers, and the first and last index of the postings and of the positions of each stem."""
-        firsts = np.flatnonzero(_differs(self.numbers))
+        firsts = np.flatnonzero(_mask_changes(self.numbers))
         lasts = np.append(firsts[1:], len(self.begins))[: len(firsts)]  # empty if no record has a word
         borders = np.append(self.begins, len(self.positions))
         return [self.numbers[firsts], firsts, lasts, borders[firsts], borders[lasts]]
@@ -132,7 +132,7 @@ def build(rows: Iterable[IndexRow]) -> Block:
         np.array(pmids, dtype=np.uint32),
         np.minimum(lengths, 0xFFFF).astype(np.uint16),
         list(stems),
-        *_postings(stem_of[occurrences], np.array(sizes, dtype=np.int64)),
+        *_group_postings(stem_of[occurrences], np.array(sizes, dtype=np.int64)),
     )
 
 
@@ -144,7 +144,7 @@ def length_of(row: IndexRow) -> int:
     )
 
 
-def _postings(
+def _group_postings(
     places: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]:
     """Group occurrences (stem numbers in order of record and field) into postings; modifies ``places``."""
@@ -155,40 +155,40 @@ def _postings(
     places += np.arange(len(places))
     places += np.repeat(begin, sizes)
     places.sort()
-    begins, counts = _counted(places)
+    begins, counts = _count_occurrences(places)
     if (counts > _MOST).any():
-        places = places[_rank(places) < _MOST[_field(places)]]
-        begins, counts = _counted(places)
+        places = places[_rank_occurrences(places) < _MOST[_find_field(places)]]
+        begins, counts = _count_occurrences(places)
     first = places[begins]
     docs, packed = (first >> 16).astype(np.uint16), (counts @ _STEP).astype(np.uint16)
     return (first >> 32).astype(np.int32), docs, packed, begins.astype(np.int32), places.astype(np.uint16)
 
 
-def _counted(places: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int32]]:
+def _count_occurrences(places: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int32]]:
     """Return the first index of the occurrences of each stem in each record, and their counts per field."""
-    begins = np.flatnonzero(_differs(places >> 16))
+    begins = np.flatnonzero(_mask_changes(places >> 16))
     if not len(begins):
         return begins, np.empty((0, 3), dtype=np.int32)
-    summed = np.add.reduceat(np.array([1 << 40, 1 << 20, 1])[_field(places)], begins)
+    summed = np.add.reduceat(np.array([1 << 40, 1 << 20, 1])[_find_field(places)], begins)
     counts = np.empty((len(begins), 3), dtype=np.int32)
     for field, place in enumerate((40, 20, 0)):
         counts[:, field] = summed >> place & 0xFFFFF
     return begins, counts
 
 
-def _field(places: NDArray[np.int64]) -> NDArray[np.int8]:
+def _find_field(places: NDArray[np.int64]) -> NDArray[np.int8]:
     position = places.astype(np.uint16)
     field: NDArray[np.int8] = (position >= _BEGIN[1]).view(np.int8) + (position >= _BEGIN[2]).view(np.int8)
     return field
 
 
-def _rank(places: NDArray[np.int64]) -> Numbers:
+def _rank_occurrences(places: NDArray[np.int64]) -> Numbers:
     """Return for each occurrence how many of the same stem, field and record come before it."""
-    begins = np.flatnonzero(_differs((places >> 16) * 3 + _field(places)))
+    begins = np.flatnonzero(_mask_changes((places >> 16) * 3 + _find_field(places)))
     return np.arange(len(places)) - np.repeat(begins, np.diff(np.append(begins, len(places))))
 
 
-def _differs(values: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _mask_changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return a mask of the values that differ from the one before; the first value counts as different."""
     return np.append(np.ones(min(1, len(values)), dtype=np.bool_), values[1:] != values[:-1])
 
@@ -217,21 +217,21 @@ def sift(postings: Postings, kept: NDArray[np.bool_]) -> Postings:
 def phrase(words: Sequence[Postings], title: float, terms: float) -> tuple[NDArray[np.uint16], Floats]:
     """Return the records that contain a phrase within one field, and their counts weighted by field."""
     rarest = min(range(len(words)), key=lambda place: len(words[place].positions))
-    found = _places(words[rarest]) - rarest
+    found = _combine_positions(words[rarest]) - rarest
     for place, word in enumerate(words):
         if place != rarest and len(found):
-            found = found[_among(found + place, _places(word))]
+            found = found[_mask_in(found + place, _combine_positions(word))]
     docs, first = np.unique(found >> 16, return_index=True)
     weights = np.array([title, 1.0, terms])[np.searchsorted(_BEGIN[1:3], found & 0xFFFF, side="right")]
     return docs.astype(np.uint16), np.add.reduceat(weights, first) if len(docs) else np.empty(0)
 
 
-def _places(postings: Postings) -> NDArray[np.integer]:
+def _combine_positions(postings: Postings) -> NDArray[np.integer]:
     """Return each occurrence as one ascending number: record number, then position."""
     return np.repeat(postings.docs.astype(np.int64) << 16, _OCCURRENCES[postings.counts]) | postings.positions
 
 
-def _among(wanted: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _mask_in(wanted: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return a mask of the ``wanted`` numbers that are in ``values``; both are sorted."""
     place = np.searchsorted(values, wanted)
     place[place == len(values)] = 0

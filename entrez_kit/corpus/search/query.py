@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stems_of, words_of
+from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, split_words, stems_of, words_of
 
 Phrase = tuple[str, ...]
 
@@ -34,7 +34,7 @@ _ENDINGS: Final = re.compile(r"(?<=\w)['’](?:s|t|d|re|ve|ll)\b", re.IGNORECASE
 _NUMBER: Final = re.compile(r"\d{1,2}")
 _SHORT: Final = 2
 _PREFIXES: Final = frozenset(
-    listed(
+    split_words(
         """
     anti auto bi bio cardio co counter cross de extra gastro hetero homo hyper hypo immuno infra inter intra macro mega
     meta micro mid mini mono multi neo neuro non over para peri poly post pre pro proto pseudo psycho re retro semi

@@ -108,8 +108,8 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
             RagHit(
                 doc_id=f"pmid:{candidate.pmid}",
                 uuid=passages[candidate.pmid],
-                sim=_rounded(candidate.sim),
-                bm25=_rounded(candidate.bm25),
+                sim=_round(candidate.sim),
+                bm25=_round(candidate.bm25),
                 quality=total,
                 score=round(score, DIGITS),
                 **(_details(documents[candidate.pmid], snippets[passages[candidate.pmid]]) if request.details else {}),
@@ -127,7 +127,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     if lacking and result.results:
         result._shortfall = LocalEmbeddingsError(
             f"{lacking:,} passages have no vector yet and were compared by their words only.",
-            recovery_hint=Wording(REINDEX, " to make the vectors that are missing."),
+            recovery_hint=Wording(REINDEX, " to create the missing vectors."),
             details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
         )
     return result
@@ -136,7 +136,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
 def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> tuple[list[Candidate], int, list[str]]:
     """Search the index that the request or the settings name.
 
-    Returns also how many passages lack a vector, and what limits the hits.
+    Also return the number of passages without a vector, and the limits of the result.
     """
     query, corpus, cautions = request.query, request.corpus, list[str]()
     if request.index == "weaviate" or (request.index is None and services.settings.weaviate_url is not None):
@@ -155,7 +155,7 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
     from entrez_kit.corpus.search import words
     from entrez_kit.corpus.search.index import FEW
 
-    with suppress(StoreError):  # where nothing can be written, the search reads what is queued by itself
+    with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
         services.corpus.index_words(FEW, tracing.step)
     with services.corpus.reading() as connection:
         by_words = words.search(connection, query, wanted, corpus=corpus)
@@ -179,7 +179,7 @@ def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[C
 
 
 def _details(document: StoredDoc, snippet: str) -> dict[str, Any]:
-    """Return what a hit says on request, so that whoever chooses among hits need not get each record."""
+    """Return the optional details of a hit, so that a caller can choose among hits without fetching each record."""
     return {
         "title": document.title,
         "year": document.year,
@@ -189,5 +189,5 @@ def _details(document: StoredDoc, snippet: str) -> dict[str, Any]:
     }
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)

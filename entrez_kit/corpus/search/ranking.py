@@ -1,8 +1,8 @@
-"""Rank what a search of the corpus has found, by words, by meaning and by the quality of the records.
+"""Rank search results of the corpus by words, meaning and record quality.
 
-``relevance`` is 0 to 1: of words alone, BM25 as a share of the best hit's; of words and meanings, the mean of that and
-of the cosine similarity. ``score`` is the relevance times 1 + quality / 10, or without ``quality_bias`` the relevance
-itself.
+``relevance`` is from 0 to 1. In a search by words it is the BM25 score divided by the best one. In a hybrid search it
+is the mean of that and the cosine similarity. ``score`` is the relevance times 1 + quality / 10, or only the relevance
+without ``quality_bias``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
 
 ALPHA: Final = 0.5
-"""Share of meaning in the relevance of a hybrid search; the rest is that of words."""
+"""The weight of meaning in the relevance of a hybrid search; words have the rest."""
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A record that one leg or both have found; ``uuid`` is its best passage, if already known.
+    """A record found by words, by meaning, or both; ``uuid`` is its best passage, if known.
 
-    ``quality`` is what an index elsewhere was told of it once; results that users see are judged anew.
+    ``quality`` is the value that a remote index stored; results for users are computed from the current record.
     """
 
     pmid: int
@@ -35,7 +35,7 @@ class Candidate:
 
 
 def together(by_words: Iterable[Candidate], by_meaning: Iterable[Candidate]) -> list[Candidate]:
-    """Return what two legs have found, each record once, under its passage that is nearest in meaning."""
+    """Merge the results of both searches by record; a record keeps its passage nearest in meaning."""
     found = {candidate.pmid: candidate for candidate in by_words}
     for near in by_meaning:
         candidate = found.setdefault(near.pmid, near)
@@ -46,7 +46,7 @@ def together(by_words: Iterable[Candidate], by_meaning: Iterable[Candidate]) -> 
 def rank(
     store: "Store", candidates: Sequence[Candidate], documents: "Mapping[int, StoredDoc]", *, bias: bool
 ) -> list[tuple[Candidate, int, float]]:
-    """Return candidates with quality and score, best first; by relevance alone without ``bias``."""
+    """Return candidates with quality and score, best first; without ``bias`` the score is the relevance."""
     best = max((candidate.bm25 for candidate in candidates if candidate.bm25), default=0.0)
     today = store.clock().date()
     hybrid = any(candidate.sim is not None for candidate in candidates)
@@ -54,7 +54,7 @@ def rank(
     for candidate in candidates:
         document = documents.get(candidate.pmid)
         if document is None or document.status != "current":
-            continue  # an index elsewhere may lag behind
+            continue  # a remote index may be outdated
         worth = quality(document.quality, document.pdat, today, retracted=document.retraction_status == RETRACTED).total
         relevance = relevance_of(candidate, best, hybrid=hybrid)
         scored.append((candidate, worth, score_of(relevance, worth) if bias else relevance))
@@ -63,12 +63,12 @@ def rank(
 
 
 def relevance_of(candidate: Candidate, best_bm25: float, *, hybrid: bool) -> float:
-    """Return how well a record answers the query, 0 to 1.
+    """Return the relevance of a record, from 0 to 1.
 
     Args:
-        candidate: what the legs found.
-        best_bm25: the highest BM25 among all candidates.
-        hybrid: whether meanings were asked for at all.
+        candidate: the record and its scores.
+        best_bm25: the highest BM25 score of all candidates.
+        hybrid: whether the search used embeddings.
     """
     words = candidate.bm25 / best_bm25 if candidate.bm25 and best_bm25 else 0.0
     if not hybrid:
@@ -78,5 +78,5 @@ def relevance_of(candidate: Candidate, best_bm25: float, *, hybrid: bool) -> flo
 
 
 def score_of(relevance: float, quality_total: int) -> float:
-    """Return what hits are ranked by where quality counts: at 9 of 9 points nearly twice the relevance."""
+    """Return the score with quality: 9 of 9 points nearly double the relevance."""
     return relevance * (1 + quality_total / 10)

@@ -1,8 +1,8 @@
-"""Words as the full-text index knows them: normalised, cut into tokens, stemmed.
+"""Words of the full-text index: normalized, split into tokens and stemmed.
 
-They are cut and stemmed as SQLite's tokenizer ``porter ascii`` does it, after ``plain``: letters lose their marks,
-Greek letters are named, superscripts and subscripts stand on the line (10⁶ is 106, T_(H)17 is TH17), and what is
-neither letter nor digit becomes a space.
+Tokens and stems are those of SQLite's tokenizer ``porter ascii``, after ``plain``: letters lose their diacritics,
+Greek letters become their names, superscripts and subscripts become plain digits and letters (10⁶ is 106, T_(H)17 is
+TH17), and every other character becomes a space.
 """
 
 import os
@@ -19,7 +19,7 @@ from entrez_kit.base.markup import on_the_line
 
 
 class IndexRow(NamedTuple):
-    """What is indexed of a record; ``terms`` are MeSH headings and keywords."""
+    """The indexed fields of a record; ``terms`` are MeSH headings and keywords."""
 
     pmid: int
     title: str
@@ -27,12 +27,12 @@ class IndexRow(NamedTuple):
     terms: str
 
 
-def listed(words: str) -> list[str]:
+def split_words(words: str) -> list[str]:
     """Return the words of a text block."""
     return words.split()
 
 
-GREEK: Final = listed(
+GREEK: Final = split_words(
     """
     alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi
     chi psi omega
@@ -53,7 +53,7 @@ _SEPARATORS: Final = {code: " " for code in range(128) if not chr(code).isalnum(
 _ASCII_WORDS: Final = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
 STOP_WORDS: Final = frozenset(
-    listed(
+    split_words(
         """
         a about above after again against all also although always am among an and another any are as at be because been
         before being below between both but by can cannot could did do does doing done due during each either enough
@@ -70,7 +70,7 @@ STOP_WORDS: Final = frozenset(
 """Words that do not indicate a topic; a query ignores them."""
 
 REQUEST_WORDS: Final = frozenset(
-    listed(
+    split_words(
         """
         article articles available basis best case cases concerning describe description determine different discuss
         effect effects evidence exist exists find findings found give given importance important include included
@@ -86,7 +86,7 @@ REQUEST_WORDS: Final = frozenset(
 def plain(text: str) -> str:
     """Convert a text to ASCII; letters and digits of other scripts stay, in lower case."""
     text = on_the_line(text)
-    return text if text.isascii() else _FOREIGN.sub(lambda run: _folded(run[0]), text)
+    return text if text.isascii() else _FOREIGN.sub(lambda run: _fold(run[0]), text)
 
 
 def words_of(text: str) -> list[str]:
@@ -99,7 +99,7 @@ def words_of(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _folded(run: str) -> str:
+def _fold(run: str) -> str:
     bare = _MARKS.sub("", unicodedata.normalize("NFD", run.lower()))
     folded = _MARKS.sub("", unicodedata.normalize("NFC", bare.translate(_FOLDING)))
     return _NO_WORD.sub(" ", folded)

@@ -52,7 +52,7 @@ def forget(connection: sqlite3.Connection, model: str) -> None:
         connection.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
 
 
-def queued(connection: sqlite3.Connection) -> int:
+def count_queued(connection: sqlite3.Connection) -> int:
     """Count the vectors waiting to be indexed or removed."""
     found: int = connection.execute("SELECT count(*) FROM vector_queue").fetchone()[0]
     return found
@@ -83,12 +83,12 @@ def dimensions(connection: sqlite3.Connection) -> dict[str, int]:
 def count(connection: sqlite3.Connection, model: str) -> int:
     """Count the vectors of a model."""
     if not queued_of(connection, model, 1):
-        return indexed(connection, model)
+        return count_indexed(connection, model)
     found: int = connection.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).fetchone()[0]
     return found
 
 
-def indexed(connection: sqlite3.Connection, model: str) -> int:
+def count_indexed(connection: sqlite3.Connection, model: str) -> int:
     """Count the vectors of a model that are in blocks."""
     found: int = connection.execute(
         "SELECT coalesce(sum(passages), 0) FROM vector_blocks WHERE model = ?", (model,)

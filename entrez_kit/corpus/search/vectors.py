@@ -1,9 +1,9 @@
-"""Vectors of the corpus's passages: making those that are missing, and finding those nearest to a query.
+"""Vectors of the corpus's passages: create missing ones, and find the nearest to a query.
 
-They lie in the table ``vectors``, one a passage and model. A search compares the query with all of them as the index
-has them, with 8 bits a dimension and a bound on the error, and then with those themselves that can be among the nearest
-by that bound: what it finds is exact. A search narrowed to few records compares their vectors alone. Of very many
-vectors a graph says which to compare (see ``neighbours``): what is found then has the same numbers, and is nearly all.
+The table ``vectors`` has one row per passage and model. A search compares the query with the 8-bit copies in the index,
+which have a bound on their error, and then with the exact vectors that can be among the nearest: the result is exact. A
+search within few records compares only their vectors. In a very large corpus a graph selects the vectors to compare
+(see ``neighbours``); the similarities are exact, but a few of the nearest may be missing.
 """
 
 import json
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 
 LOOKED_UP: Final = 50
-"""So many vectors are compared block by block while one is looked up by itself."""
+"""The number of vectors that a scan by block compares in the time of one lookup."""
 MOST_CHOSEN: Final = 0.6
-"""To compare a larger share of a block takes as long as to compare all of it."""
+"""If a larger share of a block is wanted, it is as fast to compare the whole block."""
 PASSAGES_PER_RECORD: Final = 4
-"""So many passages the graph is asked for, to have one of each record that is wanted and some to choose from."""
+"""Passages requested from the graph per wanted record."""
 
 
 def with_meaning(
     services: Services, query: str, by_words: Sequence[Candidate], wanted: int, corpus: str | None
 ) -> tuple[list[Candidate], int]:
-    """Add what is near in meaning to what was found by words, and the similarity of what words alone had found.
+    """Add the records nearest in meaning to the records found by words, with similarities for all of them.
 
-    Returns also how many passages have no vector yet.
+    Also return the number of passages without a vector.
 
     Raises:
         NotConfigured: the provider has no key.
@@ -52,20 +52,20 @@ def with_meaning(
     """
     embedder = embedder_of(services.settings, queries=True)
     assert embedder is not None
-    with suppress(StoreError):  # where nothing can be written, the search reads what is queued by itself
+    with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
         services.corpus.index_vectors(vector_index.FEW, tracing.step)
     with services.corpus.reading() as connection:
         dim = check_model(connection, embedder.name)
     if dim is None:
         return [*by_words], 0  # an empty corpus
-    vector = next(embedder.matrices([query]))[0]  # outside the transaction: a provider may take its time
+    vector = next(embedder.matrices([query]))[0]  # outside the transaction, because a provider may be slow
     if len(vector) != dim:
         settings = services.settings
         if settings.embeddings_query_model is None:
             raise dimension_changed(embedder.name, dim, len(vector))
         raise LocalEmbeddingsError(
-            f"{settings.embeddings_query_model} makes vectors of {len(vector)} dimensions, {settings.embeddings_model} "
-            f"has made some of {dim}: they are no two encoders of one model.",
+            f"{settings.embeddings_query_model} returns vectors of {len(vector)} dimensions, but the vectors of "
+            f"{settings.embeddings_model} have {dim}. The two encoders do not belong together.",
             recovery_hint="Correct ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL, or unset it.",
             details={"reason": "encoders_differ", "dim": len(vector), "stored_dim": dim},
         )
@@ -77,10 +77,10 @@ def with_meaning(
 
 
 def check_model(connection: sqlite3.Connection, model: str) -> int | None:
-    """Return the dimension of the vectors that the corpus has of a model; None for a corpus without passages.
+    """Return the dimension of the corpus's vectors of a model; None for a corpus without passages.
 
     Raises:
-        LocalEmbeddingsError: it has none of this model; the hint says what to run.
+        LocalEmbeddingsError: the corpus has no vectors of this model; the hint names the command to run.
     """
     dims = vector_index.dimensions(connection)
     if model in dims:
@@ -102,27 +102,27 @@ def missing(connection: sqlite3.Connection, model: str) -> int:
 
 
 def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError:
-    """Return the error for a model that is not what it was, though its name is."""
+    """Return the error for a model that changed its dimension but not its name."""
     return LocalEmbeddingsError(
-        f"{model} now has {now} dimensions, the corpus's vectors have {before}.",
+        f"{model} now has {now} dimensions, but the corpus's vectors have {before}.",
         recovery_hint=Wording(
-            run("corpus reindex --anew", "Ask whoever runs the server to make all vectors anew"), "."
+            run("corpus reindex --anew", "Ask the administrator of the server to recreate all vectors"), "."
         ),
         details={"reason": "dimension_changed", "model": model, "dim": now, "stored_dim": before},
     )
 
 
 def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> int:
-    """Make the vectors that passages lack, batch by batch; return how many were made. Can be interrupted and resumed.
+    """Create missing vectors in batches; return their number. Can be interrupted and resumed.
 
     Args:
         store: the corpus.
         embedder: the provider.
-        anew: drop the vectors of every other model when done.
+        anew: delete the vectors of every other model at the end.
 
     Raises:
-        EmbeddingsError: the provider failed; what was made before is kept.
-        LocalEmbeddingsError: vectors of this model are there already and have another dimension.
+        EmbeddingsError: the provider failed; vectors created before are kept.
+        LocalEmbeddingsError: the corpus has vectors of this model with a different dimension.
         StoreError: the corpus cannot be written.
     """
     with store.reading() as connection:
@@ -138,7 +138,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> 
             ).fetchall()
         if not rows and last < 0:
             break
-        last = rows[-1]["id"] if rows else -1  # once more from the beginning: a sync may have changed passages there
+        last = rows[-1]["id"] if rows else -1  # start again: a sync may have changed passages
         if not rows:
             continue
         matrix = next(embedder.matrices(row["text"] for row in rows))
@@ -147,7 +147,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> 
         known = matrix.shape[1]
         with store.writing() as connection:
             connection.executemany(
-                # A sync may have replaced a passage while its vector was made.
+                # A sync may have replaced a passage while its vector was computed.
                 "INSERT OR REPLACE INTO vectors (chunk_id, model, dim, vector) "
                 "SELECT id, ?, ?, ? FROM chunks WHERE id = ? AND text = ?",
                 [
@@ -176,15 +176,15 @@ def nearest(
     corpus: str | None = None,
     also: Sequence[int] = (),
 ) -> list[Candidate]:
-    """Return the passages nearest to a vector, one a record, best first, and those of the records in ``also``.
+    """Return the nearest passages to a vector, one per record, best first, and the best passage of each in ``also``.
 
     Args:
         connection: reads the corpus.
-        model: whose vectors to compare.
+        model: the model of the vectors.
         vector: the query, of length 1 and of the model's dimension.
-        limit: most records; at least 1.
-        corpus: only records of this query.
-        also: PMIDs of records whose similarity is wanted whatever it is.
+        limit: the maximum number of records, at least 1.
+        corpus: a query key; searches only records of this corpus.
+        also: PMIDs of records to include with their similarity.
 
     Raises:
         sqlite3.Error: the vectors or their index cannot be read, or are damaged.
@@ -206,7 +206,7 @@ def _nearest(
     walk: bool = True,
 ) -> list[Candidate]:
     members = None if corpus is None else index.member_pmids(connection, corpus)
-    passages = vector_index.indexed(connection, model)
+    passages = vector_index.count_indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.records(connection)))
     graph = neighbours.graph_of(connection, model, len(vector)) if walk and passages >= reading.MANY else None
     asked = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
@@ -221,7 +221,7 @@ def _nearest(
             among = np.zeros(int(members.max(initial=0)) + 2, dtype=np.bool_)
             among[members] = True
         _compare(connection, model, vector, leading, among, graph.block if graph else 0)
-        looked_up = _walked(connection, graph, vector, asked, members) if graph else looked_up
+        looked_up = _search_graph(connection, graph, vector, asked, members) if graph else looked_up
     chunks, pmids, sims = _exact(connection, model, vector, leading.passages(), listed, looked_up)
     order = np.lexsort((chunks, pmids, -sims))
     best = order[np.sort(np.unique(pmids[order], return_index=True)[1])]
@@ -233,7 +233,7 @@ def _nearest(
     return [Candidate(int(pmids[place]), uuids[int(chunks[place])], sim=float(sims[place])) for place in best]
 
 
-def _walked(
+def _search_graph(
     connection: sqlite3.Connection,
     graph: neighbours.Graph,
     vector: Floats,
@@ -308,7 +308,7 @@ class _Leading:
         error: float,
         kept: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Take in passages, those that are kept where not all are."""
+        """Add passages; ``kept`` masks deleted ones."""
         rows = np.flatnonzero(sims >= self._bar - error)
         if kept is not None:
             rows = rows[kept[rows]]
@@ -319,7 +319,7 @@ class _Leading:
             self._most = vector_index.BLOCK + 2 * len(self.passages().chunks)
 
     def passages(self) -> _Passages:
-        """Return them, and leave out from now on what is below the last of as many records as are wanted."""
+        """Return the passages, and raise the threshold to the similarity of the last wanted record."""
         found = _Passages._make(map(np.concatenate, zip(*self._parts, strict=True)))
         least = found.sims - found.errors
         order = np.argsort(-least)
@@ -339,10 +339,10 @@ def _exact(
     pmids: Sequence[int],
     others: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], Floats]:
-    """Compare the query with the vectors themselves of some passages, of those of some records, and of others.
+    """Compute exact similarities for the leading passages, the passages of ``pmids``, and ``others``.
 
     Raises:
-        ValueError: a leading one is not there, or is another than the index says.
+        ValueError: the vector of a leading passage is missing, or differs from the index.
     """
     asked = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(pmids),))
     wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in asked)})
@@ -356,12 +356,12 @@ def _exact(
     if not np.isin(leading.chunks, chunks).all():
         raise ValueError("a passage without its vector")
     if (np.abs(sims[places] - leading.sims) > leading.errors + rounding(len(vector))).any():
-        raise ValueError("a vector that is not as it was taken in")
+        raise ValueError("a vector that differs from its copy in the index")
     return chunks, found, sims
 
 
 def _products(part: vector_index.Vectors, vector: Floats) -> Floats:
     if part.matrix.shape[1] != len(vector):
-        raise ValueError(f"vectors of {part.matrix.shape[1]} dimensions where {len(vector)} are due")
+        raise ValueError(f"vectors of {part.matrix.shape[1]} dimensions (expected {len(vector)})")
     products = part.matrix.astype(np.float64) @ vector  # so that equal vectors have equal products
     return products.astype(np.float32)

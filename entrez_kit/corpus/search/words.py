@@ -1,4 +1,4 @@
-"""Search by words: every record that has any of them is scored, and the best are scored once more with feedback."""
+"""Search by words: score every record that has at least one of them, then rescore the best with feedback."""
 
 import json
 import sqlite3
@@ -19,44 +19,44 @@ from entrez_kit.corpus.search.score import DEFAULT, Profile, Statistics
 from entrez_kit.corpus.search.terms import plain, stems_of, words_of
 
 COSTLY: Final = 4_000
-"""Before so many records of a block are scored for a word, it is asked which of them can still be among the best."""
+"""A word with more records in a block is scored only for records that can still be among the best."""
 FEWER: Final = 8
-"""So many times fewer records than a word has are looked up in its postings one by one."""
+"""Records are looked up individually in the postings of a word if they are this many times fewer."""
 MOST: Final = 0.6
-"""To leave out the records that are no members costs more than to score them, where more than this are members."""
+"""If a larger share of records are members, it is faster to score all records than to select the members."""
 TINY: Final = 1e-9
-"""What sums of floating-point numbers may be off."""
+"""The tolerance for sums of floating-point numbers."""
 _NOT_TEXT: Final = ("[Title] ", "[Section] ")
-"""How the lines of a passage begin that are not the abstract's."""
+"""The first words of lines of a passage that are not part of the abstract."""
 _OF_PASSAGES: Final = Profile(k1=1.2, b=0.4)
 _NONE: Final = Postings(*(np.empty(0, dtype=np.uint16) for _ in range(3)))
 
 
 class Occurrences(NamedTuple):
-    """What a block has of a group: numbers of records, ascending, and how often each has it, weighted by field.
+    """The occurrences of a group in a block: sorted record numbers, and frequencies weighted by field.
 
-    Where ``weights`` are given, ``found`` are counts, to be looked up there by whoever needs them.
+    If ``weights`` is set, ``found`` has packed counts, and ``weights`` maps them to frequencies.
     """
 
     docs: NDArray[np.integer]
     found: NDArray[np.integer] | NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
 
-    def among(self, docs: NDArray[np.integer]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Say which of some records have it, and how often these do."""
+    def look_up(self, docs: NDArray[np.integer]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return a mask of the records that have an occurrence, and the frequencies of these records."""
         place = np.searchsorted(self.docs, docs)
         place[place == len(self.docs)] = 0
         has = self.docs[place] == docs
         return has, self.frequencies(place[has])
 
     def frequencies(self, places: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.float64]:
-        """Return how often the records in some places have it."""
+        """Return the frequencies at some indexes."""
         found = self.found[places]
         return found if self.weights is None else self.weights[found]  # type: ignore[return-value]
 
 
-class _Searched:
-    """A block during a search; ``number`` is None where it was made of what is still queued."""
+class _SearchBlock:
+    """A block during a search; ``number`` is None for queued records, which are not stored in a block yet."""
 
     def __init__(self, number: int | None, lengths: NDArray[np.uint16], struck: bytes | None = None) -> None:
         self.number = number
@@ -68,7 +68,7 @@ class _Searched:
 
 
 class Index:
-    """The index over one connection, for the length of a search; what is queued is part of it."""
+    """The full-text index during one search over one connection; it includes queued records."""
 
     def __init__(self, connection: sqlite3.Connection, profile: Profile) -> None:
         self.profile = profile
@@ -79,7 +79,7 @@ class Index:
         self._unwritten: dict[str, int] = {}
         self._more: Counter[int] = Counter()
         self.blocks = [
-            _Searched(number, np.frombuffer(lengths, dtype="<u2"), struck)
+            _SearchBlock(number, np.frombuffer(lengths, dtype="<u2"), struck)
             for number, struck, lengths in self._cursor.execute("SELECT block, struck, lengths FROM lexical_blocks")
         ]
         self._by_number = {block.number: block for block in self.blocks}
@@ -104,22 +104,22 @@ class Index:
         rows = list(index.rows_of(self._connection, queued))
         for start in range(0, len(rows), index.AT_ONCE):
             made = build(rows[start : start + index.AT_ONCE])
-            block = _Searched(None, made.lengths)
+            block = _SearchBlock(None, made.lengths)
             block.postings, block.pmids = made.by_stem(), made.pmids
             block.marks = made.marks(np.array(self.numbers(made.stems), dtype=np.int64))
             for one in block.marks:
                 self._more.update(one.numbers.tolist())
             self.blocks.append(block)
 
-    def pmids(self, block: _Searched) -> NDArray[np.uint32]:
+    def pmids(self, block: _SearchBlock) -> NDArray[np.uint32]:
         """Return the PMIDs of a block's records."""
         if block.pmids is None:
             row = self._cursor.execute("SELECT pmids FROM lexical_blocks WHERE block = ?", (block.number,)).fetchone()
             block.pmids = np.frombuffer(row[0], dtype="<u4")
         return block.pmids
 
-    def members(self, block: _Searched, corpus: str) -> NDArray[np.bool_] | None:
-        """Say which of a block's records a query has found; None where it has found none."""
+    def members(self, block: _SearchBlock, corpus: str) -> NDArray[np.bool_] | None:
+        """Return a mask of a block's records that a query has found; None if it has found none."""
         if block.number is not None:
             row = self._cursor.execute(
                 "SELECT members FROM lexical_members WHERE query_key = ? AND block = ?", (corpus, block.number)
@@ -128,7 +128,7 @@ class Index:
         return index.members_among(self._connection, corpus, self.pmids(block))
 
     def load(self, stems: Iterable[str], *, positions: bool = False) -> None:
-        """Read the postings of stems from all blocks at once."""
+        """Read the postings of stems from all blocks with one statement."""
         lacking = [stem for stem in dict.fromkeys(stems) if stem not in self._known or self._known[stem] < positions]
         if not lacking:
             return
@@ -146,13 +146,13 @@ class Index:
             block.postings[stem_of[place & 0xFFFFFFFF]] = postings
 
     def numbers(self, stems: Iterable[str]) -> list[int]:
-        """Return the numbers of stems; those of stems that are in no written block are negative."""
+        """Return the numbers of stems; stems that occur only in queued records get negative numbers."""
         wanted = list(stems)
         known = index.numbers_of(self._connection, wanted)
         return [known.get(stem) or self._unwritten.setdefault(stem, -1 - len(self._unwritten)) for stem in wanted]
 
-    def described(self, numbers: Sequence[int]) -> list[tuple[str, int]]:
-        """Return the stems of some numbers, and how many records they mark."""
+    def describe(self, numbers: Sequence[int]) -> list[tuple[str, int]]:
+        """Return the stems of some numbers with their record counts."""
         found = {number: (unwritten, 0) for unwritten, number in self._unwritten.items()}
         for number, written, records in self._cursor.execute(
             f"SELECT number, stem, records FROM lexical_stems WHERE number {index.LISTED}", (json.dumps(numbers),)
@@ -161,7 +161,7 @@ class Index:
         return [(found[number][0], found[number][1] + self._more[number]) for number in numbers]
 
     def marks(self, leading: Sequence["_Leader"]) -> list[Marks]:
-        """Return the stems of some records."""
+        """Return the marks (stem numbers and counts) of some records."""
         by_block: dict[int, list[int]] = {}
         for one in leading:
             if one.block.number is not None:
@@ -177,17 +177,17 @@ class Index:
         ]
 
     def exists(self, words: Phrase) -> bool:
-        """Say whether any record has the words one after the other."""
+        """Return whether any record contains the phrase."""
         (stems,) = Group((words,)).stems
         return any(found is not None and len(found.docs) for found in self.matches((stems,)))
 
     def matches(self, phrases: Sequence[Phrase]) -> list[Occurrences | None]:
-        """Return for each block what it has of any of some phrases, given as stems."""
+        """Return for each block the occurrences of any of the phrases, which are given as stems."""
         for stems in phrases:
             self.load(stems, positions=len(stems) > 1)
         return [self._match(block, phrases) for block in self.blocks]
 
-    def _match(self, block: _Searched, phrases: Sequence[Phrase]) -> Occurrences | None:
+    def _match(self, block: _SearchBlock, phrases: Sequence[Phrase]) -> Occurrences | None:
         found: list[Occurrences] = []
         for stems in phrases:
             postings = [block.postings.get(stem, _NONE) for stem in stems]
@@ -206,21 +206,21 @@ class Index:
         return Occurrences(docs, summed[docs])
 
     def worth(self, weight: float, records: int) -> float:
-        """Return what a word of some weight is worth that so many records have, the fewer the more."""
+        """Return the maximum score of a word with a weight that occurs in ``records`` records."""
         return weight * self.statistics.idf(records) * (self.profile.k1 + 1)
 
 
 def search(
     connection: sqlite3.Connection, query: str, limit: int, *, corpus: str | None = None, profile: Profile = DEFAULT
 ) -> list[Candidate]:
-    """Return the records that match a query best with their BM25, the best first, equal ones by PMID.
+    """Return the best matching records with their BM25 scores, best first, then by PMID.
 
     Args:
         connection: the store's.
-        query: free text; a phrase in double quotes must be there, unless no record at all has it.
-        limit: how many to return at most.
-        corpus: a query key; only records that it has found are returned.
-        profile: what the scores depend on.
+        query: free text; a phrase in double quotes must occur, unless no record contains it.
+        limit: the maximum number of records.
+        corpus: a query key; returns only records of this corpus.
+        profile: the parameters of the score.
 
     Raises:
         sqlite3.Error: the index cannot be read, or is damaged.
@@ -239,7 +239,7 @@ def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list
     searched.load(stems_of(words_of(plain(query[:LONGEST_QUERY]))))
     groups = parse(query, searched.exists)
     searched.load(stem for group in groups for stems in group.stems if len(stems) == 1 for stem in stems)
-    asked = [_asked(searched, group) for group in groups]
+    asked = [_weigh_group(searched, group) for group in groups]
     depth = searched.profile.feedback_depth
     leading = _leading(searched, [one for one in asked if one.worth], max(limit, depth), corpus)
     _feed_back(searched, leading[:depth], groups, sum(one.group.weight for one in asked if one.worth))
@@ -255,7 +255,7 @@ class _Asked(NamedTuple):
     worth: float
 
 
-def _asked(searched: Index, group: Group) -> _Asked:
+def _weigh_group(searched: Index, group: Group) -> _Asked:
     matches = searched.matches(group.stems)
     records = sum(len(one.docs) for one in matches if one is not None)
     return _Asked(group, matches, searched.worth(group.weight, records) if records else 0.0)
@@ -266,7 +266,7 @@ class _Leader:
 
     __slots__ = ("block", "doc", "pmid", "score")
 
-    def __init__(self, block: _Searched, doc: int, pmid: int, score: float) -> None:
+    def __init__(self, block: _SearchBlock, doc: int, pmid: int, score: float) -> None:
         self.block, self.doc, self.pmid, self.score = block, doc, pmid, score
 
 
@@ -279,7 +279,7 @@ def _leading(searched: Index, asked: Sequence[_Asked], limit: int, corpus: str |
         members = None if corpus is None else searched.members(block, corpus)
         if corpus is not None and members is None:
             continue
-        docs, scores = _scored(searched, block, place, ordered, limit, bar, members)
+        docs, scores = _score_block(searched, block, place, ordered, limit, bar, members)
         if len(docs) > limit:
             best = scores >= np.partition(scores, -limit)[-limit]
             docs, scores = docs[best], scores[best]
@@ -292,9 +292,9 @@ def _leading(searched: Index, asked: Sequence[_Asked], limit: int, corpus: str |
     return leading
 
 
-def _scored(
+def _score_block(
     searched: Index,
-    block: _Searched,
+    block: _SearchBlock,
     place: int,
     asked: Sequence[_Asked],
     limit: int,
@@ -303,9 +303,9 @@ def _scored(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the records of a block that may be among the best, with their scores.
 
-    What a word adds to a score is less than the word is worth. So records that could not reach the bar with all words
-    that are still to come are left out, and what most records have is looked up in those that remain (H. Turtle and
-    J. Flood, "Query evaluation: strategies and optimizations", IPM 31(6), 1995).
+    A word cannot add more to a score than its maximum. So records that cannot reach the threshold with all remaining
+    words are dropped, and frequent words are looked up only in the records that remain (H. Turtle and J. Flood, "Query
+    evaluation: strategies and optimizations", IPM 31(6), 1995).
     """
     scores = np.zeros(len(block.lengths))
     norms = searched.profile.norm(block.lengths, searched.statistics)
@@ -314,7 +314,7 @@ def _scored(
     remaining: NDArray[np.intp] | None = None
     listed: NDArray[np.intp] | None = None
     share = 1.0 if members is None else np.count_nonzero(members) / len(members)
-    if members is not None and share > MOST:  # the others are scored, too, and stay below every score
+    if members is not None and share > MOST:  # other records are scored too, but stay below every score
         scores[~members] = -np.inf
     elif members is not None and FEWER * share < 1:
         listed = np.flatnonzero(members)
@@ -338,7 +338,7 @@ def _scored(
             continue
         which: NDArray[np.integer] = found.docs
         if listed is not None and FEWER * len(listed) < len(found.docs):
-            has, frequencies = found.among(listed)
+            has, frequencies = found.look_up(listed)
             which = listed[has]
         elif members is not None and share <= MOST:
             kept = np.flatnonzero(members[found.docs])
@@ -353,10 +353,10 @@ def _scored(
 
 
 def _feed_back(searched: Index, leading: Sequence[_Leader], groups: Sequence[Group], asked: float) -> None:
-    """Raise the scores of the best records by the stems that mark the very best of them.
+    """Rescore the leading records with the stems that are typical of the best of them.
 
-    The foremost stem counts ``feedback_weight``. Stems that were asked for are left out: to weigh them anew would put a
-    record that has one of them often before one that has them all.
+    The strongest stem weighs ``feedback_weight``. Stems of the query are excluded: weighting them again would rank a
+    record that repeats one of them above a record that has all of them.
     """
     profile = searched.profile
     if not leading or profile.feedback_weight <= 0:
@@ -376,7 +376,7 @@ def _feed_back(searched: Index, leading: Sequence[_Leader], groups: Sequence[Gro
     if not count:
         return
     near = np.flatnonzero(mass >= np.partition(mass, -count)[-count])
-    stems = searched.described(numbers[near].tolist())
+    stems = searched.describe(numbers[near].tolist())
     added = sorted(zip((-mass[near]).tolist(), stems, numbers[near].tolist(), strict=True))[:count]
     share = profile.feedback_weight * min(1.0, asked / profile.feedback_words_asked) ** 2 / added[0][0]
     worths = [searched.worth(share * negative, records) for negative, (_, records), _ in added]
@@ -397,9 +397,9 @@ def _feed_back(searched: Index, leading: Sequence[_Leader], groups: Sequence[Gro
 
 
 def best_chunk(query: str, chunks: Sequence[str]) -> int:
-    """Return the place of the passage that answers a query best; the first of equals, and where none does.
+    """Return the index of the passage that matches a query best; the first if several or none match.
 
-    Words that fewer of the passages have count for more. Titles and labels do not count.
+    Words in fewer passages weigh more. Titles and labels are ignored.
     """
     if len(chunks) < 2:
         return 0
@@ -409,7 +409,7 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     statistics = Statistics(len(passages), max(1.0, sum(map(len, passages)) / len(passages)))
     norms = [_OF_PASSAGES.norm(len(stems), statistics) for stems in passages]
     total = [0.0] * len(passages)
-    for group in _asked_for(query):
+    for group in _parse_topics(query):
         found = [
             sum(counts[phrase[0]] if len(phrase) == 1 else _occurrences(phrase, stems) for phrase in group.stems)
             for stems, counts in zip(passages, counted, strict=True)
@@ -427,5 +427,5 @@ def _occurrences(phrase: Phrase, stems: Sequence[str]) -> int:
 
 
 @lru_cache(maxsize=64)
-def _asked_for(query: str) -> list[Group]:
+def _parse_topics(query: str) -> list[Group]:
     return parse(query, lambda phrase: True)

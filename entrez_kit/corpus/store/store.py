@@ -147,13 +147,13 @@ class Store(CorpusFile):
         """
         from entrez_kit.corpus.search import index as lexical
 
-        self._catch_up(lexical.queued, lexical.catch_up, least, progress)
+        self._catch_up(lexical.count_queued, lexical.catch_up, least, progress)
 
     def index_vectors(self, least: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring the index of the vectors up to date, some thousands of vectors a transaction; see ``index_words``."""
         from entrez_kit.corpus.search import vector_index
 
-        self._catch_up(vector_index.queued, vector_index.catch_up, least, progress)
+        self._catch_up(vector_index.count_queued, vector_index.catch_up, least, progress)
 
     def _catch_up(
         self,
