@@ -152,7 +152,7 @@ def search_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """
     with _contract(ctx):
         store = _corpus(ctx)
-        store.known_key(asked["corpus"])  # an empty name, as scripts pass on, is not "all of them"
+        store.check_key(asked["corpus"])  # an empty name, as scripts pass on, is not "all of them"
 
     form = plan(ctx).format
     view: View[RagSearchResult] = View(

@@ -38,7 +38,7 @@ def index_new(services: Services) -> EntrezKitError | None:
         embedder = embedder_of(services.settings)
         assert embedder is not None
         with store.reading() as connection:
-            if not vectors.missing(connection, embedder.name):
+            if not vectors.count_missing(connection, embedder.name):
                 return None
             if vector_index.dimensions(connection):
                 vectors.check_model(connection, embedder.name)

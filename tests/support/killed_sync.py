@@ -144,7 +144,7 @@ def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, s
         if (problem := indexing.index_new(kit.services)) is not None:
             raise problem
         with kit.services.corpus.reading() as connection:
-            assert vectors.missing(connection, Letters.name) == 0
+            assert vectors.count_missing(connection, Letters.name) == 0
     if statements is not None:
         statements.write_text(json.dumps(seen), encoding="utf-8")
 

@@ -156,12 +156,12 @@ def _write(connection: sqlite3.Connection, block: Block) -> None:
     names = np.array([numbers[stem] for stem in block.stems], dtype=np.uint32)
     connection.executemany(
         "INSERT INTO lexical_postings VALUES (?, ?, ?)",
-        ((place << 32 | number, matches, positions) for number, matches, positions in block.stored(names)),
+        ((place << 32 | number, matches, positions) for number, matches, positions in block.encode(names)),
     )
     marks = block.marks(names)
     connection.executemany(
         "INSERT INTO lexical_marks VALUES (?, ?)",
-        ((place << 16 | number, one.stored) for number, one in enumerate(marks)),
+        ((place << 16 | number, one.encoded) for number, one in enumerate(marks)),
     )
     _count(connection, marks, 1)
     members = defaultdict(list)
@@ -257,7 +257,7 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
             members[query_key].append((offset, bits(packed, count)[kept]))
         offset += int(np.count_nonzero(kept))
     stem = itemgetter(0)
-    together = ((number, list(found)) for number, found in groupby(heapq.merge(*streams, key=stem), key=stem))
+    merge = ((number, list(found)) for number, found in groupby(heapq.merge(*streams, key=stem), key=stem))
     connection.executemany(
         "INSERT INTO lexical_postings VALUES (?, ?, ?)",
         (
@@ -266,7 +266,7 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
                 b"".join(chain(map(itemgetter(1), found), map(itemgetter(2), found))),
                 b"".join(map(itemgetter(3), found)),
             )
-            for number, found in together
+            for number, found in merge
         ),
     )
     for block in blocks:

@@ -101,14 +101,14 @@ def keep_up(store: "Store", model: str) -> None:
 
     Searches compare every vector if usearch is not installed, another process builds the graph, or the disk is full.
     """
-    from entrez_kit.corpus.store.database import alone
+    from entrez_kit.corpus.store.database import hold_lock
 
     with store.reading() as connection:
         dim = vector_index.dimensions(connection).get(model)
         if dim is None or find_spec("usearch") is None or not _lags(connection, model, dim):
             return
     try:
-        with alone(store.path, "graph", "is being given a graph by another process", "graph_running", ""):
+        with hold_lock(store.path, "graph", "is being given a graph by another process", "graph_running", ""):
             _renew(store, model, dim)
     except StoreError as exc:
         if exc.reason != "graph_running":

@@ -57,7 +57,7 @@ class Marks(NamedTuple):
         return cls(np.frombuffer(stored, "<u4", size), np.frombuffer(stored, "<u2", size, 4 * size))
 
     @property
-    def stored(self) -> bytes:
+    def encoded(self) -> bytes:
         """The encoded form: 32-bit numbers, then counts."""
         return self.numbers.astype("<u4", copy=False).tobytes() + self.counts.astype("<u2", copy=False).tobytes()
 
@@ -85,7 +85,7 @@ class Block(NamedTuple):
             for number, first, last, start, end in zip(*(part.tolist() for part in self._borders()), strict=True)
         }
 
-    def stored(self, names: NDArray[np.integer]) -> Iterator[tuple[int, bytes, memoryview]]:
+    def encode(self, names: NDArray[np.integer]) -> Iterator[tuple[int, bytes, memoryview]]:
         """Yield the encoded postings of each stem in order of stem number; ``names`` maps ``stems`` to numbers."""
         docs, counts, positions = (
             values.astype("<u2", copy=False).data.cast("B") for values in (self.docs, self.counts, self.positions)

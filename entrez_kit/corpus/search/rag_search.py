@@ -91,7 +91,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
         VectorIndexError: the request names Weaviate, which does not answer.
     """
     store = corpus_of(services)
-    store.known_key(request.corpus)
+    store.check_key(request.corpus)
     wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
     candidates, lacking, cautions = _candidates(services, request, wanted)
     documents = store.documents([candidate.pmid for candidate in candidates])

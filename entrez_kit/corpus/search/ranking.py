@@ -34,7 +34,7 @@ class Candidate:
     quality: int | None = None
 
 
-def together(by_words: Iterable[Candidate], by_meaning: Iterable[Candidate]) -> list[Candidate]:
+def merge(by_words: Iterable[Candidate], by_meaning: Iterable[Candidate]) -> list[Candidate]:
     """Merge the results of both searches by record; a record keeps its passage nearest in meaning."""
     found = {candidate.pmid: candidate for candidate in by_words}
     for near in by_meaning:

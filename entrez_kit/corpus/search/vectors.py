@@ -22,7 +22,7 @@ from entrez_kit.base.wording import Wording, run
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
-from entrez_kit.corpus.search.ranking import Candidate, together
+from entrez_kit.corpus.search.ranking import Candidate, merge
 from entrez_kit.corpus.store import reading
 from entrez_kit.services import Services
 
@@ -70,10 +70,10 @@ def with_meaning(
             details={"reason": "encoders_differ", "dim": len(vector), "stored_dim": dim},
         )
     with services.corpus.reading() as connection:
-        lacking = missing(connection, embedder.name)
+        lacking = count_missing(connection, embedder.name)
         also = [candidate.pmid for candidate in by_words]
         near = nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=also)
-    return together(by_words, near), lacking
+    return merge(by_words, near), lacking
 
 
 def check_model(connection: sqlite3.Connection, model: str) -> int | None:
@@ -85,7 +85,7 @@ def check_model(connection: sqlite3.Connection, model: str) -> int | None:
     dims = vector_index.dimensions(connection)
     if model in dims:
         return dims[model]
-    lacking = missing(connection, model)
+    lacking = count_missing(connection, model)
     if not lacking:
         return None
     kept = f" It has vectors of {', '.join(dims)}." if dims else ""
@@ -95,7 +95,7 @@ def check_model(connection: sqlite3.Connection, model: str) -> int | None:
     )
 
 
-def missing(connection: sqlite3.Connection, model: str) -> int:
+def count_missing(connection: sqlite3.Connection, model: str) -> int:
     """Count the passages without a vector of a model."""
     passages: int = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
     return passages - vector_index.count(connection, model)
@@ -126,7 +126,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> 
         StoreError: the corpus cannot be written.
     """
     with store.reading() as connection:
-        total = missing(connection, embedder.name)
+        total = count_missing(connection, embedder.name)
         known = vector_index.dimensions(connection).get(embedder.name)
     done, last = 0, -1
     while True:
@@ -217,12 +217,12 @@ def _nearest(
         listed += members.tolist()
     else:
         among = None
-        if members is not None:  # by PMID, and no for all that are greater
+        if members is not None:  # indexed by PMID; the last entry is False for greater ones
             among = np.zeros(int(members.max(initial=0)) + 2, dtype=np.bool_)
             among[members] = True
         _compare(connection, model, vector, leading, among, graph.block if graph else 0)
         looked_up = _search_graph(connection, graph, vector, asked, members) if graph else looked_up
-    chunks, pmids, sims = _exact(connection, model, vector, leading.passages(), listed, looked_up)
+    chunks, pmids, sims = _compare_exactly(connection, model, vector, leading.passages(), listed, looked_up)
     order = np.lexsort((chunks, pmids, -sims))
     best = order[np.sort(np.unique(pmids[order], return_index=True)[1])]
     if graph is not None and len(best) < limit:
@@ -240,7 +240,7 @@ def _search_graph(
     asked: int,
     members: NDArray[np.uint32] | None,
 ) -> NDArray[np.int64]:
-    """Return passages that the graph finds near, of the members only if there are any."""
+    """Return the passages that the graph finds; only those of members if ``members`` is given."""
     near = graph.near(vector, asked)
     if members is None:
         return near
@@ -258,14 +258,14 @@ def _compare(
     among: NDArray[np.bool_] | None,
     after: int,
 ) -> None:
-    """Compare the query with what is queued, and with all blocks that were written after one.
+    """Compare the query with queued vectors and with all blocks numbered above ``after``.
 
-    Of a block of which fewer passages may be found no product is made for the others.
+    If only few passages of a block are wanted, the products of the others are not computed.
     """
     queued = vector_index.queued_of(connection, model)
     for part in vector_index.vectors_of(connection, model, queued):
         kept = None if among is None else among.take(part.pmids, mode="clip")
-        leading.add(part.chunks, part.pmids, _products(part, vector), 0.0, kept)
+        leading.add(part.chunks, part.pmids, _multiply(part, vector), 0.0, kept)
     for block in vector_index.blocks(connection, model, len(vector), after):
         kept, chunks, pmids = block.kept, block.chunks, block.pmids
         if queued:
@@ -280,7 +280,7 @@ def _compare(
 
 
 class _Passages(NamedTuple):
-    """Passages by the bounds of their similarity: ``sims`` less and plus ``errors``."""
+    """Passages with bounds on their similarity: ``sims`` minus and plus ``errors``."""
 
     chunks: NDArray[np.int64]
     pmids: NDArray[np.uint32]
@@ -292,7 +292,7 @@ class _Passages(NamedTuple):
 
 
 class _Leading:
-    """The passages that can be the best of one of the nearest records, as far as their bounds tell."""
+    """The passages that, by their bounds, can be the best passage of one of the nearest records."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -331,7 +331,7 @@ class _Leading:
         return found
 
 
-def _exact(
+def _compare_exactly(
     connection: sqlite3.Connection,
     model: str,
     vector: Floats,
@@ -347,7 +347,7 @@ def _exact(
     asked = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(pmids),))
     wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in asked)})
     parts = [
-        (part.chunks, part.pmids, _products(part, vector))
+        (part.chunks, part.pmids, _multiply(part, vector))
         for part in vector_index.vectors_of(connection, model, wanted)
     ]
     none = leading.rows(slice(0))
@@ -360,7 +360,7 @@ def _exact(
     return chunks, found, sims
 
 
-def _products(part: vector_index.Vectors, vector: Floats) -> Floats:
+def _multiply(part: vector_index.Vectors, vector: Floats) -> Floats:
     if part.matrix.shape[1] != len(vector):
         raise ValueError(f"vectors of {part.matrix.shape[1]} dimensions (expected {len(vector)})")
     products = part.matrix.astype(np.float64) @ vector  # so that equal vectors have equal products

@@ -241,28 +241,28 @@ def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list
     searched.load(stem for group in groups for stems in group.stems if len(stems) == 1 for stem in stems)
     asked = [_weigh_group(searched, group) for group in groups]
     depth = searched.profile.feedback_depth
-    leading = _leading(searched, [one for one in asked if one.worth], max(limit, depth), corpus)
+    leading = _find_leaders(searched, [one for one in asked if one.worth], max(limit, depth), corpus)
     _feed_back(searched, leading[:depth], groups, sum(one.group.weight for one in asked if one.worth))
     leading.sort(key=lambda one: (-one.score, one.pmid))
     return [Candidate(one.pmid, bm25=one.score) for one in leading[:limit]]
 
 
-class _Asked(NamedTuple):
-    """A group, what each block has of it, and what it is worth: nothing where no record has it, the rarer the more."""
+class _WeighedGroup(NamedTuple):
+    """A group, its occurrences in each block, and its maximum score: 0 if no record has it, higher if it is rare."""
 
     group: Group
     matches: list[Occurrences | None]
     worth: float
 
 
-def _weigh_group(searched: Index, group: Group) -> _Asked:
+def _weigh_group(searched: Index, group: Group) -> _WeighedGroup:
     matches = searched.matches(group.stems)
     records = sum(len(one.docs) for one in matches if one is not None)
-    return _Asked(group, matches, searched.worth(group.weight, records) if records else 0.0)
+    return _WeighedGroup(group, matches, searched.worth(group.weight, records) if records else 0.0)
 
 
 class _Leader:
-    """One of the best records: where it stands, and its score so far."""
+    """One of the best records and its current score."""
 
     __slots__ = ("block", "doc", "pmid", "score")
 
@@ -270,8 +270,8 @@ class _Leader:
         self.block, self.doc, self.pmid, self.score = block, doc, pmid, score
 
 
-def _leading(searched: Index, asked: Sequence[_Asked], limit: int, corpus: str | None) -> list[_Leader]:
-    """Score every record that matches; return the best ones, best first."""
+def _find_leaders(searched: Index, asked: Sequence[_WeighedGroup], limit: int, corpus: str | None) -> list[_Leader]:
+    """Score every matching record; return the best ones, best first."""
     ordered = sorted(asked, key=lambda one: (not one.group.required, -one.worth))
     leading: list[_Leader] = []
     bar = 0.0
@@ -296,7 +296,7 @@ def _score_block(
     searched: Index,
     block: _SearchBlock,
     place: int,
-    asked: Sequence[_Asked],
+    asked: Sequence[_WeighedGroup],
     limit: int,
     bar: float,
     members: NDArray[np.bool_] | None,

@@ -1,4 +1,4 @@
-"""How far each query has been followed, who moved that mark, and the jobs that did the work."""
+"""Checkpoints of queries, the log of their changes, and the jobs of syncs."""
 
 import json
 import sqlite3
@@ -10,20 +10,20 @@ from typing import Final, Literal
 from entrez_kit.corpus.times import stamp, to_second
 
 RESUMED_WITHIN: Final = timedelta(hours=24)
-"""What an unfinished sync fetched is not fetched again for so long."""
+"""How long records fetched by an unfinished sync count as current."""
 
-ASKED_FOR: Final = timedelta(days=30)
-"""So long a record that NCBI lists and does not have is asked for again."""
+RETRIED_WITHIN: Final = timedelta(days=30)
+"""How long syncs try to fetch a record that NCBI lists but does not return."""
 
 Ending = Literal["complete", "partial", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """How far a query has been followed.
+    """The sync state of a query.
 
-    Everything entered before ``last_edat`` is in the corpus, and everything modified before ``last_scan_at`` is there
-    as it was then. ``term`` is None for a checkpoint that was set by hand before any sync.
+    The corpus has every record entered before ``last_edat``, with all changes made before ``last_scan_at``. ``term`` is
+    None for a checkpoint that was set manually before the first sync.
     """
 
     query_key: str
@@ -34,7 +34,7 @@ class Checkpoint:
 
 @dataclass(slots=True)
 class Job:
-    """One sync. ``seen_since`` is when the first of the unfinished syncs before it began, else its own beginning."""
+    """One sync. ``seen_since`` is the start of the first unfinished sync that it resumes, or its own start."""
 
     job_id: str
     query_key: str
@@ -49,12 +49,12 @@ class Job:
 
     @property
     def pmids_processed(self) -> int:
-        """How many records were looked at."""
+        """The number of records processed."""
         return self.inserted + self.updated + self.skipped
 
     @property
     def resumes(self) -> bool:
-        """Whether an earlier sync of the key was left unfinished a short while ago."""
+        """Whether this sync continues a recent unfinished sync of the key."""
         return self.seen_since < self.started_at
 
 
@@ -67,7 +67,7 @@ def get(connection: sqlite3.Connection, query_key: str) -> Checkpoint | None:
 
 
 def set_by_hand(connection: sqlite3.Connection, query_key: str, edat: str, now: datetime, note: str | None) -> None:
-    """Move a checkpoint to any place, back too, and log it."""
+    """Set a checkpoint to any time, earlier or later, and log the change."""
     before = get(connection, query_key)
     connection.execute(
         "INSERT INTO checkpoints (query_key, last_edat) VALUES (?, ?) "
@@ -78,7 +78,7 @@ def set_by_hand(connection: sqlite3.Connection, query_key: str, edat: str, now: 
 
 
 def replace_term(connection: sqlite3.Connection, query_key: str, term: str, now: datetime) -> None:
-    """Start a key anew with another term: nothing has been followed, nothing is a member. Records stay."""
+    """Restart a key with a new term: reset its checkpoint and members. Records stay."""
     before = get(connection, query_key)
     if before is None or before.term == term:
         return
@@ -92,7 +92,7 @@ def replace_term(connection: sqlite3.Connection, query_key: str, term: str, now:
 
 
 def bind(connection: sqlite3.Connection, job: Job) -> None:
-    """Make sure that the key of a sync has a checkpoint with its term; what it misses is modified from now on."""
+    """Ensure that the key of a sync has a checkpoint with its term; the first sync sets the time of the last scan."""
     connection.execute(
         "INSERT INTO checkpoints (query_key, term, last_scan_at) VALUES (?, ?, ?) ON CONFLICT (query_key) DO UPDATE "
         "SET term = coalesce(term, excluded.term), last_scan_at = coalesce(last_scan_at, excluded.last_scan_at)",
@@ -101,7 +101,7 @@ def bind(connection: sqlite3.Connection, job: Job) -> None:
 
 
 def advance(connection: sqlite3.Connection, job: Job, edat: str, now: datetime) -> None:
-    """Move the checkpoint forward; never back."""
+    """Advance the checkpoint if ``edat`` is later."""
     before = get(connection, job.query_key)
     old = before.last_edat if before else None
     if old is None or edat > old:
@@ -109,10 +109,10 @@ def advance(connection: sqlite3.Connection, job: Job, edat: str, now: datetime) 
         _log(connection, job.query_key, now, "automatic", old, edat, job.job_id)
 
 
-def scanned(connection: sqlite3.Connection, job: Job) -> None:
-    """Note that everything modified before a complete sync began is here; of a resumed one, before the first began.
+def record_scan(connection: sqlite3.Connection, job: Job) -> None:
+    """Record that every change made before a complete sync began (or the sync it resumed) is in the corpus.
 
-    A later time from a wrong clock is replaced.
+    Replaces a later time that came from a wrong clock.
     """
     connection.execute(
         "UPDATE checkpoints SET last_scan_at = ? WHERE query_key = ?",
@@ -139,7 +139,7 @@ def _log(
 
 
 def start(connection: sqlite3.Connection, query_key: str, term: str, now: datetime) -> Job:
-    """Enter a new sync. Called by whoever holds the lock of the key, so any other that seems to run is dead."""
+    """Create the job of a new sync. The caller holds the lock of the key, so any other running job is dead."""
     connection.execute(
         "UPDATE jobs SET status = 'interrupted' WHERE query_key = ? AND status = 'running'", (query_key,)
     )
@@ -152,7 +152,7 @@ def start(connection: sqlite3.Connection, query_key: str, term: str, now: dateti
     job_id = f"sync_{to_second(now)}"
     moment = now
     while connection.execute("SELECT 1 FROM jobs WHERE job_id = ?", (job_id,)).fetchone():
-        moment += timedelta(seconds=1)  # two syncs that began in the same second
+        moment += timedelta(seconds=1)  # two syncs that started in the same second
         job_id = f"sync_{to_second(moment)}"
     connection.execute(
         "INSERT INTO jobs (job_id, query_key, started_at, status) VALUES (?, ?, ?, 'running')",
@@ -162,7 +162,7 @@ def start(connection: sqlite3.Connection, query_key: str, term: str, now: dateti
 
 
 def note_progress(connection: sqlite3.Connection, job: Job) -> None:
-    """Write down how far a sync is."""
+    """Store the progress of a sync."""
     connection.execute(
         "UPDATE jobs SET inserted = ?, updated = ?, skipped = ?, pmids_processed = ?, max_edat_seen = ?, warnings = ? "
         "WHERE job_id = ?",
@@ -179,25 +179,25 @@ def note_progress(connection: sqlite3.Connection, job: Job) -> None:
 
 
 def finish(connection: sqlite3.Connection, job: Job, ending: Ending, now: datetime) -> None:
-    """Write down how a sync ended."""
+    """Store the final state of a sync."""
     note_progress(connection, job)
     connection.execute("UPDATE jobs SET status = ?, finished_at = ? WHERE job_id = ?", (ending, stamp(now), job.job_id))
 
 
-# Records that NCBI lists and does not have ---------------------------------------------------------------------------
+# Records that NCBI lists but does not return -------------------------------------------------------------------------
 
 
 def unavailable(connection: sqlite3.Connection, query_key: str, now: datetime) -> list[int]:
-    """Return the records of a key that were listed and could not be had; after a month they are given up."""
+    """Return the records of a key that NCBI lists but does not return, for a month."""
     rows = connection.execute(
         "SELECT pmid FROM unavailable WHERE query_key = ? AND first_seen_at >= ? ORDER BY pmid",
-        (query_key, stamp(now - ASKED_FOR)),
+        (query_key, stamp(now - RETRIED_WITHIN)),
     )
     return [row[0] for row in rows]
 
 
 def note_unavailable(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: datetime) -> None:
-    """Remember records that were listed and could not be had, to ask for them next time."""
+    """Store records that NCBI lists but did not return, so that the next sync fetches them."""
     connection.executemany(
         "INSERT OR IGNORE INTO unavailable (query_key, pmid, first_seen_at) VALUES (?, ?, ?)",
         [(query_key, pmid, stamp(now)) for pmid in pmids],
@@ -205,7 +205,7 @@ def note_unavailable(connection: sqlite3.Connection, query_key: str, pmids: Iter
 
 
 def forget_unavailable(connection: sqlite3.Connection, query_key: str, pmids: Sequence[int]) -> None:
-    """Forget what could be had after all."""
+    """Remove records that were fetched after all."""
     connection.executemany(
         "DELETE FROM unavailable WHERE query_key = ? AND pmid = ?", [(query_key, pmid) for pmid in pmids]
     )

@@ -1,4 +1,4 @@
-"""The corpus file: how it is opened and lent out, and what SQLite's complaints about it mean to a user."""
+"""The corpus file: its connections, and the translation of SQLite errors."""
 
 import errno
 import json
@@ -20,22 +20,22 @@ from entrez_kit.base.wording import AGAIN, REINDEX, Wording
 from entrez_kit.corpus.store.schema import prepare, transaction
 
 BUSY_SECONDS: Final = 30.0
-"""How long a writer waits for another one; a batch of a sync takes a fraction of a second."""
+"""The time a writer waits for another writer; a batch of a sync takes a fraction of a second."""
 OPEN_RETRY_SECONDS: Final = 0.02
 MAX_IDLE: Final = 8
 MEMORY: Final = ":memory:"
 
 _INHERITED: Final[list[sqlite3.Connection]] = []
-"""Connections that a forked child got from its parent: it must neither use nor close them."""
+"""Connections that a forked child inherited from its parent: it must neither use nor close them."""
 
 
 class CorpusFile:
-    """One SQLite file, lent out a connection at a time; safe for threads and for forked children.
+    """A pool of connections to one SQLite file; safe for threads and for forked children.
 
-    ``graph_records`` is the folder of this user that says which files of graphs this program wrote.
+    ``graph_records`` is a folder of this user with the hashes of graph files that this program wrote.
 
-    In WAL mode a reader is never blocked, and whoever writes waits only for other writers. A file that is not there yet
-    reads as an empty one and is made by the first write; one that was put in its place meanwhile is noticed.
+    In WAL mode a reader is never blocked, and a writer waits only for other writers. A missing file reads as an empty
+    one, and the first write creates it. A file that replaces the old one is detected.
     """
 
     def __init__(self, path: Path, graph_records: Path | None = None) -> None:
@@ -52,26 +52,26 @@ class CorpusFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that sees the file as it is now until the block ends; nobody who writes is kept waiting.
+        """Provide a connection with a snapshot of the file for the length of the block; it does not block writers.
 
         Raises:
             StoreError: the file cannot be read.
         """
-        with self._lent(writable=False) as connection, transaction(connection, "DEFERRED"):
+        with self._lend(writable=False) as connection, transaction(connection, "DEFERRED"):
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection inside a transaction: everything in the block is written, or nothing.
+        """Provide a connection inside a transaction: every write of the block is committed, or none.
 
         Raises:
-            StoreError: the file cannot be written, or another program does not let go of it.
+            StoreError: the file cannot be written, or another program holds its lock.
         """
-        with self._lent(writable=True) as connection, transaction(connection, "IMMEDIATE"):
+        with self._lend(writable=True) as connection, transaction(connection, "IMMEDIATE"):
             yield connection
 
     def size_bytes(self) -> int:
-        """Return the room the file takes on disk, its journal included."""
+        """Return the size of the file on disk, including its journal."""
         total = 0
         for part in database_files(self.path):
             with suppress(OSError):
@@ -79,7 +79,7 @@ class CorpusFile:
         return total
 
     def close(self) -> None:
-        """Close the connections nobody is using; a later use opens the file again."""
+        """Close unused connections; a later use opens the file again."""
         self._forget_parent()
         with self._lock:
             idle, self._idle = self._idle, []
@@ -88,9 +88,9 @@ class CorpusFile:
                 connection.close()
 
     @contextmanager
-    def _lent(self, *, writable: bool) -> Iterator[sqlite3.Connection]:
+    def _lend(self, *, writable: bool) -> Iterator[sqlite3.Connection]:
         self._forget_parent()
-        with complaints(self.path):
+        with translate_errors(self.path):
             connection = self._take(writable)
             connection.graph_records = self.graph_records
             try:
@@ -104,7 +104,7 @@ class CorpusFile:
                     connection.close()
 
     def _take(self, writable: bool) -> "_Connection":
-        there = _identity(self.path)
+        there = _identify(self.path)
         while True:
             with self._lock:
                 idle = self._idle.pop() if self._idle else None
@@ -122,9 +122,9 @@ class CorpusFile:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows which file it writes to; None for another one, which is not kept for the next caller.
+    """A connection with the identity of its file and the folder of graph records.
 
-    It also knows the folder with the records of graphs.
+    ``file`` is None for a connection that is not returned to the pool.
     """
 
     file: tuple[int, int] | None = None
@@ -132,15 +132,15 @@ class _Connection(sqlite3.Connection):
 
 
 def _open(path: Path, *, writable: bool) -> _Connection:
-    """Open the file, making it where it is missing and is to be written.
+    """Open the file; create it if it is missing and ``writable`` is true.
 
     Raises:
-        StoreError: folder or file cannot be used, or another or a newer program made the file.
-        sqlite3.Error: whatever else SQLite complains about.
+        StoreError: the folder or file cannot be used, or another program or a newer version created the file.
+        sqlite3.Error: any other SQLite error.
     """
     if not path.exists():
         if not writable:
-            return _connect(MEMORY)  # what a corpus without a file reads as
+            return _connect(MEMORY)  # a missing file reads as an empty corpus
         _create(path)
     elif path.stat().st_size == 0:
         raise store_error(path, "is empty: its content was lost", "corrupt", _EMPTY)
@@ -149,25 +149,25 @@ def _open(path: Path, *, writable: bool) -> _Connection:
     except OSError as exc:
         if not writable and path.is_file() and os.access(path, os.R_OK):
             return _open_read_only(path)
-        raise _refused_by_system(path, exc) from None
+        raise _system_error(path, exc) from None
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             return _connect(str(path), path)
         except sqlite3.OperationalError as exc:
-            if not writable and _primary(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            if not writable and _primary_code(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 return _open_read_only(path)
-            # SQLite does not wait on its own when several processes make a new file a WAL one at the same time.
-            if _primary(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() >= give_up:
+            # SQLite does not wait if several processes switch a new file to WAL mode at the same time.
+            if _primary_code(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() >= give_up:
                 raise
             time.sleep(OPEN_RETRY_SECONDS)
 
 
 def _create(path: Path) -> None:
-    """Create the file with its tables under another name first, so that a file that is there is never an empty one.
+    """Create the file with its tables under a temporary name first, so that an existing file is never empty.
 
     Raises:
-        StoreError: folder or file cannot be used.
+        StoreError: the folder or file cannot be used.
     """
     draft = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     try:
@@ -175,14 +175,14 @@ def _create(path: Path) -> None:
         with closing(_connect(str(draft))):
             pass
         try:
-            os.link(draft, path)  # which never replaces the file of another process
+            os.link(draft, path)  # never replaces the file of another process
         except FileExistsError:
             pass
-        except OSError:  # a file system without links
+        except OSError:  # a file system without hard links
             if not path.exists():
                 draft.replace(path)
     except OSError as exc:
-        raise _refused_by_system(path, exc) from None
+        raise _system_error(path, exc) from None
     finally:
         for part in database_files(draft):
             with suppress(OSError):
@@ -199,10 +199,10 @@ def _connect(name: str, path: Path | None = None) -> _Connection:
         factory=_Connection,
     )
     try:
-        connection.file = _identity(path) if path is not None else None
+        connection.file = _identify(path) if path is not None else None
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA synchronous=FULL")  # what a sync has committed survives a power cut
+        connection.execute("PRAGMA synchronous=FULL")  # a committed batch survives a power cut
         connection.execute("PRAGMA cache_size=-32000")
         prepare(connection)
     except BaseException:
@@ -212,7 +212,7 @@ def _connect(name: str, path: Path | None = None) -> _Connection:
 
 
 def _open_read_only(path: Path) -> _Connection:
-    """Open a file on a read-only disk. Where no journal can be made beside it, nobody can be writing it either."""
+    """Open a file on a read-only disk; if no journal can be created, no other process can write the file."""
     address = path.absolute().as_uri()
     try:
         return _connect(f"{address}?mode=ro")
@@ -220,8 +220,8 @@ def _open_read_only(path: Path) -> _Connection:
         return _connect(f"{address}?mode=ro&immutable=1")
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one of the same name; None where there is none."""
+def _identify(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a file; None if it does not exist."""
     try:
         found = path.stat()
     except OSError:
@@ -229,51 +229,51 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-# What went wrong -----------------------------------------------------------------------------------------------------
+# Errors --------------------------------------------------------------------------------------------------------------
 
 
-def _refused_by_system(path: Path, exc: OSError) -> StoreError:
+def _system_error(path: Path, exc: OSError) -> StoreError:
     why = exc.strerror or type(exc).__name__
     if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        reason, hint = "read_only", "Make the folder writable for you, or name another one with ENTREZ_KIT_DATA_DIR."
+        reason, hint = "read_only", "Make the folder writable, or set ENTREZ_KIT_DATA_DIR to another folder."
     elif exc.errno in (errno.ENOSPC, errno.EDQUOT):
         reason, hint = "disk_full", _FULL
     else:
         reason = "cannot_open"
-        hint = "Name another folder with ENTREZ_KIT_DATA_DIR."
+        hint = "Set ENTREZ_KIT_DATA_DIR to another folder."
     return store_error(path, f"cannot be opened: {why}", reason, hint)
 
 
-def _primary(exc: sqlite3.Error) -> int:
-    """Return SQLite's main error code; 0 where the module raised the error itself."""
+def _primary_code(exc: sqlite3.Error) -> int:
+    """Return SQLite's primary error code; 0 if Python's module raised the error."""
     return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
-_FULL: Final = Wording("Free some space. ", AGAIN, ": what was committed is kept, the rest is fetched again.")
+_FULL: Final = Wording("Free some space. ", AGAIN, ": committed records are kept, the rest is fetched again.")
 _DAMAGED: Final = (
-    "Nothing was changed. Restore a copy of the file, or move it away and sync again; "
-    "`sqlite3 corpus.db .recover` may save what is in it."
+    "Nothing was changed. Restore a copy of the file, or move it away and sync again. "
+    "`sqlite3 corpus.db .recover` may recover its content."
 )
-_EMPTY: Final = "Restore a copy of the file; or delete it if no corpus was there, and sync again."
+_EMPTY: Final = "Restore a copy of the file, or delete it and sync again."
 _MEANINGS: Final[dict[int, tuple[str, str, str]]] = {
     sqlite3.SQLITE_BUSY: (
         "locked",
-        "is held by another program",
+        "is locked by another program",
         "Wait for the other sync or program to end, or close it, and try again.",
     ),
     sqlite3.SQLITE_READONLY: (
         "read_only",
         "cannot be written",
-        "Make file and folder writable for you, or name another folder with ENTREZ_KIT_DATA_DIR.",
+        "Make the file and its folder writable, or set ENTREZ_KIT_DATA_DIR to another folder.",
     ),
     sqlite3.SQLITE_CANTOPEN: (
         "cannot_open",
         "cannot be opened",
-        "Check the folder and its permissions, or name another one with ENTREZ_KIT_DATA_DIR.",
+        "Check the folder and its permissions, or set ENTREZ_KIT_DATA_DIR to another folder.",
     ),
     sqlite3.SQLITE_FULL: ("disk_full", "could not be written: the disk is full", _FULL),
     sqlite3.SQLITE_CORRUPT: ("corrupt", "is damaged", _DAMAGED),
-    sqlite3.SQLITE_NOTADB: ("corrupt", "is no SQLite file", _DAMAGED),
+    sqlite3.SQLITE_NOTADB: ("corrupt", "is not an SQLite file", _DAMAGED),
     sqlite3.SQLITE_IOERR: (
         "io_error",
         "could not be read or written: the disk reports an error",
@@ -297,32 +297,32 @@ _OF_DAMAGE: Final = (
     "malformed record",
     "malformed vectors",
 )
-"""What flipped bytes make SQLite say without a code of its own for it."""
+"""The beginnings of messages that damaged bytes cause and that have no own SQLite error code."""
 
 
 _OF_INDEXES: Final = ("malformed full-text index", "malformed vector index")
-"""The same of what is made of the records."""
+"""The same for indexes, which can be rebuilt from the records."""
 
 
 @contextmanager
-def complaints(path: Path) -> Iterator[None]:
-    """Turn what SQLite complains about in this block into a ``StoreError`` that says what to do.
+def translate_errors(path: Path) -> Iterator[None]:
+    """Convert SQLite errors of this block into ``StoreError`` with a hint.
 
-    Mistakes in our own SQL pass: they are defects.
+    Errors in our own SQL pass through, because they are defects.
     """
     error: StoreError | None = None
     try:
         yield
     except sqlite3.Error as exc:
-        meaning = _MEANINGS.get(_primary(exc))
+        meaning = _MEANINGS.get(_primary_code(exc))
         if meaning is None and str(exc).startswith(_OF_INDEXES):
-            meaning = ("corrupt", "is damaged", Wording(REINDEX, "; it is made of the records."))
+            meaning = ("corrupt", "is damaged", Wording(REINDEX, " to rebuild it from the records."))
         if meaning is None and not str(exc).startswith(_OF_DAMAGE):
             raise
-        reason, problem, hint = meaning or ("corrupt", "lacks a part that belongs to it", _DAMAGED)
+        reason, problem, hint = meaning or ("corrupt", "is incomplete", _DAMAGED)
         error = store_error(path, f"{problem} ({exc})", reason, hint)
-    except (UnicodeDecodeError, ValidationError, json.JSONDecodeError, zlib.error) as exc:  # it was whole when written
-        error = store_error(path, f"holds something that cannot be read ({type(exc).__name__})", "corrupt", _DAMAGED)
+    except (UnicodeDecodeError, ValidationError, json.JSONDecodeError, zlib.error) as exc:  # it was valid when written
+        error = store_error(path, f"has data that cannot be read ({type(exc).__name__})", "corrupt", _DAMAGED)
     if error is not None:
         raise error
 
@@ -336,23 +336,23 @@ def store_error(path: Path, problem: str, reason: str, hint: str, **details: obj
     )
 
 
-# One at a time -------------------------------------------------------------------------------------------------------
+# Locks ---------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def alone(path: Path, name: str, problem: str, reason: str, hint: str, **details: object) -> Iterator[None]:
-    """Hold the right to do something that one process does at a time; the system takes it back from one that dies.
+def hold_lock(path: Path, name: str, problem: str, reason: str, hint: str, **details: object) -> Iterator[None]:
+    """Hold a lock file for a task that one process may run at a time; the system releases it if the process dies.
 
     Args:
         path: the corpus.
-        name: what tells this right from others, as part of a file's name.
-        problem: what the error says of the corpus where another process holds it.
+        name: the name of the lock, part of its file name.
+        problem: the message of the error if another process holds the lock.
         reason: the reason of that error.
-        hint: what to do then.
-        details: what else that error holds.
+        hint: the hint of that error.
+        details: more details of that error.
 
     Raises:
-        StoreError: another process holds it, or the folder cannot be written.
+        StoreError: another process holds the lock, or the folder cannot be written.
     """
     from filelock import FileLock, Timeout
 
@@ -363,7 +363,7 @@ def alone(path: Path, name: str, problem: str, reason: str, hint: str, **details
     except Timeout:
         raise store_error(path, problem, reason, hint, **details) from None
     except OSError as exc:
-        raise _refused_by_system(path, exc) from None
+        raise _system_error(path, exc) from None
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""How the whole record lies in the corpus: its JSON, deflated against what other columns of its row say already."""
+"""Compression of whole records: JSON deflated with a dictionary from other columns of the same row."""
 
 import zlib
 from typing import Final
@@ -20,15 +20,15 @@ _USUAL: Final = (
     b'{"status":"entrez"}],"grant_list":[{"grant_id":"","acronym":"","agency":"","country":"United States"}],'
     b'"url":"https://pubmed.ncbi.nlm.nih.gov/","retraction_status":"none"}'
 )
-"""What most records have in common. Part of the format: a byte of it changed, and no record can be read."""
+"""Text common to most records. It is part of the file format: if a byte changes, no record can be read."""
 
 BESIDE: Final = ("authors", "mesh", "title", "abstract")
-"""The columns whose texts a record is deflated against."""
+"""The columns whose texts are in the dictionary."""
 
 
 def pack(article: str, *beside: str | None) -> bytes:
     """Deflate the JSON of a record; ``beside`` are the texts of the columns ``BESIDE``."""
-    packer = zlib.compressobj(_LEVEL, zdict=_known(beside))
+    packer = zlib.compressobj(_LEVEL, zdict=_build_dictionary(beside))
     return packer.compress(article.encode("utf-8", "surrogatepass")) + packer.flush()
 
 
@@ -36,11 +36,11 @@ def unpack(packed: bytes, *beside: str | None) -> str:
     """Return the JSON of a record; see ``pack``.
 
     Raises:
-        zlib.error: the record is damaged, or one of the texts beside it.
+        zlib.error: the record or one of the column texts is damaged.
         UnicodeDecodeError: the record is damaged.
     """
-    return zlib.decompressobj(zdict=_known(beside)).decompress(packed).decode("utf-8", "surrogatepass")
+    return zlib.decompressobj(zdict=_build_dictionary(beside)).decompress(packed).decode("utf-8", "surrogatepass")
 
 
-def _known(beside: tuple[str | None, ...]) -> bytes:
+def _build_dictionary(beside: tuple[str | None, ...]) -> bytes:
     return "".join(filter(None, beside)).encode("utf-8", "surrogatepass") + _USUAL

@@ -1,4 +1,4 @@
-"""What the corpus holds and what has happened to it: lists, numbers, differences, logs. Nothing here writes."""
+"""Read-only queries of the corpus: records, lists, statistics, differences and logs."""
 
 import json
 import sqlite3
@@ -17,12 +17,12 @@ from entrez_kit.pubmed.standing import RetractionStatus, retraction_status, stan
 Change = Literal["added", "revised", "retracted", "deleted"]
 
 MANY: Final = 500_000
-"""Of more vectors a graph says which a search compares; fewer are all compared in a tenth of a second."""
+"""The number of vectors above which a search uses a graph; fewer are all compared in a tenth of a second."""
 _PAGE: Final = 500
 
 
 class CorpusSummary(Result):
-    """One query that is kept in step: its term, how many records it has, and how its last sync went."""
+    """One query of the corpus: its term, its records, and its last sync."""
 
     query_key: str
     term: str | None
@@ -43,7 +43,7 @@ class CorpusList(Result):
 
 
 class CorpusStats(Result):
-    """Numbers about a corpus, or about one query of it; ``graphs`` has of how many vectors a graph was made."""
+    """Statistics of the corpus or of one query; ``graphs`` has the number of vectors in each graph."""
 
     path: str
     query_key: str | None = sparse()
@@ -67,7 +67,7 @@ class CorpusStats(Result):
 
 
 class Difference(Result):
-    """What happened to one record: versions from and to, and which parts of it are not what they were."""
+    """The change of one record: the versions before and after, and the fields that changed."""
 
     pmid: str
     change: Change
@@ -80,7 +80,7 @@ class Difference(Result):
 
 
 class CorpusDiff(Result):
-    """What has changed in a corpus since a moment: each record once, under the gravest of its changes."""
+    """The changes of a corpus since a time: each record once, under its most serious change."""
 
     query_key: str
     since: str
@@ -91,7 +91,7 @@ class CorpusDiff(Result):
 
 
 class CheckpointMove(Result):
-    """One entry of the audit: who moved a checkpoint, from where to where."""
+    """One entry of the checkpoint log: the cause and the values before and after."""
 
     at: str
     kind: Literal["automatic", "manual", "replace_term"]
@@ -101,7 +101,7 @@ class CheckpointMove(Result):
 
 
 class CheckpointLog(Result):
-    """The audit of a checkpoint, latest entry first."""
+    """The log of a checkpoint, latest entry first."""
 
     query_key: str
     entries: list[CheckpointMove]
@@ -109,7 +109,7 @@ class CheckpointLog(Result):
 
 @dataclass(frozen=True, slots=True)
 class StoredDoc(DocFields):
-    """A record as it lies in the corpus, without the whole article."""
+    """A stored record without the whole article."""
 
     status: str
     version: int
@@ -130,14 +130,14 @@ _DOC: Final = (
 
 
 def documents(connection: sqlite3.Connection, pmids: Sequence[int]) -> dict[int, StoredDoc]:
-    """Return records by PMID; those the corpus does not have are left out."""
+    """Return records by PMID; records not in the corpus are omitted."""
     rows = connection.execute(
         f"SELECT {_DOC} FROM documents WHERE pmid IN (SELECT value FROM json_each(?))", (json.dumps(list(pmids)),)
     )
-    return {row["pmid"]: _stored(row) for row in rows}
+    return {row["pmid"]: _read_doc(row) for row in rows}
 
 
-def _stored(row: sqlite3.Row) -> StoredDoc:
+def _read_doc(row: sqlite3.Row) -> StoredDoc:
     _verify(row)
     stored = dict(row)
     lists = {name: json.loads(stored.pop(name)) for name in ("pub_types", "mesh", "keywords", "authors")}
@@ -152,7 +152,7 @@ def _stored(row: sqlite3.Row) -> StoredDoc:
 
 
 def articles(connection: sqlite3.Connection, query_key: str | None = None) -> Iterator[Article]:
-    """Yield the whole records of the corpus, or of one query, by PMID; in constant memory."""
+    """Yield the whole records of the corpus, or of one query, by PMID, in constant memory."""
     last = -1
     while page := articles_after(connection, last, query_key):
         yield from page
@@ -160,7 +160,7 @@ def articles(connection: sqlite3.Connection, query_key: str | None = None) -> It
 
 
 def articles_after(connection: sqlite3.Connection, pmid: int, query_key: str | None = None) -> list[Article]:
-    """Return the whole records that follow a PMID, some hundreds of them."""
+    """Return the next page of whole records after a PMID."""
     source = "documents" if query_key is None else "membership JOIN documents USING (pmid)"
     chosen = "" if query_key is None else "query_key = :query_key AND"
     rows = connection.execute(
@@ -168,11 +168,11 @@ def articles_after(connection: sqlite3.Connection, pmid: int, query_key: str | N
         f"ORDER BY pmid LIMIT {_PAGE}",
         {"after": pmid, "query_key": query_key},
     )
-    return [_with_standing(Article.model_validate_json(unpack(*row))) for row in rows]
+    return [_add_standing(Article.model_validate_json(unpack(*row))) for row in rows]
 
 
-def _with_standing(article: Article) -> Article:
-    """Say how a record stands that was stored when that was not yet worked out."""
+def _add_standing(article: Article) -> Article:
+    """Add the publication status to a record that an earlier version stored without it."""
     standing = article.standing or standing_of_article(article)
     update = {"standing": standing, "retraction_status": retraction_status(standing)}
     return article if standing is article.standing else article.model_copy(update=update)
@@ -194,7 +194,7 @@ def corpora(connection: sqlite3.Connection) -> list[CorpusSummary]:
 
 
 def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key: str | None = None) -> CorpusStats:
-    """Count what the corpus holds, or what one query has of it."""
+    """Return the statistics of the corpus, or of one query."""
     among = "" if query_key is None else "WHERE pmid IN (SELECT pmid FROM membership WHERE query_key = :key)"
     key = {"key": query_key}
     one = connection.execute(
@@ -237,12 +237,12 @@ def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key:
 
 
 def graphs(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the models whose vectors a graph was made of, and of how many."""
+    """Return the number of vectors in the graph of each model."""
     return {row[0]: row[1] for row in connection.execute("SELECT model, passages FROM vector_graphs ORDER BY model")}
 
 
 def log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> CheckpointLog:
-    """Return who moved a checkpoint, latest first."""
+    """Return the log of a checkpoint, latest entry first."""
     rows = connection.execute(
         "SELECT at, kind, old_edat, new_edat, note FROM checkpoint_log WHERE query_key = ? ORDER BY id DESC LIMIT ?",
         (query_key, limit),
@@ -256,7 +256,7 @@ COLUMNS: Final = (
     *("pmid", "title", "abstract", "journal", "pdat", "edat", "lr", "doi", "pmcid", "retraction_status"),
     *(*LISTS, *NUMBERS, "first_seen_at", "last_seen_at"),
 )
-"""What a row has of a record; texts but for the PMID, lists and numbers."""
+"""The columns of an exported row."""
 
 
 def rows(connection: sqlite3.Connection, query_key: str | None) -> Iterator[dict[str, Any]]:
@@ -277,7 +277,7 @@ _COMPARED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid"
 
 
 def last_sync(connection: sqlite3.Connection, query_key: str) -> str:
-    """Return when the last sync of a query began, whatever came of it; every query that is there has had one."""
+    """Return the start of the last sync of a query, whether it succeeded or not."""
     row = connection.execute(
         "SELECT started_at FROM jobs WHERE query_key = ? ORDER BY rowid DESC LIMIT 1", (query_key,)
     ).fetchone()
@@ -285,9 +285,9 @@ def last_sync(connection: sqlite3.Connection, query_key: str) -> str:
 
 
 def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDiff:
-    """List what was added to a query and what happened to its records since a moment.
+    """List the records of a query that were added or changed since a time.
 
-    A record that another query had brought before counts as added when this one finds it.
+    A record that another query had already fetched counts as added when this query first finds it.
     """
     moment = since.removesuffix("Z")  # sorts before every fraction of its second
     lists: dict[Change, list[Difference]] = {"added": [], "revised": [], "retracted": [], "deleted": []}
@@ -303,28 +303,30 @@ def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDi
         {"key": query_key, "since": moment},
     ).fetchall()
     for row in rows:
-        found = _difference(connection, row, moment, is_new=row["added_at"] >= moment)
+        found = _build_difference(connection, row, moment, is_new=row["added_at"] >= moment)
         if found is not None:
             lists[found.change].append(found)
     return CorpusDiff(query_key=query_key, since=since, **lists)
 
 
 def _verify(row: sqlite3.Row) -> None:
-    """Compare what a record says with its hash.
+    """Compare the content of a record with its hash.
 
     Raises:
-        sqlite3.DatabaseError: they differ, so that bytes of the file have changed.
+        sqlite3.DatabaseError: they differ, because bytes of the file were changed.
     """
     texts = {name: row[name] for name in ("title", "abstract", "journal", "pdat", "pmcid")}
     try:
         is_whole = content_hash(pub_types=json.loads(row["pub_types"]), **texts) == row["content_hash"]
-    except TypeError:  # a text that became bytes or a number
+    except TypeError:  # damage turned a text into bytes or a number
         is_whole = False
     if not is_whole:
         raise sqlite3.DatabaseError(f"malformed record: the content of PMID {row['pmid']}")
 
 
-def _difference(connection: sqlite3.Connection, row: sqlite3.Row, since: str, *, is_new: bool) -> Difference | None:
+def _build_difference(
+    connection: sqlite3.Connection, row: sqlite3.Row, since: str, *, is_new: bool
+) -> Difference | None:
     versions = connection.execute(
         "SELECT * FROM versions WHERE pmid = ? AND version >= ? ORDER BY version", (row["pmid"], row["before"] or 1)
     ).fetchall()
@@ -338,7 +340,7 @@ def _difference(connection: sqlite3.Connection, row: sqlite3.Row, since: str, *,
     old = versions[0] if row["before"] is not None else None
     if last["change"] == "deleted":
         if not recent or (is_new and old is None):
-            return None  # gone before this query found it, or come and gone in between
+            return None  # deleted before this query found it, or added and deleted in between
         change: Change = "deleted"
     elif is_new:
         change = "added"
@@ -363,9 +365,9 @@ def _difference(connection: sqlite3.Connection, row: sqlite3.Row, since: str, *,
 
 
 def seen_since(connection: sqlite3.Connection, pmids: Sequence[int], moment: str, now: str) -> dict[int, str | None]:
-    """Return which records were fetched since a moment, with their dates of entry.
+    """Return the records fetched since a time, with their entry dates.
 
-    A time after ``now`` comes from a wrong clock and proves nothing.
+    Times after ``now`` come from a wrong clock and are ignored.
     """
     rows = connection.execute(
         "SELECT pmid, edat FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) "
@@ -376,16 +378,15 @@ def seen_since(connection: sqlite3.Connection, pmids: Sequence[int], moment: str
 
 
 def has_members(connection: sqlite3.Connection, query_key: str) -> bool:
-    """Tell whether a query has any records."""
+    """Return whether a query has any records."""
     found = connection.execute("SELECT 1 FROM membership WHERE query_key = ? LIMIT 1", (query_key,)).fetchone()
     return found is not None
 
 
 def unseen(connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str, now: str) -> list[int]:
-    """Return a query's records that entered PubMed from one day to another and were not fetched since a moment.
+    """Return a query's records that entered PubMed between two days and were not fetched since a time.
 
-    Those that the query is known not to find any more are left out. A time after ``now`` comes from a wrong clock and
-    proves nothing.
+    Records that the query no longer matches are excluded. Times after ``now`` come from a wrong clock and are ignored.
     """
     rows = connection.execute(
         "SELECT pmid FROM documents INDEXED BY documents_by_edat JOIN membership USING (pmid) WHERE query_key = ? "
@@ -397,9 +398,9 @@ def unseen(connection: sqlite3.Connection, query_key: str, first: str, last: str
 
 
 def count_entered(connection: sqlite3.Connection, query_key: str, first: str, last: str) -> int:
-    """Count the records entered from one day to another that a query finds, as far as is known here.
+    """Count a query's stored records entered between two days.
 
-    Indexes alone answer this, so that it takes a second for a million records.
+    SQLite needs only indexes for it, so it takes a second for a million records.
     """
     entered = "query_key = :key AND edat >= :first AND edat < :last AND unmatched_at IS NULL"
     row = connection.execute(

@@ -1,6 +1,6 @@
-"""The tables of the corpus file, and how an older file becomes a new one.
+"""The schema of the corpus file and its migrations.
 
-Open the file with Datasette or sqlite-utils: dates are ISO texts, lists are JSON, and ``corpora`` is where to begin.
+You can open the file with Datasette or sqlite-utils: dates are ISO strings, lists are JSON. Start with ``corpora``.
 """
 
 import re
@@ -22,15 +22,15 @@ from entrez_kit.base.private_files import (
 from entrez_kit.corpus.store.packing import BESIDE, pack
 
 APPLICATION_ID: Final = 0x456B6974
-"""Marks the file as ours ("Ekit"), so that no other SQLite file is ever taken for a corpus."""
+"""Marks the file as a corpus ("Ekit"), so that no other SQLite file is used as one."""
 
 SUPERSEDED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid", "content_hash", "lr")
-"""What a version said that is no longer the present one."""
+"""The fields that a superseded version keeps."""
 
 _TABLES: Final = (
     """
     CREATE TABLE documents (
-        -- One PubMed record each, as it was last seen. What is long stands last, so that the rest is read quickly.
+        -- The latest version of each PubMed record. Long columns are last, so that the others are read quickly.
         pmid INTEGER PRIMARY KEY,
         title TEXT NOT NULL,
         journal TEXT,
@@ -42,7 +42,7 @@ _TABLES: Final = (
         doi TEXT,
         status TEXT NOT NULL CHECK (status IN ('current', 'deleted')),
         retraction_status TEXT NOT NULL,  -- a RetractionStatus
-        design INTEGER NOT NULL,          -- the parts of quality that do not age
+        design INTEGER NOT NULL,          -- the parts of quality that do not depend on age
         journal_tier INTEGER NOT NULL,
         human INTEGER NOT NULL,
         version INTEGER NOT NULL,
@@ -55,14 +55,14 @@ _TABLES: Final = (
         authors TEXT NOT NULL,            -- JSON list, "Doe J"
         abstract TEXT,
         article TEXT NOT NULL,            -- the whole record, packed; `corpus export -f jsonl` has it as JSON
-        corrections TEXT                  -- JSON list of notices; null without any
+        corrections TEXT                  -- JSON list of notices, or null
     )
     """,
     "CREATE INDEX documents_by_edat ON documents (edat)",
     "CREATE INDEX documents_deleted ON documents (pmid) WHERE status = 'deleted'",
     """
     CREATE TABLE chunks (
-        -- The pieces of a record that embeddings stand for and searches show.
+        -- The parts of a record that are embedded and that searches show.
         id INTEGER PRIMARY KEY,
         pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
         chunk_id TEXT NOT NULL,           -- s0, s1_0 ... of labelled abstracts, w0, w1 ... of others
@@ -84,22 +84,22 @@ _TABLES: Final = (
     """,
     """
     CREATE TABLE membership (
-        -- Which records a query has found.
+        -- The records that each query has found.
         query_key TEXT NOT NULL,
         pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
         added_at TEXT NOT NULL,
-        unmatched_at TEXT,                -- when a sync saw that the query no longer finds it; null while it does
+        unmatched_at TEXT,                -- when a sync noticed that the query no longer matches, or null
         PRIMARY KEY (query_key, pmid)
     ) WITHOUT ROWID
     """,
     "CREATE INDEX membership_by_pmid ON membership (pmid)",
     """
     CREATE TABLE checkpoints (
-        -- How far each query has been followed.
+        -- The sync state of each query.
         query_key TEXT PRIMARY KEY,
         term TEXT,
-        last_edat TEXT,                   -- everything entered before is here
-        last_scan_at TEXT                 -- everything modified before is here
+        last_edat TEXT,                   -- the corpus has all records entered before
+        last_scan_at TEXT                 -- the corpus has all changes made before
     )
     """,
     """
@@ -132,7 +132,7 @@ _TABLES: Final = (
     "CREATE INDEX jobs_by_key ON jobs (query_key, started_at)",
     """
     CREATE TABLE unavailable (
-        -- Records that a search listed and NCBI then did not have; every later sync asks for them again.
+        -- Records that NCBI lists but did not return; later syncs fetch them again.
         query_key TEXT NOT NULL,
         pmid INTEGER NOT NULL,
         first_seen_at TEXT NOT NULL,
@@ -141,7 +141,7 @@ _TABLES: Final = (
     """,
     """
     CREATE TABLE outbox (
-        -- What an index elsewhere has yet to be told; one entry a chunk, the latest.
+        -- Changes that a remote index has not received yet; the latest per chunk.
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         uuid TEXT NOT NULL UNIQUE,
         operation TEXT NOT NULL CHECK (operation IN ('upsert', 'delete')),
@@ -162,7 +162,7 @@ _TABLES: Final = (
 _REVISIONS: Final = (
     """
     CREATE TABLE revisions (
-        -- What became of each record, version by version; what the present one says stands in documents.
+        -- The history of each record; the fields of the current version are in documents.
         pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
         version INTEGER NOT NULL,
         change TEXT NOT NULL CHECK (change IN ('added', 'revised', 'retracted', 'deleted')),
@@ -182,28 +182,28 @@ _REVISIONS: Final = (
     "CREATE INDEX revisions_by_time ON revisions (seen_at)",
     f"""
     CREATE VIEW versions AS
-        -- Every version of a record and what it says, the present one included.
+        -- Every version of a record with its fields, including the current one.
         SELECT r.pmid, r.version, r.change,
                {", ".join(f"iif(d.pmid IS NULL, r.{name}, d.{name}) AS {name}" for name in SUPERSEDED)},
                r.retraction_status, r.seen_at
         FROM revisions AS r LEFT JOIN documents AS d ON d.pmid = r.pmid AND d.version = r.version
     """,
 )
-# Made of the records, and described in ``search.index`` and ``search.vector_index``
+# Derived from the records; see ``search.index`` and ``search.vector_index``
 _WORD_INDEX: Final = (
     "CREATE TABLE lexical_queue (pmid INTEGER PRIMARY KEY)",
     """
     CREATE TABLE lexical_stems (
         number INTEGER PRIMARY KEY,
         stem TEXT NOT NULL UNIQUE,
-        records INTEGER NOT NULL DEFAULT 0  -- in how many it marks what they are about, those struck out not counted
+        records INTEGER NOT NULL DEFAULT 0  -- records whose topic it indicates, without deleted ones
     )
     """,
     """
     CREATE TABLE lexical_blocks (
         block INTEGER PRIMARY KEY,
-        records INTEGER NOT NULL,         -- those not struck out
-        struck BLOB,                      -- one bit a record; null where none is
+        records INTEGER NOT NULL,         -- without deleted ones
+        struck BLOB,                      -- one bit per record, set if deleted, or null
         lengths BLOB NOT NULL,            -- 16 bits a record
         pmids BLOB NOT NULL               -- 32 bits a record
     )
@@ -232,16 +232,16 @@ _WORD_INDEX: Final = (
 )
 _GRAPHS: Final = """
     CREATE TABLE IF NOT EXISTS vector_graphs (
-        -- Files beside this one, through which searches of many vectors go; without them every vector is compared.
+        -- Graph files next to this one for searches of many vectors; without them every vector is compared.
         model TEXT PRIMARY KEY,
         dim INTEGER NOT NULL,
-        block INTEGER NOT NULL,           -- the last of vector_blocks that is in it
+        block INTEGER NOT NULL,           -- the last row of vector_blocks in the graph
         passages INTEGER NOT NULL,
         file TEXT NOT NULL,
         made_by TEXT NOT NULL,            -- the library and its version
         size INTEGER NOT NULL,
         checksum INTEGER NOT NULL,
-        modified INTEGER NOT NULL         -- in nanoseconds; a file of another time is read and summed up first
+        modified INTEGER NOT NULL         -- in nanoseconds
     )
 """
 _VECTOR_INDEX: Final = (
@@ -258,13 +258,13 @@ _VECTOR_INDEX: Final = (
         block INTEGER PRIMARY KEY AUTOINCREMENT,
         model TEXT NOT NULL,
         dim INTEGER NOT NULL,
-        passages INTEGER NOT NULL,        -- those not struck out
-        struck BLOB,                      -- one bit a passage; null where none is
+        passages INTEGER NOT NULL,        -- without deleted ones
+        struck BLOB,                      -- one bit per passage, set if deleted, or null
         chunks BLOB NOT NULL,             -- numbers of passages, ascending, 64 bits each
         pmids BLOB NOT NULL,              -- 32 bits a passage
         middles BLOB NOT NULL,            -- float32 a dimension
         steps BLOB NOT NULL,              -- float32 a dimension
-        error REAL NOT NULL,              -- how far a vector is at most from middles + steps * codes
+        error REAL NOT NULL,              -- the maximum distance of a vector from middles + steps * codes
         codes BLOB NOT NULL               -- 8 bits a dimension, passage by passage
     )
     """,
@@ -287,7 +287,7 @@ _EARLIER_WORD_INDEX: Final = re.compile(r"CREATE VIRTUAL TABLE lexical_index USI
 
 @cache
 def expected_schema() -> Schema:
-    """Return the definitions of today's file."""
+    """Return the schema of the current format."""
     expected: dict[SchemaObject, frozenset[str]] = {}
     for statement in (*_TABLES, *_REVISIONS, *_WORD_INDEX, *_VECTOR_INDEX):
         text = normalize_definition(statement)
@@ -299,7 +299,7 @@ def expected_schema() -> Schema:
 
 
 def _check_schema(connection: sqlite3.Connection) -> None:
-    """Refuse a file of today's format whose schema is another one.
+    """Compare the schema of a file of the current format with the expected one.
 
     Raises:
         StoreError: an object is missing, was added or was changed.
@@ -310,10 +310,10 @@ def _check_schema(connection: sqlite3.Connection) -> None:
 
 
 def _check_before_migration(connection: sqlite3.Connection) -> None:
-    """Refuse a file of an earlier format with a view, trigger or virtual table that a migration would run.
+    """Check a file of an earlier format for views, triggers and virtual tables that a migration would run.
 
     Raises:
-        StoreError: there is one that no version of entrez-kit created.
+        StoreError: entrez-kit did not create one of them.
     """
     active = {
         each: definition
@@ -327,27 +327,27 @@ def _check_before_migration(connection: sqlite3.Connection) -> None:
 
 def _schema_changed(change: str) -> StoreError:
     return StoreError(
-        f"The file corpus.db in the data folder {change}; it was not used.",
-        recovery_hint="If you changed the file, undo that with SQLite (`DROP TRIGGER`, `DROP VIEW`, `DROP TABLE`, "
-        "`DROP INDEX`). If it came from another person, do not use it: records may have been changed. Otherwise it is "
-        "damaged: restore a copy, or move the file away and sync again.",
+        f"The file corpus.db in the data folder {change}. It was not used.",
+        recovery_hint="If you changed the file, undo the change with SQLite (`DROP TRIGGER`, `DROP VIEW`, `DROP "
+        "TABLE`, `DROP INDEX`). If another person gave you the file, do not use it: records may have been changed. "
+        "Otherwise it is damaged: restore a copy, or move the file away and sync again.",
         details={"reason": "changed_schema", "change": change},
     )
 
 
-def index_words_anew(connection: sqlite3.Connection) -> None:
-    """Make the tables of the full-text index anew, in place of those of earlier versions, too; queue every record."""
+def rebuild_word_index(connection: sqlite3.Connection) -> None:
+    """Recreate the tables of the full-text index, also from an earlier format, and queue every record."""
     names = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for name in names:
-        if name.startswith("lexical_") and not name.startswith("lexical_index_"):  # FTS5 drops its own with the first
+        if name.startswith("lexical_") and not name.startswith("lexical_index_"):  # FTS5 drops these with lexical_index
             connection.execute(f"DROP TABLE {name}")
     for statement in _WORD_INDEX:
         connection.execute(statement)
     connection.execute("INSERT INTO lexical_queue SELECT pmid FROM documents WHERE status = 'current'")
 
 
-def index_vectors_anew(connection: sqlite3.Connection) -> None:
-    """Make the tables of the index of vectors, or empty them, and queue every vector there is."""
+def rebuild_vector_index(connection: sqlite3.Connection) -> None:
+    """Create or empty the tables of the vector index, and queue every vector."""
     for statement in _VECTOR_INDEX:
         connection.execute(statement)
     for table in ("vector_queue", "vector_blocks", "vector_graphs"):
@@ -358,13 +358,13 @@ def index_vectors_anew(connection: sqlite3.Connection) -> None:
 def _create(connection: sqlite3.Connection) -> None:
     for statement in (*_TABLES, *_REVISIONS):
         connection.execute(statement)
-    index_words_anew(connection)
-    index_vectors_anew(connection)
+    rebuild_word_index(connection)
+    rebuild_vector_index(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
 
 
 def _pack(connection: sqlite3.Connection) -> None:
-    # The whole record is packed, and the present version no longer says again what the record says.
+    # Compress the whole record, and remove the fields of the current version that the record has too.
     columns = "pmid, version, change, retraction_status, seen_at"
     said = ", ".join(SUPERSEDED)
     connection.execute("ALTER TABLE versions RENAME TO versions_before")
@@ -387,27 +387,27 @@ def _pack(connection: sqlite3.Connection) -> None:
 Migration = Callable[[sqlite3.Connection], object]
 MIGRATIONS: tuple[Migration, ...] = (
     lambda connection: connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT"),
-    index_words_anew,  # another full-text index
-    lambda connection: None,  # made another table of the versions, which the sixth format replaces
-    index_vectors_anew,
+    rebuild_word_index,  # a new full-text index
+    lambda connection: None,  # created a table of versions that format 6 replaces
+    rebuild_vector_index,
     _pack,
     lambda connection: connection.execute(_GRAPHS),
 )
-"""Each turns a file of one format into the next, the first one of format 1; a new file has today's tables at once."""
+"""Each migrates a file to the next format; the first migrates format 1. A new file gets the current tables."""
 
 
 def current_format() -> int:
-    """Return the format of files as they are made today."""
+    """Return the number of the current file format."""
     return len(MIGRATIONS) + 1
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make sure that the file has today's tables; costs a few reads when it has.
+    """Ensure that the file has the current schema; migrate it if not.
 
-    A migration happens in one transaction, so that a file is always of one version or another.
+    All migrations run in one transaction, so that a file always has one complete format.
 
     Raises:
-        StoreError: the file is no corpus, its schema was changed, or a newer version of entrez-kit made it.
+        StoreError: the file is not a corpus, its schema was changed, or a newer version of entrez-kit created it.
     """
     restrict_schema(connection)
     with transaction(connection, "DEFERRED"):
@@ -417,7 +417,7 @@ def prepare(connection: sqlite3.Connection) -> None:
             return
     connection.execute("PRAGMA journal_mode=WAL")
     with transaction(connection, "IMMEDIATE"):
-        # Another process may have done it meanwhile.
+        # Another process may have migrated it meanwhile.
         version = _version(connection)
         _check_before_migration(connection)
         for step in MIGRATIONS[version - 1 :] if version else (_create,):
@@ -428,10 +428,10 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
-    """Let everything in the block happen, or nothing.
+    """Run the block in a transaction.
 
     Args:
-        connection: one outside a transaction.
+        connection: a connection without an open transaction.
         kind: DEFERRED to read, IMMEDIATE to write.
     """
     connection.execute(f"BEGIN {kind}")
@@ -440,7 +440,7 @@ def transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """Return the version of a file; inside a transaction, so that one being made is not taken for somebody else's."""
+    """Return the format of a file; call it inside a transaction, so that a file being created is not refused."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
     if version == 0 and mark == 0:
@@ -449,14 +449,14 @@ def _version(connection: sqlite3.Connection) -> int:
         foreign = mark != APPLICATION_ID
     if foreign:
         raise StoreError(
-            "The file corpus.db in the data folder is no corpus of entrez-kit; it was left alone.",
-            recovery_hint="Move it away, or name another folder with ENTREZ_KIT_DATA_DIR.",
+            "The file corpus.db in the data folder is not a corpus of entrez-kit. It was not changed.",
+            recovery_hint="Move it away, or set ENTREZ_KIT_DATA_DIR to another folder.",
             details={"reason": "not_a_corpus"},
         )
     if version > current_format():
         raise StoreError(
-            f"A newer version of entrez-kit made this corpus (format {version}; this one knows {current_format()}).",
-            recovery_hint="Upgrade entrez-kit, or name another folder with ENTREZ_KIT_DATA_DIR.",
+            f"A newer version of entrez-kit created this corpus (format {version}; supported: {current_format()}).",
+            recovery_hint="Upgrade entrez-kit, or set ENTREZ_KIT_DATA_DIR to another folder.",
             details={"reason": "newer_store", "format": version, "known": current_format()},
         )
     return version

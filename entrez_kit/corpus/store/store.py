@@ -1,7 +1,6 @@
-"""Store: the corpus as the rest of the kit uses it, one method per thing that is done to it.
+"""Store: the interface of the corpus for the rest of the package.
 
-The tables are described in ``schema``; searching and indexes elsewhere work on connections lent by ``reading`` and
-``writing``.
+``schema`` describes the tables. Searches and remote indexes use connections from ``reading`` and ``writing``.
 """
 
 import hashlib
@@ -20,9 +19,9 @@ from entrez_kit.base.wording import Argument, NextCall, Wording
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store import checkpoints, reading, writing
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
-from entrez_kit.corpus.store.database import CorpusFile, alone
+from entrez_kit.corpus.store.database import CorpusFile, hold_lock
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
-from entrez_kit.corpus.store.schema import index_vectors_anew, index_words_anew
+from entrez_kit.corpus.store.schema import rebuild_vector_index, rebuild_word_index
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
 from entrez_kit.pubmed.models import Article
@@ -34,15 +33,15 @@ _NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
 
 
 class Store(CorpusFile):
-    """The one local corpus of a user: documents, their versions and chunks, and how far each query was followed.
+    """The local corpus of a user: records, their versions and chunks, and the checkpoints of queries.
 
-    Safe for threads and for several processes. The file is made by the first write; before that the corpus is empty.
-    Every method raises ``StoreError`` when the file cannot be used.
+    Safe for threads and for several processes. The first write creates the file; before that the corpus is empty.
+    Every method raises ``StoreError`` if the file cannot be used.
 
     Args:
         path: the file.
-        clock: tells the time; for tests.
-        graph_records: the folder with the hashes of graph files; by default a folder of the file's folder.
+        clock: returns the current time; tests replace it.
+        graph_records: the folder with the hashes of graph files; default: a folder next to the file.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class Store(CorpusFile):
         return cls(settings.data_dir / CORPUS_FILE, graph_records=settings.cache_dir / "graphs")
 
     def read(self, question: Callable[[sqlite3.Connection, *Asked], Answer], *asked: *Asked) -> Answer:
-        """Return what one of the questions of ``reading`` finds in the corpus as it is now."""
+        """Run a query function of ``reading`` on a snapshot of the corpus and return its result."""
         with self.reading() as connection:
             return question(connection, *asked)
 
@@ -70,12 +69,12 @@ class Store(CorpusFile):
         *,
         within: sqlite3.Connection | None = None,
     ) -> Upserted:
-        """Write records: new ones, new versions of changed ones; the rest is noted as seen.
+        """Insert new records, add versions of changed records, and update the last-seen time of the others.
 
         Args:
             docs: the records.
             query_key: the query that found them, if any.
-            within: the connection of an open transaction; without it, this call is one transaction.
+            within: the connection of an open transaction; by default the call opens its own.
         """
         prepared = [item if isinstance(item, Doc) else Doc.of(item) for item in docs]
         now = stamp(self.clock())
@@ -86,39 +85,39 @@ class Store(CorpusFile):
         return done
 
     def get_pubmed_doc(self, pmid: int | str) -> StoredDoc | None:
-        """Return a record, or None."""
+        """Return a record; None if the corpus does not have it."""
         return self.documents([int(pmid)]).get(int(pmid))
 
     def documents(self, pmids: Sequence[int]) -> dict[int, StoredDoc]:
-        """Return records by PMID; those the corpus does not have are left out."""
+        """Return records by PMID; records not in the corpus are omitted."""
         return self.read(reading.documents, pmids)
 
     def articles(self, query_key: str | None = None) -> Iterator[Article]:
-        """Yield the whole records of the corpus or of one query, by PMID, as they are when the first is asked for.
+        """Yield the whole records of the corpus or of one query, by PMID, from one snapshot.
 
         Raises:
-            EntityNotFound: there is no such query.
+            EntityNotFound: the corpus does not have this query.
         """
-        with self._reading_of(query_key) as connection:
+        with self._read_query(query_key) as connection:
             yield from reading.articles(connection, query_key)
 
     def rows(self, query_key: str | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the records of the corpus or of one query, by PMID, as rows of a table.
+        """Yield the records of the corpus or of one query, by PMID, as table rows.
 
         Raises:
-            EntityNotFound: there is no such query.
+            EntityNotFound: the corpus does not have this query.
         """
-        with self._reading_of(query_key) as connection:
+        with self._read_query(query_key) as connection:
             yield from reading.rows(connection, query_key)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Work out anew what is made of the stored records (quality, chunks, indexes); return how many.
+        """Rebuild the data derived from stored records (quality, chunks, indexes); return the number of records.
 
-        Needed after an upgrade that judges or cuts records otherwise. No record gets a new version by it, and a chunk
-        that stays the same keeps its vectors.
+        Needed after an upgrade that changes the scores or the chunks. It creates no new versions, and an unchanged
+        chunk keeps its vectors.
 
         Args:
-            progress: called after each batch with the number done and the number there are.
+            progress: called after each batch with the number of records done and the total.
         """
         done, last = 0, -1
         total = self.stats().documents
@@ -132,25 +131,25 @@ class Store(CorpusFile):
             if progress is not None:
                 progress(done, max(done, total))
         with self.writing() as connection:
-            index_words_anew(connection)
-            index_vectors_anew(connection)
+            rebuild_word_index(connection)
+            rebuild_vector_index(connection)
         self.index_words()
         self.index_vectors()
         return done
 
     def index_words(self, least: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
-        """Bring the full-text index up to date, some thousands of records a transaction.
+        """Update the full-text index, some thousands of records per transaction.
 
         Args:
-            least: leave it at fewer queued records.
-            progress: called after each transaction with the number done and the number there are.
+            least: the minimum number of queued records; with fewer, do nothing.
+            progress: called after each transaction with the number of records done and the total.
         """
         from entrez_kit.corpus.search import index as lexical
 
         self._catch_up(lexical.count_queued, lexical.catch_up, least, progress)
 
     def index_vectors(self, least: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
-        """Bring the index of the vectors up to date, some thousands of vectors a transaction; see ``index_words``."""
+        """Update the vector index, some thousands of vectors per transaction; see ``index_words``."""
         from entrez_kit.corpus.search import vector_index
 
         self._catch_up(vector_index.count_queued, vector_index.catch_up, least, progress)
@@ -174,81 +173,81 @@ class Store(CorpusFile):
     # checkpoints
 
     def get_checkpoint(self, query_key: str) -> Checkpoint | None:
-        """Return how far a query was followed, or None for an unknown key."""
+        """Return the checkpoint of a query; None for an unknown key."""
         return self.read(checkpoints.get, query_key)
 
     def set_checkpoint(self, query_key: str, last_edat: str, note: str | None = None) -> None:
-        """Set a checkpoint by hand, forward or back; the audit remembers it.
+        """Set a checkpoint to an earlier or later time and log the change.
 
         Raises:
-            InvalidInput: the moment cannot be read, or lies in the future, where a sync would skip what is to come.
+            InvalidInput: the time is invalid, or is in the future, so that a sync would skip records.
         """
         moment, now = read_moment(last_edat, "last_edat"), self.clock()
         if moment > to_second(now + timedelta(days=1)):
             raise InvalidInput(
                 Wording(
                     Argument("last_edat"),
-                    f": {last_edat} lies in the future; records entered until then would never be fetched.",
+                    f": {last_edat} is in the future. Records entered before that time would never be fetched.",
                 ),
                 invalid_input=f"last_edat={last_edat}",
-                recovery_hint="Give a moment that has passed.",
+                recovery_hint="Give a time in the past.",
                 details={"reason": "future_checkpoint"},
             )
         with self.writing() as connection:
             checkpoints.set_by_hand(connection, query_key, moment, now, note)
 
     def checkpoint_log(self, query_key: str) -> CheckpointLog:
-        """Return who moved a checkpoint, latest first."""
-        with self._reading_of(query_key) as connection:
+        """Return the log of a checkpoint, latest entry first."""
+        with self._read_query(query_key) as connection:
             return reading.log(connection, query_key)
 
     # reports
 
     def corpora(self) -> CorpusList:
-        """Return the queries that are kept in step."""
+        """Return the queries of the corpus."""
         return CorpusList(path=str(self.path), corpora=self.read(reading.corpora))
 
     def stats(self, query_key: str | None = None) -> CorpusStats:
-        """Count what the corpus holds, or what one query has of it.
+        """Return the statistics of the corpus, or of one query.
 
         Raises:
-            EntityNotFound: there is no such query.
+            EntityNotFound: the corpus does not have this query.
         """
-        with self._reading_of(query_key) as connection:
+        with self._read_query(query_key) as connection:
             return reading.stats(connection, str(self.path), self.size_bytes(), query_key)
 
     def last_sync(self, query_key: str) -> str:
-        """Return when the last sync of a query began.
+        """Return the start of the last sync of a query.
 
         Raises:
-            EntityNotFound: there is no such query.
+            EntityNotFound: the corpus does not have this query.
             StoreError: the corpus cannot be read.
         """
-        with self._reading_of(query_key) as connection:
+        with self._read_query(query_key) as connection:
             return reading.last_sync(connection, query_key)
 
     def diff(self, query_key: str, since: str) -> CorpusDiff:
-        """List what was added to a query, and which of its records were revised, retracted or deleted.
+        """List the records of a query that were added, revised, retracted or deleted since a time.
 
         Raises:
-            EntityNotFound: there is no such query.
-            InvalidInput: ``since`` is no date.
+            EntityNotFound: the corpus does not have this query.
+            InvalidInput: ``since`` is not a time.
         """
         moment = read_moment(since, "since")
-        with self._reading_of(query_key) as connection:
+        with self._read_query(query_key) as connection:
             return reading.diff(connection, query_key, moment)
 
-    def known_key(self, query_key: str | None) -> None:
-        """Make sure that a query is kept here; None stands for the whole corpus.
+    def check_key(self, query_key: str | None) -> None:
+        """Check that the corpus has a query; None means the whole corpus.
 
         Raises:
-            EntityNotFound: there is no such query.
+            EntityNotFound: the corpus does not have this query.
         """
-        with self._reading_of(query_key):
+        with self._read_query(query_key):
             pass
 
     @contextmanager
-    def _reading_of(self, query_key: str | None) -> Iterator[sqlite3.Connection]:
+    def _read_query(self, query_key: str | None) -> Iterator[sqlite3.Connection]:
         with self.reading() as connection:
             if query_key is not None and checkpoints.get(connection, query_key) is None:
                 raise _unknown_key(connection, query_key)
@@ -257,18 +256,18 @@ class Store(CorpusFile):
     # syncing
 
     def sync_lock(self, query_key: str) -> AbstractContextManager[None]:
-        """Hold the right to sync a key; others are refused meanwhile, with the reason sync_running. See ``alone``."""
-        return alone(
+        """Hold the lock for syncing a key; other syncs of it fail with the reason sync_running. See ``hold_lock``."""
+        return hold_lock(
             self.path,
             f"sync-{hashlib.sha256(query_key.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}",
             f"is being synced for {query_key!r} by another process",
             "sync_running",
-            "Wait until the other sync has ended and try again; other keys can be synced meanwhile.",
+            "Wait until the other sync has ended, and try again. You can sync other keys meanwhile.",
             query_key=query_key,
         )
 
     def start_job(self, query_key: str, term: str, *, replaces_term: bool = False) -> Job:
-        """Enter a new sync of a key whose lock is held."""
+        """Create the job of a new sync; the caller holds the lock of the key."""
         now = self.clock()
         with self.writing() as connection:
             if replaces_term:
@@ -276,7 +275,7 @@ class Store(CorpusFile):
             return checkpoints.start(connection, query_key, term, now)
 
     def fresh(self, job: Job, pmids: Sequence[int]) -> dict[int, str | None]:
-        """Return which of these were fetched since the unfinished sync that this one resumes, with their EDAT."""
+        """Return the records that the unfinished sync which this job resumes already fetched, with their EDAT."""
         if not job.resumes:
             return {}
         return self.read(reading.seen_since, pmids, stamp(job.seen_since), stamp(self.clock()))
@@ -292,17 +291,16 @@ class Store(CorpusFile):
         unmatched: Sequence[int] = (),
         advance_to: str | None = None,
     ) -> Upserted:
-        """Write what one batch of a sync brought, all in one transaction: records, membership, job and checkpoint.
+        """Commit one batch of a sync in one transaction: records, membership, job and checkpoint.
 
         Args:
-            job: the sync; its counts are brought up to date.
-            docs: records as fetched.
-            already_here: listed records that need not be fetched, because the sync that is resumed did, with their
-                EDAT.
-            unavailable: listed records that NCBI does not have.
+            job: the sync; its counts are updated.
+            docs: the fetched records.
+            already_here: listed records that the resumed sync already fetched, with their EDAT.
+            unavailable: listed records that NCBI did not return.
             deleted: records that PubMed has withdrawn.
-            unmatched: those of ``docs`` that the query no longer finds.
-            advance_to: the highest EDAT, when everything entered up to it has been committed with this batch.
+            unmatched: the records among ``docs`` that the query no longer matches.
+            advance_to: the highest EDAT, if this batch completes the records entered up to it.
         """
         from entrez_kit.corpus.search import index as lexical
 
@@ -334,24 +332,24 @@ class Store(CorpusFile):
         return done
 
     def finish_job(self, job: Job, ending: Ending) -> None:
-        """Write down how a sync ended; a complete one has seen everything modified before it began."""
+        """Store the final state of a sync; a complete sync also sets the time of the last scan."""
         now = self.clock()
         with self.writing() as connection:
             if ending == "complete":
                 checkpoints.bind(connection, job)
-                checkpoints.scanned(connection, job)
+                checkpoints.record_scan(connection, job)
             checkpoints.finish(connection, job, ending, now)
         self.index_words()
 
 
 def _unknown_key(connection: sqlite3.Connection, query_key: str) -> EntityNotFound:
     known = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
-    listed = f"The keys there are: {', '.join(known)}." if known else "There are none yet."
+    listed = f"The known keys are: {', '.join(known)}." if known else "The corpus has no queries yet."
     return EntityNotFound(
         f"The corpus has no query {query_key!r}.",
         invalid_input=f"query_key={query_key}",
         recovery_hint=Wording(
-            f"{listed} To make one call ", NextCall("sync_delta", query_key=query_key, term=...), "."
+            f"{listed} To create one, call ", NextCall("sync_delta", query_key=query_key, term=...), "."
         ),
         details={"reason": "unknown_query_key", "known": known},
     )

@@ -14,9 +14,9 @@ from entrez_kit.pubmed.standing import RETRACTED, StandingStatus, standing_of
 
 @dataclass(slots=True)
 class Upserted:
-    """What became of records that were written, by PMID.
+    """The outcomes of written records, by PMID.
 
-    ``retracted`` are those that newly are; ``standings`` say what is new of how records stand, by the words for it.
+    ``retracted`` lists newly retracted records; ``standings`` lists records by their new publication status.
     """
 
     inserted: list[int] = field(default_factory=list)
@@ -40,7 +40,7 @@ class _KnownVersion(NamedTuple):
 
     @property
     def statuses(self) -> set[StandingStatus]:
-        """How the record stood, by all that was said of it."""
+        """The publication statuses of the stored version."""
         standing = standing_of(
             publication_types=json.loads(self.pub_types),
             corrections=json.loads(self.corrections or "[]"),
@@ -66,7 +66,7 @@ _PLAIN: Final = (
     "pmid", "title", "abstract", "journal", "year", "pdat", "edat", "pmcid", "doi", "retraction_status", "content_hash",
     "article", "corrections",
 )  # fmt: skip
-"""What a row takes from a record as it is, and what as JSON."""
+"""Columns stored as plain values, and columns stored as JSON."""
 _LISTS: Final = ("pub_types", "mesh", "keywords", "authors")
 _COLUMNS: Final = (
     *_PLAIN[1:], *_LISTS, "lr", "status", "design", "journal_tier", "human", "version", "last_seen_at"
@@ -88,23 +88,23 @@ _SUPERSEDE: Final = (
     "WHERE d.pmid = revisions.pmid) WHERE pmid = :pmid "
     "AND version = (SELECT version FROM documents WHERE pmid = :pmid)"
 )
-"""Keeps what the present version says, before the record changes."""
+"""Copies the fields of the current version before the record changes."""
 _QUEUE: Final = "INSERT OR REPLACE INTO outbox (uuid, operation, queued_at) VALUES (?, ?, ?)"
 
 
 def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Upserted:
-    """Insert what is new, make a new version of what has changed, and note that the rest was seen.
+    """Insert new records, add versions of changed records, and update the last-seen time of the others.
 
-    A record has changed when its content hash has, or when NLM's date of revision has advanced. One that was deleted
-    and is back counts as added again.
+    A record has changed if its content hash differs or its revision date (LR) is later. A deleted record that appears
+    again counts as added.
     """
     given = {doc.pmid: doc for doc in docs}
-    known = _known(connection, given)
+    known = _read_versions(connection, given)
     done = Upserted(max_edat_seen=max((doc.edat for doc in given.values() if doc.edat), default=None))
     changes: list[tuple[Doc, str]] = []
     for pmid, doc in given.items():
         before = known.get(pmid)
-        change = _change(before, doc)
+        change = _find_change(before, doc)
         if change is None:
             done.skipped.append(pmid)
             continue
@@ -113,10 +113,10 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
         if change == "retracted":
             done.retracted.append(pmid)
         _note_standing(done, doc, before)
-    connection.executemany(_INSERT, [_row(given[pmid], 1, now) for pmid in done.inserted])
+    connection.executemany(_INSERT, [_build_row(given[pmid], 1, now) for pmid in done.inserted])
     connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in done.updated])
     connection.executemany(
-        _UPDATE, [_row(given[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
+        _UPDATE, [_build_row(given[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
     )
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])
@@ -126,7 +126,7 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
 
 
 def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) -> list[int]:
-    """Mark records as deleted from PubMed and take them out of every index; return which were not marked before."""
+    """Mark records as deleted and remove them from all indexes; return those that were current before."""
     rows = connection.execute(
         "SELECT pmid FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) AND status = 'current'",
         (json.dumps(list(pmids)),),
@@ -144,7 +144,7 @@ def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) ->
 
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
-    """Note that a query has found these records."""
+    """Add records to a query."""
     from entrez_kit.corpus.search import index as lexical
 
     listed = list(pmids)
@@ -161,12 +161,12 @@ def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[
 
 
 def queue_words(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
-    """Note for the full-text index that records are new, were changed or are no longer current."""
+    """Queue new, changed or deleted records for the full-text index."""
     connection.executemany("INSERT OR IGNORE INTO lexical_queue VALUES (?)", ((pmid,) for pmid in pmids))
 
 
 def note_unmatched(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
-    """Note that a query no longer finds these records, which stay what it has found."""
+    """Mark records that a query no longer matches; they stay in the corpus."""
     connection.executemany(
         "UPDATE membership SET unmatched_at = ? WHERE query_key = ? AND pmid = ?",
         [(now, query_key, pmid) for pmid in pmids],
@@ -174,7 +174,7 @@ def note_unmatched(connection: sqlite3.Connection, query_key: str, pmids: Iterab
 
 
 def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> None:
-    """Work out anew what is made of records: quality and chunks; a chunk that stays the same is left."""
+    """Recompute quality and chunks of records; unchanged chunks are not rewritten."""
     connection.executemany(
         "UPDATE documents SET design = ?, journal_tier = ?, human = ?, retraction_status = ? WHERE pmid = ?",
         [(*doc.quality, doc.retraction_status, doc.pmid) for doc in docs],
@@ -182,7 +182,7 @@ def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> N
     _write_chunks(connection, docs, now, announce_all=False)
 
 
-def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _KnownVersion]:
+def _read_versions(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _KnownVersion]:
     rows = connection.execute(
         f"SELECT pmid, {', '.join(_KnownVersion._fields)} FROM documents "
         "WHERE pmid IN (SELECT value FROM json_each(?))",
@@ -192,7 +192,7 @@ def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _K
 
 
 def _note_standing(done: Upserted, doc: Doc, before: _KnownVersion | None) -> None:
-    """Note what a reader of the corpus has to be told: how a record newly stands, or that a new one is in doubt."""
+    """Report a new publication status of a record, or a new record that is retracted or questioned."""
     if doc.standing is None:
         return
     after = {doc.standing.status}
@@ -206,7 +206,7 @@ def _note_standing(done: Upserted, doc: Doc, before: _KnownVersion | None) -> No
             done.standings.setdefault(text, []).append(doc.pmid)
 
 
-def _change(before: _KnownVersion | None, doc: Doc) -> str | None:
+def _find_change(before: _KnownVersion | None, doc: Doc) -> str | None:
     if before is None or before.status != "current":
         return "added"
     if before.content_hash == doc.content_hash and (doc.lr is None or (before.lr is not None and doc.lr <= before.lr)):
@@ -215,7 +215,7 @@ def _change(before: _KnownVersion | None, doc: Doc) -> str | None:
     return "retracted" if newly else "revised"
 
 
-def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
+def _build_row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
     return {
         **{name: getattr(doc, name) for name in _PLAIN},
         **{name: as_json(getattr(doc, name)) for name in _LISTS},
@@ -229,11 +229,11 @@ def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[
     }
 
 
-# What hangs on a record ----------------------------------------------------------------------------------------------
+# Chunks --------------------------------------------------------------------------------------------------------------
 
 
 def _write_chunks(connection: sqlite3.Connection, docs: Sequence[Doc], now: str, *, announce_all: bool = True) -> None:
-    """Bring the chunks of records up to date. A chunk whose text stays keeps its row, and with it its vectors."""
+    """Update the chunks of records. A chunk with the same text keeps its row and its vectors."""
     old: dict[tuple[int, str], sqlite3.Row] = {
         (row["pmid"], row["chunk_id"]): row
         for row in connection.execute(
@@ -263,7 +263,7 @@ def _write_chunks(connection: sqlite3.Connection, docs: Sequence[Doc], now: str,
 
 
 def _drop_chunks(connection: sqlite3.Connection, chunks: Iterable[Sequence[Any]], now: str) -> None:
-    """Delete chunks, given as (id, uuid), with their vectors, and tell the indexes elsewhere."""
+    """Delete chunks, given as (id, uuid), with their vectors, and queue the deletion for remote indexes."""
     for number, uuid in list(chunks):
         connection.execute("DELETE FROM chunks WHERE id = ?", (number,))
         connection.execute(_QUEUE, (uuid, "delete", now))

@@ -1,7 +1,7 @@
-"""Connecting to a Weaviate server: where it is, whether it answers, and its failures as errors of this library.
+"""The connection to a Weaviate server, and the translation of its client's errors.
 
-The client talks REST for the schema and gRPC for data. Nothing but the server itself is asked: the checks the client
-would make on its own, which include a look at PyPI, are switched off, and the two that matter are made here.
+The client uses REST for the schema and gRPC for data. Its own start-up checks, which include a request to PyPI, are
+disabled; this module makes the two necessary checks, so that only the server itself receives requests.
 """
 
 import logging
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 GRPC_PORT: Final = 50051
 CLOUD: Final = (".weaviate.cloud", ".weaviate.network", ".weaviate.io", ".semi.technology")
-"""Hosts of Weaviate Cloud, whose gRPC has a name of its own."""
+"""Hosts of Weaviate Cloud, which have a separate host name for gRPC."""
 LONGEST_DETAIL: Final = 300
-"""Characters of what the server says that are passed on."""
+"""The maximum number of characters of a server message in an error."""
 REBUILD: Final = run(
-    "corpus reindex --index weaviate", "Ask whoever runs the server to make the index in Weaviate anew"
+    "corpus reindex --index weaviate", "Ask the administrator of the server to rebuild the index in Weaviate"
 )
 _CLASS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,229}")
 
@@ -32,7 +32,7 @@ Answer = TypeVar("Answer")
 
 
 class Server(NamedTuple):
-    """Where a Weaviate server listens."""
+    """The address of a Weaviate server."""
 
     host: str
     port: int
@@ -42,35 +42,34 @@ class Server(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The server as messages name it."""
+        """The name of the server in messages."""
         return f"Weaviate at {self.host}:{self.port}"
 
 
 def server_of(settings: Settings) -> Server:
-    """Return the server that is set up.
+    """Return the address of the configured server.
 
     Raises:
-        NotConfigured: none is set up, its address cannot be used, or the key must not be sent there.
-        LocalIndexError: it is out of reach under ``--offline``.
+        NotConfigured: no server is configured, its address is invalid, or the key must not be sent there.
+        LocalIndexError: the server cannot be used with ``--offline``.
     """
     from entrez_kit.services.transport.policy import is_loopback
 
     if settings.weaviate_url is None:
         raise NotConfigured(
-            "There is no address of a Weaviate server.",
-            recovery_hint="Set WEAVIATE_URL, e.g. http://localhost:8080; the local index answers "
-            "where weaviate is not asked for.",
+            "No Weaviate server is configured.",
+            recovery_hint="Set WEAVIATE_URL, e.g. http://localhost:8080. Without it, searches use the local index.",
             details={"reason": "weaviate_url_missing"},
         )
     parts = urlsplit(settings.weaviate_url)
     host, secure = parts.hostname or "", parts.scheme == "https"
     if parts.path.strip("/"):
-        raise _unusable(settings, "A Weaviate server is reached by host and port; a path cannot be used.")
+        raise _bad_address(settings, "The address of a Weaviate server is a host and a port, without a path.")
     if settings.weaviate_api_key is not None and not secure and not is_loopback(host):
-        raise _unusable(settings, "WEAVIATE_API_KEY is sent over https or to this machine only.")
+        raise _bad_address(settings, "WEAVIATE_API_KEY is only sent over https or to this machine.")
     if settings.offline and not is_loopback(host):
         raise LocalIndexError(
-            f"Weaviate at {host} is out of reach in offline mode.",
+            f"Weaviate at {host} cannot be used in offline mode.",
             recovery_hint=Wording(
                 "Leave ", OFFLINE_SWITCH, " out, or search the local index (leave ", Argument("index"), " out)."
             ),
@@ -96,10 +95,10 @@ def server_of(settings: Settings) -> Server:
 
 
 def class_of(settings: Settings) -> str:
-    """Return the name of the collection, as Weaviate writes it.
+    """Return the name of the collection with an initial capital, as Weaviate stores it.
 
     Raises:
-        NotConfigured: it cannot be the name of a collection.
+        NotConfigured: the name is not valid for a collection.
     """
     name = settings.weaviate_class
     if _CLASS.fullmatch(name) is None:
@@ -113,33 +112,33 @@ def class_of(settings: Settings) -> str:
 
 
 def connect(settings: Settings) -> "WeaviateClient":
-    """Open a connection and make sure that both ports answer.
+    """Open a connection and check that both ports answer.
 
     Raises:
-        NotConfigured: the extra is not installed, no server is set up, or its address cannot be used.
+        NotConfigured: the extra is not installed, no server is configured, or its address is invalid.
         LocalIndexError: the server is too old or does not accept the key.
         VectorIndexError: the server does not answer.
     """
     server = server_of(settings)
     require("weaviate", "The index weaviate")
-    return ask(settings, lambda: _connected(settings, server))
+    return ask(settings, lambda: _open_client(settings, server))
 
 
-def _connected(settings: Settings, server: Server) -> "WeaviateClient":
+def _open_client(settings: Settings, server: Server) -> "WeaviateClient":
     from urllib.request import proxy_bypass
 
     from weaviate import config, connect_to_custom
 
     from entrez_kit.services.transport.policy import is_loopback
 
-    # A batch with rejected objects would be logged with all their text; the caller is told of each anyway.
+    # The client would log the full text of rejected objects; the result names each of them anyway.
     logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)
     key = settings.weaviate_api_key
     seconds = settings.weaviate_timeout_ms / 1000
-    # A proxy of the environment may stand in between; the client itself would not look at NO_PROXY.
+    # The environment may set a proxy, and the client ignores NO_PROXY.
     proxied = not is_loopback(server.host) and not proxy_bypass(server.host)
     more = {}
-    if hasattr(config, "GrpcConfig"):  # older clients have none
+    if hasattr(config, "GrpcConfig"):  # older clients do not have it
         more["grpc_config"] = config.GrpcConfig(channel_options=_channel_options(proxied))
     client = connect_to_custom(
         http_host=server.host,
@@ -167,10 +166,10 @@ def _channel_options(proxied: bool) -> list[tuple[str, int]]:
 
 
 def _check_grpc(server: Server, seconds: float, proxied: bool) -> None:
-    """Make sure that gRPC answers; the client would try for a minute before it says that it does not.
+    """Check that gRPC answers; the client itself would try for a minute before it fails.
 
     Raises:
-        VectorIndexError: it does not.
+        VectorIndexError: it does not answer.
     """
     import grpc
 
@@ -189,30 +188,30 @@ def _check_grpc(server: Server, seconds: float, proxied: bool) -> None:
             problem = exc.code().name
     if problem in ("UNAVAILABLE", "DEADLINE_EXCEEDED"):
         raise VectorIndexError(
-            f"{server.name} answers, its gRPC port {server.grpc_port} does not.",
-            recovery_hint="Set WEAVIATE_GRPC_PORT to the port the server was started with, and open it (docker: "
+            f"{server.name} answers, but its gRPC port {server.grpc_port} does not.",
+            recovery_hint="Set WEAVIATE_GRPC_PORT to the server's gRPC port, and open that port (docker: "
             "-p 50051:50051).",
             details={"reason": "grpc_unreachable", "grpc_port": server.grpc_port},
         )
 
 
 def ask(settings: Settings, question: Callable[[], Answer]) -> Answer:
-    """Ask the server something, and turn what its client raises into errors of this library.
+    """Run a request and convert the client's errors into errors of this library.
 
     Raises:
-        VectorIndexError: the server does not answer, or refuses.
-        LocalIndexError: it cannot be used as it is set up.
+        VectorIndexError: the server does not answer, or refuses the request.
+        LocalIndexError: the server cannot be used with these settings.
     """
     try:
         return question()
     except EntrezKitError:
         raise
-    except Exception as exc:  # the client raises its own errors, and those of httpx, grpc and pydantic
-        error = _typed(exc, settings)
-    raise error  # out here, so that nothing the client holds, the key included, hangs on it
+    except Exception as exc:  # the client raises its own errors and those of httpx, grpc and pydantic
+        error = _convert_error(exc, settings)
+    raise error  # outside of the handler, so that the error keeps no reference to the client, which has the key
 
 
-def _typed(exc: Exception, settings: Settings) -> VectorIndexError:
+def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     import httpx
     from weaviate import exceptions as theirs
 
@@ -251,7 +250,7 @@ def _typed(exc: Exception, settings: Settings) -> VectorIndexError:
         )
     if "vector lengths don't match" in said or "dimension" in said:
         return LocalIndexError(
-            f"{server.name} holds vectors of another model.",
+            f"{server.name} has vectors of a different model.",
             recovery_hint=Wording(REBUILD, "."),
             details={"reason": "dimension_changed", "said": said},
         )
@@ -261,19 +260,19 @@ def _typed(exc: Exception, settings: Settings) -> VectorIndexError:
             details={"reason": "server_error", **({"status": status} if status else {})},
         )
     return VectorIndexError(
-        f"What {server.name} answers cannot be read ({type(exc).__name__}).", details={"reason": "invalid_response"}
+        f"The reply of {server.name} cannot be parsed ({type(exc).__name__}).", details={"reason": "invalid_response"}
     )
 
 
 def without_key(text: str, settings: Settings) -> str:
-    """Return what the server says, in a line, without the key in case it repeats it."""
+    """Return a server message as one line, with the key redacted."""
     if settings.weaviate_api_key is not None:
         text = text.replace(settings.weaviate_api_key.get_secret_value(), "***")
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_DETAIL else f"{text[:LONGEST_DETAIL]}…"
 
 
-def _unusable(settings: Settings, why: str) -> NotConfigured:
+def _bad_address(settings: Settings, why: str) -> NotConfigured:
     return NotConfigured(
         why,
         invalid_input=f"WEAVIATE_URL={settings.weaviate_url}",

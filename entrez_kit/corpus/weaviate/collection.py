@@ -1,12 +1,12 @@
 """WeaviateIndex: the passages of a corpus in one collection of a Weaviate server.
 
-Every passage is one object under the uuid it has in the corpus, so that writing it twice changes nothing. Vectors are
-made by the corpus and sent along; the collection has no vectorizer. A hybrid search sends one query by words and one by
-vector, because the server's own hybrid search returns only a fused score: ``bm25`` is its BM25 over the passages,
-``sim`` the cosine similarity.
+Every passage is one object with its uuid from the corpus, so that writing it twice has no effect. The corpus supplies
+the vectors; the collection has no vectorizer. A hybrid search sends one query by words and one by vector, because the
+server's own hybrid search returns only a combined score: ``bm25`` is its BM25 over the passages, ``sim`` the cosine
+similarity.
 
-The description of the collection tells whose vectors are in it. A collection without such a description is somebody
-else's; it is neither written to nor dropped.
+The description of the collection names the model of its vectors. A collection without such a description belongs to
+another program; it is neither written to nor dropped.
 """
 
 import math
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 BATCH: Final = 200
 """Objects per request."""
 MOST_HITS: Final = 10_000
-"""A server returns no more (its QUERY_MAXIMUM_RESULTS)."""
+"""The maximum number of results of a server (its QUERY_MAXIMUM_RESULTS)."""
 VECTOR: Final = "default"
-"""Name that Weaviate gives to the only vector of an object."""
+"""Weaviate's name for the only vector of an object."""
 
 _TEXT: Final = {"dataType": ["text"], "tokenization": "field", "indexSearchable": False}
 _SHOWN: Final = {"indexFilterable": False}
@@ -70,7 +70,7 @@ class VectorSource(NamedTuple):
 
 @dataclass(slots=True)
 class BatchResult:
-    """What became of passages: uuids of those the index has taken, and why it has not taken the others."""
+    """The outcomes of passages: the uuids stored, and the reasons for the others."""
 
     done: list[str] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
@@ -93,16 +93,16 @@ class SearchHit(TypedDict):
 class WeaviateIndex:
     """One collection of a Weaviate server. It connects when first used; close it, or use it as a context manager.
 
-    Every method that asks the server raises ``VectorIndexError`` when it does not answer or refuses, and
-    ``LocalIndexError`` when it cannot be used as it is set up.
+    Every method that sends a request raises ``VectorIndexError`` if the server does not answer or refuses, and
+    ``LocalIndexError`` if it cannot be used with these settings.
 
     Args:
-        settings: server, key, collection and time limit.
-        embedder: makes vectors of queries; None for an index of words alone.
-        dim: dimension of its vectors, where that is known already.
+        settings: server, key, collection and timeout.
+        embedder: embeds queries; None for an index of words only.
+        dim: the dimension of its vectors, if known.
 
     Raises:
-        NotConfigured: no server is set up, or a setting cannot be used.
+        NotConfigured: no server is configured, or a setting is invalid.
     """
 
     def __init__(self, settings: Settings, embedder: "Embedder | None" = None, *, dim: int | None = None) -> None:
@@ -131,25 +131,25 @@ class WeaviateIndex:
 
     @cached_property
     def vectors(self) -> VectorSource:
-        """Whose vectors this index is to hold."""
+        """The model and dimension of this index's vectors."""
         if self._embedder is None:
             return VectorSource(None, None)
         return VectorSource(self._embedder.name, self._dim if self._dim is not None else self._embedder.dim)
 
     def exists(self) -> bool:
-        """Tell whether the collection is there."""
-        return bool(self._ask(lambda: self._connected.collections.exists(self.name)))
+        """Return whether the collection exists."""
+        return bool(self._ask(lambda: self._connection.collections.exists(self.name)))
 
     def ensure_schema(self) -> None:
-        """Make the collection if it is not there, and make sure that it is fit for this corpus if it is.
+        """Create the collection, or check that the existing one can be used for this corpus.
 
         Raises:
-            LocalIndexError: the collection is somebody else's, lacks properties or holds vectors of another model.
+            LocalIndexError: another program created it, it lacks properties, or it has vectors of a different model.
         """
         if not self.exists():
             made = {
                 "class": self.name,
-                "description": self._described(),
+                "description": self._describe(),
                 "vectorConfig": {
                     VECTOR: {
                         "vectorizer": {"none": {}},
@@ -159,48 +159,48 @@ class WeaviateIndex:
                 },
                 "properties": [{"name": name, **how} for name, how in PROPERTIES.items()],
             }
-            self._ask(lambda: self._connected.collections.create_from_dict(made))
+            self._ask(lambda: self._connection.collections.create_from_dict(made))
             return
         self.check(writing=True)
 
     def check(self, *, writing: bool = False) -> None:
-        """Make sure that the collection is there and can be searched, or written to.
+        """Check that the collection exists and can be searched or written.
 
         Raises:
-            LocalIndexError: it is not there, is somebody else's or holds vectors of another model.
+            LocalIndexError: it does not exist, another program created it, or it has vectors of a different model.
         """
         held = self.held_vectors()
         if held == self.vectors or (self._embedder is None and not writing):
             return
-        raise self._unfit(
-            f"holds vectors of {held.name}, not of {self.vectors.name}",
+        raise self._collection_error(
+            f"has vectors of {held.name}, not of {self.vectors.name}",
             "model_changed",
-            Wording(REBUILD, ", or set ENTREZ_KIT_EMBEDDINGS to what it was."),
+            Wording(REBUILD, ", or set ENTREZ_KIT_EMBEDDINGS to its former value."),
             model=self.vectors.model,
             held=held.model,
         )
 
     def held_vectors(self) -> VectorSource:
-        """Return whose vectors the collection holds.
+        """Return the model and dimension of the collection's vectors.
 
         Raises:
-            LocalIndexError: it is not there, was not made by entrez-kit or lacks properties.
+            LocalIndexError: it does not exist, entrez-kit did not create it, or it lacks properties.
         """
         if not self.exists():
-            raise self._unfit("does not exist", "no_collection", Wording(REBUILD, "."))
+            raise self._collection_error("does not exist", "no_collection", Wording(REBUILD, "."))
         found = self._ask(lambda: self._collection.config.get(simple=True))
         described = _DESCRIBED.fullmatch(found.description or "")
         if described is None:
-            raise self._unfit(
-                "was not made by entrez-kit; it was left alone",
+            raise self._collection_error(
+                "was not created by entrez-kit, so it was not changed",
                 "foreign_collection",
                 "Choose another name with WEAVIATE_CLASS.",
             )
         kinds = {item.name: item.data_type.value for item in found.properties}
         lacking = [name for name, how in PROPERTIES.items() if kinds.get(name) != how["dataType"][0]]
         if lacking:
-            raise self._unfit(
-                f"has no {', '.join(lacking)} as this version of entrez-kit needs",
+            raise self._collection_error(
+                f"lacks properties that this version of entrez-kit needs ({', '.join(lacking)})",
                 "schema_differs",
                 Wording(REBUILD, "."),
                 properties=lacking,
@@ -208,10 +208,10 @@ class WeaviateIndex:
         return VectorSource(described["model"], int(described["dim"]) if described["dim"] else None)
 
     def drop(self) -> None:
-        """Delete the collection with all that is in it.
+        """Delete the collection and its content.
 
         Raises:
-            LocalIndexError: it was not made by entrez-kit.
+            LocalIndexError: entrez-kit did not create it.
         """
         try:
             self.held_vectors()
@@ -220,10 +220,10 @@ class WeaviateIndex:
                 return
             if exc.reason != "schema_differs":
                 raise
-        self._ask(lambda: self._connected.collections.delete(self.name))
+        self._ask(lambda: self._connection.collections.delete(self.name))
 
     def count(self) -> int:
-        """Return how many passages the collection holds."""
+        """Return the number of passages in the collection."""
         return int(self._ask(lambda: self._collection.aggregate.over_all(total_count=True)).total_count or 0)
 
     def uuids(self) -> Iterator[str]:
@@ -235,11 +235,11 @@ class WeaviateIndex:
     # writing
 
     def upsert_chunks(self, chunks: Iterable[Mapping[str, Any]]) -> BatchResult:
-        """Write passages, each under its uuid; one that is there already is replaced.
+        """Write passages under their uuids; existing ones are replaced.
 
         Args:
-            chunks: ``pmid``, ``chunk_id``, ``text``, ``vector`` (not for an index of words alone), and what else is
-                known of ``PROPERTIES``.
+            chunks: ``pmid``, ``chunk_id``, ``text``, ``vector`` (unless the index is of words only), and any other of
+                ``PROPERTIES``.
         """
         from weaviate.classes.data import DataObject
 
@@ -247,7 +247,7 @@ class WeaviateIndex:
         for chunk in chunks:
             uuid = chunk_uuid(chunk.get("pmid", ""), chunk.get("chunk_id", ""))
             try:
-                vector = self._vector(chunk)
+                vector = self._read_vector(chunk)
             except ValueError as exc:
                 result.errors[uuid] = str(exc)
                 continue
@@ -282,11 +282,11 @@ class WeaviateIndex:
             else:
                 result.done.append(str(item.uuid))
 
-    def _vector(self, chunk: Mapping[str, Any]) -> list[float] | None:
-        """Return the vector of a passage at length 1.
+    def _read_vector(self, chunk: Mapping[str, Any]) -> list[float] | None:
+        """Return the normalized vector of a passage.
 
         Raises:
-            ValueError: the passage cannot be written; the text says why.
+            ValueError: the passage cannot be written; the message has the reason.
         """
         lacking = [name for name in REQUIRED if not chunk.get(name)]
         if lacking:
@@ -299,14 +299,14 @@ class WeaviateIndex:
             raise ValueError("it has no vector")
         numbers = [float(number) for number in vector]
         if len(numbers) != dim:
-            raise ValueError(f"its vector has {len(numbers)} dimensions where {dim} were due")
+            raise ValueError(f"its vector has {len(numbers)} dimensions (expected {dim})")
         length = math.sqrt(math.fsum(number * number for number in numbers))
         if not math.isfinite(length) or length == 0:
-            raise ValueError("its vector points nowhere")
+            raise ValueError("its vector has no direction")
         return numbers if abs(length - 1) < 1e-6 else [number / length for number in numbers]
 
     def delete(self, uuids: Sequence[str]) -> BatchResult:
-        """Take passages out; those that are not there count as done."""
+        """Delete passages; missing ones count as deleted."""
         from weaviate.classes.query import Filter
 
         result = BatchResult()
@@ -325,13 +325,13 @@ class WeaviateIndex:
     # searching
 
     def hybrid_search(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[SearchHit]:
-        """Return the passages that match a query by words and, with an embedder, by meaning; the best first.
+        """Return the passages that match a query by words and, with an embedder, by meaning; best first.
 
-        A record that only the words find is compared by meaning as well.
+        A record found only by words also gets a similarity.
 
         Args:
             query: question or words.
-            limit: most passages.
+            limit: the maximum number of passages.
             pmids: search only the passages of these records.
 
         Raises:
@@ -350,25 +350,25 @@ class WeaviateIndex:
         best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
         hybrid = self._embedder is not None
         ordered = sorted(found.values(), key=lambda hit: -relevance_of(hit, best, hybrid=hybrid))
-        return [_hit_of(candidate) for candidate in ordered[:limit]]
+        return [_to_hit(candidate) for candidate in ordered[:limit]]
 
     def by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
-        """Return the passages with the highest BM25, of these records only if any are given."""
+        """Return the passages with the highest BM25; only of ``pmids`` if given."""
         from weaviate.classes.query import MetadataQuery
 
         asked = {"query_properties": ["text"], "return_metadata": MetadataQuery(score=True)}
-        found = self._found(lambda: self._collection.query.bm25, query, limit, pmids, asked)
-        return [_candidate(item, bm25=item.metadata.score) for item in found]
+        found = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, asked)
+        return [_to_candidate(item, bm25=item.metadata.score) for item in found]
 
     def by_meaning(self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
-        """Return the passages nearest to a vector, of these records only if any are given."""
+        """Return the nearest passages to a vector; only of ``pmids`` if given."""
         from weaviate.classes.query import MetadataQuery
 
         asked = {"return_metadata": MetadataQuery(distance=True)}
-        found = self._found(lambda: self._collection.query.near_vector, list(vector), limit, pmids, asked)
-        return [_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
+        found = self._run_search(lambda: self._collection.query.near_vector, list(vector), limit, pmids, asked)
+        return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
 
-    def _found(
+    def _run_search(
         self, search: Callable[[], Any], what: Any, limit: int, pmids: Sequence[int] | None, asked: dict[str, Any]
     ) -> Any:
         from weaviate.classes.query import Filter
@@ -378,26 +378,26 @@ class WeaviateIndex:
             asked["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
         return self._ask(lambda: search()(what, **asked)).objects
 
-    # what it rests on
+    # helpers
 
     @property
-    def _connected(self) -> "WeaviateClient":
+    def _connection(self) -> "WeaviateClient":
         if self._client is None:
             self._client = connect(self._settings)
         return self._client
 
     @cached_property
     def _collection(self) -> "Collection[Any, Any]":
-        return self._connected.collections.get(self.name)
+        return self._connection.collections.get(self.name)
 
     def _ask(self, question: "Callable[[], Any]") -> Any:
         return ask(self._settings, question)
 
-    def _described(self) -> str:
+    def _describe(self) -> str:
         model, dim = self.vectors
         return f"{_DESCRIPTION}none" if model is None else f"{_DESCRIPTION}{model} ({dim} dimensions)"
 
-    def _unfit(self, what: str, reason: str, hint: str, **details: object) -> LocalIndexError:
+    def _collection_error(self, what: str, reason: str, hint: str, **details: object) -> LocalIndexError:
         return LocalIndexError(
             f"The collection {self.name} of {self.server.name} {what}.",
             recovery_hint=hint,
@@ -405,7 +405,7 @@ class WeaviateIndex:
         )
 
 
-def _hit_of(candidate: Candidate) -> SearchHit:
+def _to_hit(candidate: Candidate) -> SearchHit:
     hit = SearchHit(uuid=candidate.uuid or "", pmid=str(candidate.pmid))
     if candidate.sim is not None:
         hit["sim"] = candidate.sim
@@ -416,7 +416,7 @@ def _hit_of(candidate: Candidate) -> SearchHit:
     return hit
 
 
-def _candidate(item: Any, **numbers: float) -> Candidate:
+def _to_candidate(item: Any, **numbers: float) -> Candidate:
     quality = item.properties.get("quality_total")
     quality = None if quality is None else int(quality)
     return Candidate(int(item.properties["pmid"]), str(item.uuid), quality=quality, **numbers)

@@ -1,13 +1,11 @@
-"""The corpus in a Weaviate server: what has changed is delivered to it, and it is searched in place of the local index.
+"""Delivery of changed passages to a Weaviate server, and searches there instead of in the local index.
 
-The corpus itself stays in its file. Every change of a passage leaves an entry in the table ``outbox``, in the same
-transaction; an entry goes when the server has taken the passage, so that a server that is down is told later. An entry
-says only that the server is behind: what is sent is the passage as it is now, so that it does not matter how often and
-in which order entries are delivered.
+The corpus stays in its file. Each change of a passage adds an entry to the table ``outbox`` in the same transaction.
+The entry is removed when the server has stored the passage, so a server that is down receives it later. An entry only
+marks a passage as changed; the current passage is sent. So the order and number of deliveries do not matter.
 
-Which query has found a record is not sent. The corpus knows it better than an index that may lag behind, and a record
-that another query finds need not be sent again: a small corpus is asked for by its PMIDs, of a large one the server's
-hits are sifted here.
+The server does not store which query has found a record: the corpus knows it, and a record need not be sent again if
+another query finds it. A search within a small corpus sends its PMIDs; the hits for a large one are filtered locally.
 """
 
 import json
@@ -27,7 +25,7 @@ from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.search.ranking import Candidate
-from entrez_kit.corpus.store.database import alone
+from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
 from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, SearchHit, WeaviateIndex
@@ -38,14 +36,14 @@ if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
 
 PASSAGES_PER_RECORD: Final = 3
-"""So many passages are asked for to get one record, at first."""
+"""Passages requested per wanted record in the first request."""
 GROWTH: Final = 4
 MOST_NAMED: Final = 10_000
-"""A corpus of so many records is asked for by its PMIDs."""
+"""The maximum number of records of a corpus whose PMIDs are sent with a search."""
 MOST_REFUSED: Final = 3
-"""Batches of which the server takes nothing, before the rest is left for later."""
+"""The number of consecutive batches that the server may refuse completely before the delivery stops."""
 NAMED: Final = 20
-"""So many refused passages are named in an error."""
+"""The maximum number of refused passages that an error lists."""
 
 Ask = Callable[[int], list[SearchHit]]
 
@@ -58,14 +56,14 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
 
     Args:
         services: the corpus and the settings.
-        query: what to look for.
-        wanted: most records.
-        corpus: only records of this query.
+        query: question or words.
+        wanted: the maximum number of records.
+        corpus: a query key; searches only records of this corpus.
 
     Raises:
-        NotConfigured: no server is set up.
-        VectorIndexError: it does not answer.
-        LocalIndexError: it has no collection for this corpus, or one of another model.
+        NotConfigured: no server is configured.
+        VectorIndexError: the server does not answer.
+        LocalIndexError: it has no collection for this corpus, or one with vectors of a different model.
         EmbeddingsError: the query could not be embedded.
     """
     embedder, store = embedder_of(services.settings, queries=True), services.corpus
@@ -78,7 +76,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
 
 
 class _SearchedRecords(NamedTuple):
-    """The records among which is searched; ``pmids`` where they are few enough to be named."""
+    """The records to search; ``pmids`` is set if there are at most ``MOST_NAMED``."""
 
     store: "Store"
     corpus: str | None
@@ -97,17 +95,17 @@ class _SearchedRecords(NamedTuple):
         return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MOST_NAMED else None)
 
     def best(self, wanted: int, ask: Ask) -> list[Candidate]:
-        """Return the leading records under their nearest passage, asking for more hits until there are enough."""
+        """Return the best records with their nearest passage; request more hits until there are enough."""
         limit = min(MOST_HITS, max(1, wanted * PASSAGES_PER_RECORD))
         while True:
             hits = ask(limit)
-            found = _records_of(self._known(hits))
+            found = _group_by_record(self._keep_known(hits))
             if len(found) >= wanted or len(hits) < limit or limit == MOST_HITS:
                 return found[:wanted]
             limit = min(MOST_HITS, limit * GROWTH)
 
-    def _known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
-        """Leave out what the corpus, or the query in question, does not have: the server may lag behind."""
+    def _keep_known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        """Remove hits that the corpus or its query does not have, because the server may be outdated."""
         among = "" if self.corpus is None else "JOIN membership AS m ON m.pmid = c.pmid AND m.query_key = :corpus"
         with self.store.reading() as connection:
             rows = connection.execute(
@@ -118,8 +116,8 @@ class _SearchedRecords(NamedTuple):
         return [hit for hit in hits if hit["uuid"] in known]
 
 
-def _records_of(hits: Sequence[SearchHit]) -> list[Candidate]:
-    """Return the record of each hit once, with the highest numbers of its passages."""
+def _group_by_record(hits: Sequence[SearchHit]) -> list[Candidate]:
+    """Return each record once, with the highest scores of its passages."""
     found: dict[int, Candidate] = {}
     for hit in hits:
         pmid, sim, bm25 = int(hit["pmid"]), hit.get("sim"), hit.get("bm25")
@@ -140,7 +138,7 @@ def count_undelivered(store: "Store") -> int:
 
 
 class Delivered(Reported):
-    """What a Weaviate server was told: passages written and deleted, and how many it has yet to be told of."""
+    """The result of a delivery: passages written, deleted and still waiting."""
 
     collection: str
     written: int
@@ -149,26 +147,26 @@ class Delivered(Reported):
 
 
 def drain(services: Services) -> Delivered:
-    """Deliver what has changed since last time. Can be interrupted and run again; nothing is lost by it.
+    """Deliver the changes since the last delivery. Can be interrupted and run again without loss.
 
-    A collection that is not there is made, and then everything is delivered.
+    If the collection does not exist, create it and deliver every passage.
 
     Args:
         services: the corpus and the settings.
 
     Raises:
-        NotConfigured: no server is set up, or the embeddings provider has no key.
-        VectorIndexError: the server does not answer; what it took before is not sent again.
+        NotConfigured: no server is configured, or the embeddings provider has no key.
+        VectorIndexError: the server does not answer; passages already stored are not sent again.
         LocalIndexError: the collection cannot be used for this corpus.
-        LocalEmbeddingsError: the corpus has no vectors of the model in use.
+        LocalEmbeddingsError: the corpus has no vectors of the configured model.
         StoreError: another process is delivering, or the corpus cannot be written.
     """
     settings, store = services.settings, services.corpus
     server_of(settings)
-    with _delivering(store.path):
+    with _lock_delivery(store.path):
         if not count_undelivered(store):
             return Delivered(collection=WeaviateIndex(settings).name, written=0, deleted=0, waiting=0)
-        with _index_of(services, embedder_of(settings)) as index:
+        with _open_index(services, embedder_of(settings)) as index:
             if not index.exists():
                 _queue_everything(store)
             index.ensure_schema()
@@ -176,28 +174,28 @@ def drain(services: Services) -> Delivered:
 
 
 def rebuild(services: Services) -> Delivered:
-    """Deliver every passage anew and take out those the corpus does not have; vectors that are missing are made first.
+    """Deliver every passage again, and delete passages that the corpus does not have; create missing vectors first.
 
-    A collection whose vectors are of another model, or which an older version made, is made anew. After an interruption
-    the next delivery goes on.
+    A collection with vectors of a different model, or from an older version, is recreated. After an interruption the
+    next delivery continues.
 
     Args:
         services: the corpus and the settings.
 
     Raises:
-        NotConfigured: no server is set up, or the embeddings provider has no key.
+        NotConfigured: no server is configured, or the embeddings provider has no key.
         VectorIndexError: the server does not answer.
-        LocalIndexError: the collection was not made by entrez-kit.
-        EmbeddingsError: vectors were missing and could not be made.
+        LocalIndexError: entrez-kit did not create the collection.
+        EmbeddingsError: missing vectors could not be created.
         StoreError: another process is delivering, or the corpus cannot be written.
     """
     settings, store = services.settings, services.corpus
     server_of(settings)
     embedder = embedder_of(settings)
-    with _delivering(store.path):
+    with _lock_delivery(store.path):
         if embedder is not None:
             vectors.embed_missing(store, embedder)
-        with _index_of(services, embedder) as index:
+        with _open_index(services, embedder) as index:
             if index.exists():
                 try:
                     index.check(writing=True)
@@ -213,9 +211,9 @@ def rebuild(services: Services) -> Delivered:
 
 
 def deliver(services: Services) -> str | None:
-    """Deliver what a sync has changed; return a warning where that did not work, or not for everything.
+    """Deliver the changes of a sync; return a warning if some could not be delivered.
 
-    The corpus is complete whatever happens here, and what was not delivered waits for the next time.
+    An error here does not affect the corpus; undelivered passages wait for the next delivery.
     """
     try:
         problem = drain(services).shortfall()
@@ -224,22 +222,22 @@ def deliver(services: Services) -> str | None:
     if problem is None:
         return None
     hint = problem.recovery_hint
-    said = f"Weaviate was not told of everything, the next sync tries again: {problem.message}"
+    said = f"Weaviate did not receive all changes; the next sync tries again: {problem.message}"
     return Wording(said, " ", ByDoor(hint, "") if isinstance(hint, Wording) else hint)
 
 
 def _run(store: "Store", index: WeaviateIndex) -> Delivered:
-    """Deliver entry after entry of the outbox; those that are refused stay where they are."""
+    """Deliver the entries of the outbox in order; refused entries stay there."""
     result = Delivered(collection=index.name, written=0, deleted=0, waiting=0)
     total, today, errors = count_undelivered(store), store.clock().date(), dict[str, str]()
     last, refused_in_a_row = 0, 0
     while refused_in_a_row < MOST_REFUSED and (rows := _entries_after(store, index, last)):
         last = rows[-1]["id"]
         gone = index.delete([row["uuid"] for row in rows if row["pmid"] is None])
-        written = index.upsert_chunks(_chunk(row, today) for row in rows if row["pmid"] is not None)
+        written = index.upsert_chunks(_build_object(row, today) for row in rows if row["pmid"] is not None)
         taken = {*gone.done, *written.done}
         with store.writing() as connection:
-            # A passage that has changed meanwhile has a new entry, with another id.
+            # A passage that has changed meanwhile has a new entry with a different id.
             connection.executemany("DELETE FROM outbox WHERE id = ?", [(r["id"],) for r in rows if r["uuid"] in taken])
         result.written += len(written.done)
         result.deleted += len(gone.done)
@@ -274,8 +272,8 @@ def _shortfall(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> Ve
     lacking = "it has no vector" in errors.values()
     kind = LocalIndexError if lacking else VectorIndexError
     return kind(
-        f"{index.server.name} did not take {number:,} passage{'s' if number > 1 else ''} ({first}).",
-        recovery_hint=Wording(REINDEX, " to make the vectors that are missing.") if lacking else None,
+        f"{index.server.name} refused {number:,} passage{'s' if number > 1 else ''} ({first}).",
+        recovery_hint=Wording(REINDEX, " to create the missing vectors.") if lacking else None,
         details={
             "reason": "vectors_missing" if lacking else "passages_refused",
             "partial": True,
@@ -285,8 +283,8 @@ def _shortfall(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> Ve
     )
 
 
-def _chunk(row: sqlite3.Row, today: date) -> dict[str, Any]:
-    """Return a passage as the index takes it."""
+def _build_object(row: sqlite3.Row, today: date) -> dict[str, Any]:
+    """Return a passage in the form that the index stores."""
     import numpy as np
 
     parts, retracted = Lasting(row["design"], row["journal_tier"], row["human"]), row["retraction_status"] == RETRACTED
@@ -300,11 +298,11 @@ def _chunk(row: sqlite3.Row, today: date) -> dict[str, Any]:
     }
 
 
-def _index_of(services: Services, embedder: Embedder | None) -> WeaviateIndex:
-    """Return the index for the vectors that the corpus has.
+def _open_index(services: Services, embedder: Embedder | None) -> WeaviateIndex:
+    """Return the index for the corpus's vectors of a model.
 
     Raises:
-        LocalEmbeddingsError: it has none of this model.
+        LocalEmbeddingsError: the corpus has no vectors of this model.
     """
     dim = None
     if embedder is not None:
@@ -323,7 +321,7 @@ def _queue_everything(store: "Store") -> None:
 
 
 def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
-    """Take out of the index what the corpus does not have; return how many passages that were."""
+    """Delete passages from the index that the corpus does not have; return their number."""
     removed, held = 0, index.uuids()
     while page := list(islice(held, 1_000)):
         with store.reading() as connection:
@@ -335,12 +333,12 @@ def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     return removed
 
 
-def _delivering(path: Path) -> AbstractContextManager[None]:
-    """Hold the right to deliver: an older state of a passage must not overtake a newer one. See ``alone``."""
-    return alone(
+def _lock_delivery(path: Path) -> AbstractContextManager[None]:
+    """Hold the delivery lock, so that an older state of a passage never replaces a newer one. See ``hold_lock``."""
+    return hold_lock(
         path,
         "weaviate",
         "is being delivered to Weaviate by another process",
         "delivery_running",
-        "Wait until it has ended; it delivers everything that waits.",
+        "Wait until it has ended. It delivers all waiting passages.",
     )

@@ -92,11 +92,11 @@ def test_a_text_that_points_nowhere_still_gets_a_vector_of_length_1() -> None:
         ([[1.0, 0.0], [1.0]], "different dimensions"),
         ([[], []], "0 dimensions"),
         ([1.0, 2.0], "0 dimensions"),
-        ([[1.0, float("nan")], [1.0, 0.0]], "not made of numbers"),
-        ([[1.0, float("inf")], [1.0, 0.0]], "not made of numbers"),
-        ([[1.0, 1e300], [1.0, 0.0]], "not made of numbers"),
-        ([[1.0, None], [1.0, 0.0]], "not made of numbers"),
-        ([["a", "b"], ["c", "d"]], "not made of numbers"),
+        ([[1.0, float("nan")], [1.0, 0.0]], "not (finite )?numbers"),
+        ([[1.0, float("inf")], [1.0, 0.0]], "not (finite )?numbers"),
+        ([[1.0, 1e300], [1.0, 0.0]], "not (finite )?numbers"),
+        ([[1.0, None], [1.0, 0.0]], "not (finite )?numbers"),
+        ([["a", "b"], ["c", "d"]], "not (finite )?numbers"),
     ],
 )
 def test_answers_that_cannot_be_used_are_refused(answer: Any, problem: str) -> None:
@@ -110,7 +110,7 @@ def test_a_dimension_that_changes_on_the_way_is_refused() -> None:
     embedder = Embedder(Given([[1.0, 0.0]], [[1.0, 0.0, 0.0]]))
     embedder.embed(["a"])
 
-    with pytest.raises(EmbeddingsError, match="3 dimensions where 2 were due"):
+    with pytest.raises(EmbeddingsError, match="3 dimensions .expected 2"):
         embedder.embed(["b"])
 
 
@@ -259,14 +259,14 @@ def test_openai_is_asked_again_as_often_as_the_settings_allow(openai: OpenAI, mo
     [
         (lambda answer: {**answer, "data": answer["data"][:1]}, "1 vectors for 2 texts"),
         (lambda answer: {**answer, "data": []}, "0 vectors for 2 texts"),
-        (lambda answer: {"object": "list"}, "cannot be read"),
+        (lambda answer: {"object": "list"}, "cannot be parsed"),
         (
             lambda answer: b'{"data": [{"index": 0, "embedding": [NaN, 1]}, {"index": 1, "embedding": [0, 1]}]}',
             "numbers",
         ),
         (lambda answer: b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [0, 1]}]}', "dimensions"),
-        (lambda answer: b"<html>Bad gateway</html>", "cannot be read"),
-        (lambda answer: b"", "cannot be read"),
+        (lambda answer: b"<html>Bad gateway</html>", "cannot be parsed"),
+        (lambda answer: b"", "cannot be parsed"),
     ],
 )
 def test_what_openai_answers_is_checked(openai: OpenAI, change: Callable[[Any], Any], problem: str) -> None:
@@ -432,6 +432,6 @@ def test_an_encoder_of_queries_needs_the_one_of_passages(others: dict[str, str],
     notes = Notes()
     check_configuration(notes, settings)
     (check,) = notes.checks
-    assert (check.status, "encoder of queries" in check.detail) == ("failed", True)
+    assert (check.status, "query encoder" in check.detail) == ("failed", True)
     check_configuration(notes, load_settings({**MEDCPT, "home": tmp_path}))
     assert "queries by hf:ncbi/MedCPT-Query-Encoder" in notes.checks[1].detail

@@ -197,7 +197,7 @@ def test_a_record_that_no_longer_matches_stays_and_is_brought_up_to_date(world: 
         result = state.sync()
 
         assert counts(result) == (0, 1, 5)
-        assert result.warnings == ["No longer found by the query, but kept: PMID 1030."]
+        assert result.warnings == ["No longer matched by the query, but kept: PMID 1030."]
         assert state.store.stats("fish").documents == 30
 
 
@@ -261,7 +261,7 @@ def test_another_term_for_a_key_is_refused_and_changes_nothing(world: World) -> 
         state.sync()
         before = contents(state.store)
 
-        with pytest.raises(InvalidInput, match="follows another query: zebrafish") as caught:
+        with pytest.raises(InvalidInput, match="synced with a different query: zebrafish") as caught:
             state.sync(term="mice")
 
         assert caught.value.reason == "term_changed"
@@ -333,7 +333,7 @@ def test_a_checkpoint_set_before_the_first_sync_is_where_it_starts(world: World)
 
 def test_a_query_that_is_too_large_for_a_call_is_refused_with_the_command_to_run(world: World) -> None:
     with world.of(series(30)) as state:
-        with pytest.raises(InvalidInput, match="30 records to fetch, more than the 20") as caught:
+        with pytest.raises(InvalidInput, match="finds 30 records.*at most 20") as caught:
             state.sync(key="my fish", max_first=20)
 
         assert caught.value.details["command"] == "entrez-kit corpus sync 'my fish' zebrafish"
@@ -573,7 +573,7 @@ def test_a_full_store_ends_the_sync_and_the_next_one_goes_on(world: World, monke
     monkeypatch.setattr(sync, "BATCH", 100)
     with world.of(series(900)) as state:
         state.sync(term="1001[uid]", key="other")
-        with state.store._lent(writable=True) as connection:
+        with state.store._lend(writable=True) as connection:
             before = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count={before + 250}")
         with pytest.raises(StoreError, match="disk is full"):

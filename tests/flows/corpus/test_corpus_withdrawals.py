@@ -74,7 +74,7 @@ def test_an_old_record_that_no_longer_matches_is_told_once_and_kept(world: World
     world.clock.move(days=30)
     about_mice = papers[2].but(abstract="About mice.")
     with world.of(_with(papers, about_mice)) as state:
-        assert state.sync().warnings == [f"No longer found by the query, but kept: PMID {OLD}."]
+        assert state.sync().warnings == [f"No longer matched by the query, but kept: PMID {OLD}."]
         assert rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == [(OLD,)]
         assert state.store.stats("fish").documents == 30
         asked = len(state.fetched)

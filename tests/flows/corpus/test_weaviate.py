@@ -55,7 +55,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
             given = settings_for(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
         yield given
         with WeaviateIndex(given, six_words()) as used:
-            used._connected.collections.delete(used.name)
+            used._connection.collections.delete(used.name)
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_an_index_of_words_may_search_vectors_of_any_model_but_not_write_among_t
 
 def test_a_collection_of_somebody_else_is_left_alone(settings: Settings) -> None:
     with WeaviateIndex(settings, six_words()) as index:
-        index._connected.collections.create_from_dict(
+        index._connection.collections.create_from_dict(
             {"class": index.name, "description": "Mine.", "vectorConfig": VECTORS, "properties": []}
         )
         for use in (index.ensure_schema, index.check, index.drop):
@@ -162,10 +162,10 @@ def test_a_collection_of_somebody_else_is_left_alone(settings: Settings) -> None
 
 def test_a_collection_that_lacks_properties_is_refused_and_may_be_made_anew(settings: Settings) -> None:
     with WeaviateIndex(settings, six_words()) as index:
-        index._connected.collections.create_from_dict(
+        index._connection.collections.create_from_dict(
             {
                 "class": index.name,
-                "description": index._described(),
+                "description": index._describe(),
                 "vectorConfig": VECTORS,
                 "properties": [{"name": "pmid", "dataType": ["int"]}, {"name": "text", "dataType": ["text"]}],
             }
@@ -260,11 +260,11 @@ def test_passages_that_cannot_be_written_are_named_and_the_others_are_written(in
     refused = {number: result.errors[_uuid(number)] for number in range(2, 8)}
     assert refused.pop(7).startswith("invalid date property")
     assert refused == {
-        2: "its vector has 2 dimensions where 6 were due",
+        2: "its vector has 2 dimensions (expected 6)",
         3: "it has no vector",
         4: "it has no text",
-        5: "its vector points nowhere",
-        6: "its vector points nowhere",
+        5: "its vector has no direction",
+        6: "its vector has no direction",
     }
     assert index.count() == 1
 

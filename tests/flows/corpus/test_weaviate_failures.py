@@ -31,7 +31,7 @@ from entrez_kit.corpus.operations import sync
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 from entrez_kit.corpus.weaviate.client import server_of
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import _delivering, candidates, deliver, drain, rebuild
+from entrez_kit.corpus.weaviate.delivery import _lock_delivery, candidates, deliver, drain, rebuild
 from entrez_kit.services import Services
 
 pytestmark = pytest.mark.long
@@ -98,7 +98,7 @@ def _fails(call: Callable[[], object], kind: type[EntrezKitError], reason: str) 
         ({"weaviate_url": "http://localhost:50051"}, "same_port"),
         ({"weaviate_url": "http://localhost:8080", "weaviate_class": "9 lives"}, "bad_class"),
     ],
-    ids=["no address", "a path", "a key in the clear", "one port for both", "a bad name"],
+    ids=["No Weaviate server", "a path", "a key in the clear", "one port for both", "a bad name"],
 )
 def test_settings_that_cannot_be_used_are_named(tmp_path: Path, given: dict[str, Any], reason: str) -> None:
     settings = load_settings({"home": tmp_path, **given})
@@ -369,7 +369,7 @@ def test_a_passage_that_changes_while_it_is_delivered_is_delivered_again(
 
 
 def test_two_deliveries_at_once_are_refused(services: Services, double: WeaviateDouble) -> None:
-    with _delivering(services.corpus.path):
+    with _lock_delivery(services.corpus.path):
         _fails(lambda: drain(services), StoreError, "delivery_running")
     assert drain(services).waiting == 0
 
@@ -405,7 +405,7 @@ def test_a_vector_of_a_wrong_dimension_never_leaves_this_machine(services: Servi
     done = drain(services)
 
     assert (done.written, done.waiting) == (5, 1)
-    assert "3 dimensions where 6 were due" in str(done.shortfall())
+    assert "3 dimensions (expected 6)" in str(done.shortfall())
     assert all(_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects)
 
 
@@ -509,7 +509,7 @@ def test_refused_passages_are_a_warning_too(services: Services, double: Weaviate
     warning = deliver(services)
 
     assert warning is not None
-    assert "did not take 1 passage (no room)" in warning
+    assert "refused 1 passage (no room)" in warning
     double.fail_objects = lambda uuid: None
     assert deliver(services) is None
 

@@ -120,7 +120,7 @@ def test_a_writer_says_who_keeps_it_waiting(store: Store, monkeypatch: pytest.Mo
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
     _filled(store).close()
 
-    with Store(store.path).writing(), pytest.raises(StoreError, match="held by another program") as caught:
+    with Store(store.path).writing(), pytest.raises(StoreError, match="locked by another program") as caught:
         store.upsert_pubmed_docs([Paper(5).article()])
 
     assert _reason(caught.value) == "locked"
@@ -167,7 +167,7 @@ def test_somebody_elses_sqlite_file_is_refused_and_left_alone(store: Store) -> N
     raw.execute("CREATE TABLE recipes (name TEXT)")
     raw.close()
 
-    with pytest.raises(StoreError, match="no corpus of entrez-kit") as caught:
+    with pytest.raises(StoreError, match="not a corpus of entrez-kit") as caught:
         _filled(store)
 
     assert _reason(caught.value) == "not_a_corpus"
@@ -378,7 +378,7 @@ def test_a_damaged_file_is_reported_and_left_alone(store: Store, damage: bytes |
     broken = damage if damage is not None else whole[:4096] + b"\xff" * (len(whole) - 4096)
     store.path.write_bytes(broken)
 
-    with pytest.raises(StoreError, match=r"is damaged|no SQLite file") as caught:
+    with pytest.raises(StoreError, match=r"is damaged|not an SQLite file") as caught:
         store.stats()
     assert _reason(caught.value) == "corrupt"
     with pytest.raises(StoreError):
@@ -390,7 +390,7 @@ def test_a_full_disk_is_reported_and_what_was_committed_stays(store: Store) -> N
     _filled(store)
     with store.writing() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    with store._lent(writable=True) as connection:
+    with store._lend(writable=True) as connection:
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     with pytest.raises(StoreError, match="disk is full") as caught:
@@ -473,7 +473,7 @@ def test_a_file_that_lost_a_table_is_reported(store: Store) -> None:
     with store.writing() as connection:
         connection.execute("DROP TABLE membership")
 
-    with pytest.raises(StoreError, match="lacks a part") as caught:
+    with pytest.raises(StoreError, match="is incomplete") as caught:
         store.upsert_pubmed_docs([Paper(5).article()], "k")
 
     assert _reason(caught.value) == "corrupt"
@@ -546,7 +546,7 @@ def test_people_find_their_way_in_the_tables(store: Store) -> None:
     assert rows(store, "SELECT json_extract(mesh, '$[0]') FROM documents") == [("Humans",)]
     assert rows(store, "SELECT title, seen_at > '' FROM versions") == [("Invented title", 1)]
     notes = rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
-    assert "One PubMed record each" in notes
+    assert "The latest version of each PubMed record" in notes
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_a_passage_that_a_sync_replaces_meanwhile_is_embedded_again(store: Store
     vectors.embed_missing(store, Embedder(Slow()))
 
     with store.reading() as connection:
-        assert vectors.missing(connection, "test:letters") == 0
+        assert vectors.count_missing(connection, "test:letters") == 0
     ((text, blob),) = rows(
         store, "SELECT text, vector FROM chunks JOIN vectors ON vectors.chunk_id = id WHERE pmid = 1"
     )
@@ -166,7 +166,7 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
 def test_a_search_takes_in_what_is_queued_once_it_is_much(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
     def queued() -> int:
         with kit.services.corpus.reading() as connection:
-            return vector_index.queued(connection)
+            return vector_index.count_queued(connection)
 
     reindex(kit.services)
     assert queued() == 0
@@ -301,7 +301,7 @@ def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_
 
     wider = two(tiny_model(tmp_path / "wider", dim=5))
     reindex(wider.services)
-    with pytest.raises(LocalEmbeddingsError, match="no two encoders of one model") as caught:
+    with pytest.raises(LocalEmbeddingsError, match="do not belong together") as caught:
         wider.rag_search(query="zebrafish")
     assert caught.value.details["stored_dim"] == 3
 
@@ -346,5 +346,5 @@ def test_reindexing_asks_for_a_provider_before_the_work_begins(
     kit = EntrezKit(replace(kit_for(None).settings, embeddings="openai"))
     with pytest.raises(NotConfigured, match="OPENAI_API_KEY"):
         reindex(kit.services)
-    with pytest.raises(LocalEmbeddingsError, match="no embeddings provider"):
+    with pytest.raises(LocalEmbeddingsError, match="No embeddings provider"):
         reindex(kit_for(None).services, anew=True)

@@ -505,7 +505,7 @@ def test_scripts_are_found_however_they_are_typed(connection: sqlite3.Connection
 
 def test_records_without_a_word_are_indexed_and_found_by_none(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "…"), row(2)])
-    assert (found(connection, "zebrafish"), lexical.queued(connection)) == ([], 0)
+    assert (found(connection, "zebrafish"), lexical.count_queued(connection)) == ([], 0)
 
     add(connection, [row(3, "Zebrafish")])
     assert found(connection, "zebrafish") == [3]

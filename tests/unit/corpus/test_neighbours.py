@@ -153,7 +153,7 @@ def test_a_graph_that_lags_far_behind_is_brought_up_to_date(store: Store, chosen
     assert path not in before
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with store.reading() as connection:
-        assert reading.graphs(connection) == {MODEL: vector_index.indexed(connection, MODEL)}
+        assert reading.graphs(connection) == {MODEL: vector_index.count_indexed(connection, MODEL)}
     assert recall(store) >= 0.95
     neighbours.keep_up(store, MODEL)
     assert files(store) == [path]
@@ -331,7 +331,7 @@ def test_without_the_library_and_below_so_many_vectors_all_is_exact(
 
 def test_an_index_made_anew_and_a_dropped_model_leave_no_graph(store: Store) -> None:
     with store.writing() as connection:
-        schema.index_vectors_anew(connection)
+        schema.rebuild_vector_index(connection)
         index_vectors(connection)
     assert graphs(store) == {}
     neighbours.keep_up(store, MODEL)

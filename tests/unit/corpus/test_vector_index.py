@@ -136,7 +136,7 @@ def test_what_is_found_is_exact_whatever_came_and_went_and_however_much_is_queue
 
     index_vectors(connection)
     assert indexed(connection) == [row[0] for row in connection.execute("SELECT chunk_id FROM vectors ORDER BY 1")]
-    assert vector_index.queued(connection) == 0
+    assert vector_index.count_queued(connection) == 0
 
 
 def test_many_small_changes_leave_few_blocks(connection: sqlite3.Connection) -> None:
