@@ -536,7 +536,7 @@ class Methods(OperationRunner):
         term: str,
         overlap_days: int = 5,
     ) -> "SyncResult":
-        """Bring a local corpus up to date with a PubMed query; embed what is new and deliver it where that is set up.
+        """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
 
         Args:
             query_key: Name of the corpus.
@@ -547,11 +547,11 @@ class Methods(OperationRunner):
             What a sync did; ``inserted + updated + skipped == pmids_processed``.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; another term belongs to the key, the term is
-                not well formed, or there is too much to fetch.
+            InvalidInput: an argument is unknown, missing or out of bounds; the key belongs to another term, the term is
+                malformed, or it finds more than ``max_first``.
             StoreError: the corpus cannot be written, or another sync of the key is running.
-            UpstreamError: NCBI delivered nothing.
-            RateLimited: NCBI refused before anything was delivered.
+            UpstreamError: NCBI returned no records.
+            RateLimited: NCBI refused the request before it returned any record.
         """
 
     @runs("entrez_kit.corpus.operations.RAG_SEARCH")
@@ -567,14 +567,14 @@ class Methods(OperationRunner):
     ) -> "RagSearchResult":
         """Search the local corpus that sync_delta fills.
 
-        Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get has the records. `quality` is 0 to 9.
+        Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get returns a record. `quality` is 0 to 9.
 
         Args:
             query: Question or words.
             top_k: Hits to return. From 1 to 100.
             quality_bias: Rank better evidence higher.
             corpus: Only records of this query_key.
-            index: local or weaviate; weaviate if it is set up.
+            index: local or weaviate; default: weaviate if configured.
             details: Add title, year, standing, snippet.
 
         Returns:
@@ -582,10 +582,10 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
-            EntityNotFound: there is no such query.
+            EntityNotFound: the corpus does not exist.
             StoreError: the corpus cannot be read.
-            EmbeddingsError: embeddings are set up and unavailable.
-            NotConfigured: the request names Weaviate, which is not set up.
+            EmbeddingsError: embeddings are configured but unavailable.
+            NotConfigured: the request names Weaviate, which is not configured.
             VectorIndexError: the request names Weaviate, which does not answer.
         """
 
@@ -619,7 +619,7 @@ class Methods(OperationRunner):
         *,
         query_key: str,
     ) -> "CheckpointGetResult":
-        """Tell up to which date of entry (EDAT) a corpus is synced; null where it never was.
+        """Return the entry date (EDAT) up to which a corpus is synced; null before the first sync.
 
         Use it before sync_delta, e.g. query_key "glp1".
 
@@ -627,7 +627,7 @@ class Methods(OperationRunner):
             query_key: Name of the corpus.
 
         Returns:
-            How far a query has been followed; null where it was never synced.
+            The checkpoint of a corpus; ``last_edat`` is null before the first sync.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
@@ -641,19 +641,20 @@ class Methods(OperationRunner):
         query_key: str,
         last_edat: str,
     ) -> "CheckpointSetResult":
-        """Set the date of entry (EDAT) the next sync starts from; the change is logged.
+        """Set the entry date (EDAT) from which the next sync starts; the change is logged.
 
-        Use it to look at older records again, e.g. last_edat "2025-08-17T00:00:00Z".
+        Use it to check older records again, e.g. last_edat "2025-08-17T00:00:00Z".
 
         Args:
             query_key: Name of the corpus.
             last_edat: UTC time, ISO 8601.
 
         Returns:
-            That it was done.
+            Confirmation that the checkpoint was set.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; last_edat is no time, or lies in the future.
+            InvalidInput: an argument is unknown, missing or out of bounds; last_edat is not a valid time, or is in the
+                future.
             StoreError: the corpus cannot be written.
         """
 

@@ -110,7 +110,7 @@ def test_a_dimension_that_changes_on_the_way_is_refused() -> None:
     embedder = Embedder(Given([[1.0, 0.0]], [[1.0, 0.0, 0.0]]))
     embedder.embed(["a"])
 
-    with pytest.raises(EmbeddingsError, match="3 dimensions .expected 2"):
+    with pytest.raises(EmbeddingsError, match=r"3 dimensions .expected 2"):
         embedder.embed(["b"])
 
 

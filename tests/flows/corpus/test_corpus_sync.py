@@ -333,7 +333,7 @@ def test_a_checkpoint_set_before_the_first_sync_is_where_it_starts(world: World)
 
 def test_a_query_that_is_too_large_for_a_call_is_refused_with_the_command_to_run(world: World) -> None:
     with world.of(series(30)) as state:
-        with pytest.raises(InvalidInput, match="finds 30 records.*at most 20") as caught:
+        with pytest.raises(InvalidInput, match=r"finds 30 records.*at most 20") as caught:
             state.sync(key="my fish", max_first=20)
 
         assert caught.value.details["command"] == "entrez-kit corpus sync 'my fish' zebrafish"
