@@ -81,11 +81,13 @@ def sync_command(
     entrez-kit corpus sync crispr "crispr AND review[pt]"
     Safe to interrupt and to repeat; from a timer: entrez-kit -q corpus sync crispr
     """
+    from entrez_kit.corpus.store import store_of
+
     query_key = asked["query_key"]
     with _contract(ctx):
         if asked["term"] is None:
             refuse_without(ctx, "replace_term", "TERM")
-        known = state(ctx).services.corpus.get_checkpoint(query_key)
+        known = store_of(state(ctx).services).get_checkpoint(query_key)
         asked["term"] = asked["term"] or (known and known.term)
         if asked["term"] is None:
             raise InvalidInput(
@@ -119,6 +121,7 @@ def _one_document(page: str, **more: Any) -> View[Any]:
 def _corpus(ctx: typer.Context) -> "Store":
     """Return the corpus; that of the demo is filled first."""
     from entrez_kit.corpus import demo
+    from entrez_kit.corpus.store import store_of
 
     services = state(ctx).services
     if services.settings.demo:
@@ -126,7 +129,7 @@ def _corpus(ctx: typer.Context) -> "Store":
             came = demo.fill(services)
         if came:
             note(ctx, f"The demo's corpus was empty: {came} invented articles were synced into it, key {demo.KEY}.")
-    return services.corpus
+    return store_of(services)
 
 
 HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
@@ -250,7 +253,9 @@ def checkpoint_set_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
 @accepts(*ROWS)
 def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
     """Show who moved a checkpoint, latest first: syncs, people, and changes of the term."""
-    log = state(ctx).services.corpus.checkpoint_log(query_key)
+    from entrez_kit.corpus.store import store_of
+
+    log = store_of(state(ctx).services).checkpoint_log(query_key)
     _emit(ctx, log, "log_page", records=log.entries)
 
 

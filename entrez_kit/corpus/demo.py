@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -15,13 +16,13 @@ TERM: Final = "all[sb]"
 def corpus_of(services: Services) -> "Store":
     """Return the corpus to read from; fill the demo's corpus first if it is empty."""
     fill(services)
-    return services.corpus
+    return store_of(services)
 
 
 def fill(services: Services) -> int:
     """Fill the demo's corpus if it is empty; return the number of records added."""
     settings = services.settings
-    if not settings.demo or settings.offline or services.corpus.corpora().corpora:
+    if not settings.demo or settings.offline or store_of(services).corpora().corpora:
         return 0
     from entrez_kit.corpus.models import SyncRequest
     from entrez_kit.corpus.sync import sync_delta

@@ -9,6 +9,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Export(Accounted["Article | dict[str, Any]", ExportResult]):
 
     def __init__(self, services: Services, request: ExportRequest) -> None:
         super().__init__()
-        self._store, self._request = services.corpus, request
+        self._store, self._request = store_of(services), request
         self.exported = 0
         self.deleted = 0
         self.since: str | None = None

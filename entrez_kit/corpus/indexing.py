@@ -6,6 +6,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.base.wording import REINDEX, Wording
 from entrez_kit.core.model import Result
+from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
 EMBEDDING: Final = "Embedding"
@@ -33,7 +34,7 @@ def index_new(services: Services) -> EntrezKitError | None:
     from entrez_kit.corpus.embeddings import embedder_of
     from entrez_kit.corpus.search import vector_index, vectors
 
-    store = services.corpus
+    store = store_of(services)
     try:
         embedder = embedder_of(services.settings)
         assert embedder is not None
@@ -75,7 +76,7 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
     from entrez_kit.corpus.embeddings import embedder_of
     from entrez_kit.corpus.search import vector_index, vectors
 
-    store = services.corpus
+    store = store_of(services)
     with tracing.trace():
         embedder = embedder_of(services.settings)  # fails before hours of work if the provider is not ready
         if embedder is None and anew:

@@ -30,6 +30,7 @@ from entrez_kit.corpus.models import (
 )
 from entrez_kit.corpus.rag_get import rag_get
 from entrez_kit.corpus.search.rag_search import rag_search
+from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
     Raises:
         StoreError: the corpus cannot be read.
     """
-    found = services.corpus.get_checkpoint(request.query_key)
+    found = store_of(services).get_checkpoint(request.query_key)
     return CheckpointGetResult(query_key=request.query_key, last_edat=found.last_edat if found else None)
 
 
@@ -116,7 +117,7 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
         StoreError: the corpus cannot be written.
     """
     note = request.note if isinstance(request, NotedCheckpointRequest) else None
-    services.corpus.set_checkpoint(request.query_key, request.last_edat, note)
+    store_of(services).set_checkpoint(request.query_key, request.last_edat, note)
     return CheckpointSetResult(ok=True)
 
 

@@ -20,7 +20,7 @@ from entrez_kit.base.wording import AGAIN, Argument, ByDoor, Wording
 from entrez_kit.core.operation import Accounted
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
-from entrez_kit.corpus.store import checkpoints, reading
+from entrez_kit.corpus.store import checkpoints, reading, store_of
 from entrez_kit.corpus.store.checkpoints import Ending, Job
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp, to_second
@@ -92,7 +92,7 @@ class _WindowSearch:
         self.query_key = request.query_key
         self._query = read_query(request.term, "term")
         self.term = self._query.text
-        before = services.corpus.get_checkpoint(request.query_key)
+        before = store_of(services).get_checkpoint(request.query_key)
         self.replaces = before is not None and before.term is not None and before.term != self.term
         if before is not None and self.replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
             raise InvalidInput(
@@ -104,7 +104,7 @@ class _WindowSearch:
                 ),
                 details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
             )
-        now = services.corpus.clock()
+        now = store_of(services).clock()
         self.today = now.date()
         self.warnings: list[str] = []
         self.window: Window | None = None
@@ -218,7 +218,7 @@ class Sync(Accounted[Upserted, SyncResult]):
         self._services, self._request = services, request
         self._max_first, self._afterwards = max_first, afterwards
         self._done: SyncResult | None = None
-        self.store = services.corpus
+        self.store = store_of(services)
         self.job: Job = Job("", "", "", self.store.clock(), self.store.clock())
         self.total = 0
         self.highest: str | None = None

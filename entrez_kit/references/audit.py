@@ -13,6 +13,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, lacking, sparse
 from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article
@@ -178,7 +179,7 @@ class Audit(Accounted[AuditedWork, AuditResult]):
         request, services = self._request, self._services
         sources = Sources(services, request.sources, request.retraction_watch)
         references = _References(services) if request.references else None
-        store = services.corpus
+        store = store_of(services)
         total, done = store.stats(request.query_key).documents, 0
         tracing.step(done, total)
         for articles in _pages(store, request.query_key):

@@ -38,10 +38,16 @@ def _databases(services: Services) -> list[str]:
         return list(USUAL_DATABASES)
 
 
+def _query_keys(services: Services) -> list[str]:
+    from entrez_kit.corpus.store import store_of
+
+    return [one.query_key for one in store_of(services).corpora().corpora]
+
+
 COMPLETERS: Final[Mapping[tuple[str, str], tuple[Callable[[Services], list[str]], str | None]]] = {
     (GENE_DOSSIER.name, "organism"): (_organisms, f"{SCOPE_PREFIX}gene"),
     (CORPUS_UPDATE.name, "query_key"): (
-        lambda services: [one.query_key for one in services.corpus.corpora().corpora],
+        _query_keys,
         f"{SCOPE_PREFIX}corpus.read",
     ),
     (STATS_TEMPLATE, "database"): (_databases, scope_of_resource(STATS_TEMPLATE)),

@@ -1,13 +1,13 @@
 """What an operation works with: the settings and, built when first used, the clients."""
 
+from collections.abc import Callable
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from entrez_kit.base.settings import Settings
 
 if TYPE_CHECKING:
-    from entrez_kit.corpus.store.store import Store
     from entrez_kit.services.crossref import Crossref
     from entrez_kit.services.europe_pmc import EuropePMC
     from entrez_kit.services.eutils import EUtils
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from entrez_kit.services.pmc_cloud import PmcOpenData
     from entrez_kit.services.transport.client import Transport
     from entrez_kit.services.unpaywall import Unpaywall
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+Kept = TypeVar("Kept", bound=_Closable)
 
 
 class Services:
@@ -27,7 +34,6 @@ class Services:
         settings: what the clients are configured with.
         transport: the transport to use; by default one for the settings, created at its first use.
         eutils: the client of the E-utilities, by default one that uses the cache.
-        corpus: the local corpus, by default the one that the settings name.
     """
 
     def __init__(
@@ -36,10 +42,10 @@ class Services:
         *,
         transport: "Transport | None" = None,
         eutils: "EUtils | None" = None,
-        corpus: "Store | None" = None,
     ) -> None:
         self.settings = settings
-        self._transport, self._eutils, self._corpus = transport, eutils, corpus
+        self._transport, self._eutils = transport, eutils
+        self._kept: dict[Callable[[Settings], Any], _Closable] = {}
         self._lock = RLock()
 
     @property
@@ -57,15 +63,12 @@ class Services:
         """The transport if it is in use, else None."""
         return self._transport
 
-    @property
-    def corpus(self) -> "Store":
-        """The local corpus; its file is opened when it is first read or written."""
+    def keep(self, create: Callable[[Settings], Kept]) -> Kept:
+        """Return what ``create`` makes of the settings: one object for all calls, closed together with the clients."""
         with self._lock:
-            if self._corpus is None:
-                from entrez_kit.corpus.store.store import Store
-
-                self._corpus = Store.of(self.settings)
-            return self._corpus
+            if create not in self._kept:
+                self._kept[create] = create(self.settings)
+            return cast("Kept", self._kept[create])
 
     @cached_property
     def eutils(self) -> "EUtils":
@@ -127,8 +130,8 @@ class Services:
         return Services(self.settings, transport=self.transport, eutils=eutils)
 
     def close(self) -> None:
-        """Release the cache file, the corpus and the connections, if they were opened."""
-        for opened in (self._transport, self._corpus):
+        """Release the cache file, the connections and the kept objects, if they were opened."""
+        for opened in (self._transport, *self._kept.values()):
             if opened is not None:
                 opened.close()
 

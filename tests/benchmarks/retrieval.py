@@ -29,6 +29,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from entrez_kit.corpus.store import store_of
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from corpus_bench import Paper
@@ -130,7 +132,7 @@ def meaning(collection: Collection) -> None:
     """Print the figures of words, meaning and both, through a corpus of the collection's records."""
     with tempfile.TemporaryDirectory() as folder, EntrezKit(load_settings({"home": folder})) as kit:
         services = kit.services
-        services.corpus.upsert_pubmed_docs(
+        store_of(services).upsert_pubmed_docs(
             Paper(
                 row.pmid, title=row.title, abstract=row.abstract, mesh=list(map(escape, row.terms.split("; ")))
             ).article()
@@ -144,7 +146,7 @@ def meaning(collection: Collection) -> None:
         assert embedder is not None
         rankings: dict[str, list[list[int]]] = {"words": [], "meaning": [], "both": []}
         for query in collection.queries:
-            with services.corpus.reading() as connection:
+            with store_of(services).reading() as connection:
                 rankings["words"].append([hit.pmid for hit in words.search(connection, query.text, TOP)])
                 vector = next(embedder.matrices([query.text]))[0]
                 near = vectors.nearest(connection, embedder.name, vector, TOP)

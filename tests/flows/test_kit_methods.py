@@ -10,6 +10,7 @@ import pytest
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.core.operation import Operation
+from entrez_kit.corpus.store import store_of
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.python.kit_streams import Streams
 from entrez_kit.sandbox.server import Sandbox
@@ -105,7 +106,7 @@ def test_a_sync_tells_each_batch_as_it_is_stored(kit: EntrezKit, sandbox: Sandbo
     inserted: list[int] = []
     for batch in stream:
         inserted += batch.inserted
-        assert kit.services.corpus.stats("editing").documents == len(inserted)
+        assert store_of(kit.services).stats("editing").documents == len(inserted)
 
     assert len(inserted) == stream.result().inserted > 0
     assert stream.shortfall() is None

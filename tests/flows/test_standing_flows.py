@@ -8,6 +8,7 @@ import pytest
 
 from entrez_kit import EntrezKit
 from entrez_kit.corpus.documents import Doc
+from entrez_kit.corpus.store import store_of
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.files.references import Reference
@@ -175,7 +176,7 @@ def test_the_corpus_keeps_its_closed_documents_unless_details_are_asked_for(corp
 
 
 def test_a_record_stored_before_standings_were_worked_out_has_one_all_the_same(corpus: EntrezKit) -> None:
-    store = corpus.services.corpus
+    store = store_of(corpus.services)
     [stored] = [one for one in store.articles() if one.pmid == PARTLY]
     older = stored.model_copy(update={"standing": None, "retraction_status": "none"})
 
@@ -199,7 +200,7 @@ def test_a_sync_warns_of_what_became_of_records_that_it_has(
     path.write_text(f"<PubmedArticleSet>{revised}</PubmedArticleSet>", encoding="utf-8")
     docs = [found.article() for found in iter_records(path.read_bytes())]
 
-    done = corpus.services.corpus.upsert_pubmed_docs(docs, "moon")
+    done = store_of(corpus.services).upsert_pubmed_docs(docs, "moon")
 
     assert done.standings == {
         "Newly under an expression of concern": [int(PLAIN)],

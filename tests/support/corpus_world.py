@@ -9,6 +9,7 @@ from corpus_bench import Clock, Paper, write
 
 from entrez_kit import EntrezKit
 from entrez_kit.corpus.models import SyncHereRequest, SyncResult
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.sync import Sync
 from entrez_kit.sandbox.server import Sandbox
 
@@ -32,7 +33,7 @@ class World:
         path = write(self._folder / f"pubmed{self._states}", papers)
         with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
             kit = self._kit_for(sandbox, **settings)
-            kit.services.corpus.clock = self.clock
+            store_of(kit.services).clock = self.clock
             yield State(kit, sandbox)
 
 
@@ -40,7 +41,7 @@ class State:
     """A corpus that faces one PubMed."""
 
     def __init__(self, kit: EntrezKit, sandbox: Sandbox) -> None:
-        self.kit, self.sandbox, self.store = kit, sandbox, kit.services.corpus
+        self.kit, self.sandbox, self.store = kit, sandbox, store_of(kit.services)
 
     def sync(
         self,

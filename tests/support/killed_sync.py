@@ -28,7 +28,7 @@ from corpus_bench import Clock, contents, rows
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.corpus import embeddings, indexing, models, sync
 from entrez_kit.corpus.search import index, vector_index, vectors
-from entrez_kit.corpus.store import database
+from entrez_kit.corpus.store import database, store_of
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.services.transport import limiter, retry
@@ -139,11 +139,11 @@ def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, s
     with EntrezKit(settings) as kit:
         clock = Clock()
         clock.moment += timedelta(minutes=minutes)
-        kit.services.corpus.clock = clock
+        store_of(kit.services).clock = clock
         sync.sync_delta(kit.services, models.SyncRequest(query_key="fish", term="zebrafish"))
         if (problem := indexing.index_new(kit.services)) is not None:
             raise problem
-        with kit.services.corpus.reading() as connection:
+        with store_of(kit.services).reading() as connection:
             assert vectors.count_missing(connection, Letters.name) == 0
     if statements is not None:
         statements.write_text(json.dumps(seen), encoding="utf-8")

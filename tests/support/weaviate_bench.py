@@ -10,6 +10,7 @@ from corpus_bench import Clock
 from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.vectors import embed_missing
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.services import Services
 
@@ -57,7 +58,9 @@ def settings_for(home: Path, url: str, grpc_port: int, **more: Any) -> Settings:
 
 def services_for(settings: Settings) -> Services:
     """Return services whose corpus lives in a time that stands still."""
-    return Services(settings, corpus=Store(settings.data_dir / "corpus.db", clock=Clock()))
+    services = Services(settings)
+    store_of(services).clock = Clock()
+    return services
 
 
 def embed(store: Store) -> None:

@@ -16,6 +16,7 @@ from entrez_kit.core.model import Result, is_absent, sparse
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
 from entrez_kit.corpus.search.ranking import Candidate, rank
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import StoredDoc
 from entrez_kit.pubmed.standing import RetractionStatus, Standing
 from entrez_kit.services import Services
@@ -142,7 +143,7 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
     if request.index == "weaviate" or (request.index is None and services.settings.weaviate_url is not None):
         from entrez_kit.corpus.weaviate.delivery import candidates, count_undelivered
 
-        behind = count_undelivered(services.corpus)
+        behind = count_undelivered(store_of(services))
         caution = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
         if request.index == "weaviate":
             return candidates(services, query, wanted, corpus), 0, [caution] if behind else []
@@ -156,8 +157,8 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
     from entrez_kit.corpus.search.index import FEW
 
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
-        services.corpus.index_words(FEW, tracing.step)
-    with services.corpus.reading() as connection:
+        store_of(services).index_words(FEW, tracing.step)
+    with store_of(services).reading() as connection:
         by_words = words.search(connection, query, wanted, corpus=corpus)
     if services.settings.embeddings == "none":
         return by_words, 0, cautions

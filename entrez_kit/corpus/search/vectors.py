@@ -23,7 +23,7 @@ from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
 from entrez_kit.corpus.search.ranking import Candidate, merge
-from entrez_kit.corpus.store import reading
+from entrez_kit.corpus.store import reading, store_of
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def with_meaning(
     embedder = embedder_of(services.settings, queries=True)
     assert embedder is not None
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
-        services.corpus.index_vectors(vector_index.FEW, tracing.step)
-    with services.corpus.reading() as connection:
+        store_of(services).index_vectors(vector_index.FEW, tracing.step)
+    with store_of(services).reading() as connection:
         dim = check_model(connection, embedder.name)
     if dim is None:
         return [*by_words], 0  # an empty corpus
@@ -69,7 +69,7 @@ def with_meaning(
             recovery_hint="Correct ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL, or unset it.",
             details={"reason": "encoders_differ", "dim": len(vector), "stored_dim": dim},
         )
-    with services.corpus.reading() as connection:
+    with store_of(services).reading() as connection:
         lacking = count_missing(connection, embedder.name)
         also = [candidate.pmid for candidate in by_words]
         near = nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=also)

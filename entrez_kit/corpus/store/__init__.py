@@ -1,1 +1,15 @@
 """The corpus file: all SQL."""
+
+from typing import TYPE_CHECKING
+
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.corpus.store.store import Store
+
+
+def store_of(services: Services) -> "Store":
+    """Return the local corpus; its file is opened when it is first read or written."""
+    from entrez_kit.corpus.store.store import Store
+
+    return services.keep(Store.of)

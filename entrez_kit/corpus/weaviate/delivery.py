@@ -25,6 +25,7 @@ from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.search.ranking import Candidate
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
@@ -66,7 +67,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
         LocalIndexError: it has no collection for this corpus, or one with vectors of a different model.
         EmbeddingsError: the query could not be embedded.
     """
-    embedder, store = embedder_of(services.settings, queries=True), services.corpus
+    embedder, store = embedder_of(services.settings, queries=True), store_of(services)
     with WeaviateIndex(services.settings, embedder) as index:
         index.check()
         records = _SearchedRecords.of(store, corpus)
@@ -161,7 +162,7 @@ def drain(services: Services) -> Delivered:
         LocalEmbeddingsError: the corpus has no vectors of the configured model.
         StoreError: another process is delivering, or the corpus cannot be written.
     """
-    settings, store = services.settings, services.corpus
+    settings, store = services.settings, store_of(services)
     server_of(settings)
     with _lock_delivery(store.path):
         if not count_undelivered(store):
@@ -189,7 +190,7 @@ def rebuild(services: Services) -> Delivered:
         EmbeddingsError: missing vectors could not be created.
         StoreError: another process is delivering, or the corpus cannot be written.
     """
-    settings, store = services.settings, services.corpus
+    settings, store = services.settings, store_of(services)
     server_of(settings)
     embedder = embedder_of(settings)
     with _lock_delivery(store.path):
@@ -306,7 +307,7 @@ def _open_index(services: Services, embedder: Embedder | None) -> WeaviateIndex:
     """
     dim = None
     if embedder is not None:
-        with services.corpus.reading() as connection:
+        with store_of(services).reading() as connection:
             dim = vectors.check_model(connection, embedder.name)
     return WeaviateIndex(services.settings, embedder, dim=dim)
 

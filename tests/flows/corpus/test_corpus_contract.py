@@ -25,6 +25,7 @@ from entrez_kit.base.errors import (
 )
 from entrez_kit.core.operation import Operation, execute
 from entrez_kit.corpus.search.ranking import ALPHA, Candidate, relevance_of, score_of
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.python.catalogue import OPERATIONS
@@ -293,8 +294,8 @@ def test_every_error_of_every_tool_fits_the_envelope(name: str, error: EntrezKit
 
 
 def test_a_corpus_that_cannot_be_read_is_a_store_error(kit: EntrezKit) -> None:
-    path = kit.services.corpus.path
-    kit.services.corpus.close()
+    path = store_of(kit.services).path
+    store_of(kit.services).close()
     path.write_bytes(b"no database at all, but long enough to look at" * 40)
 
     assert envelope_of(CORPUS["rag_search"], kit, {"query": "x"})["error"]["code"] == "STORE"
@@ -310,7 +311,7 @@ def test_agents_are_refused_a_first_sync_of_very_many_records(kit: EntrezKit, mo
     error = (refused.structured_content or {})["error"]
     assert error["code"] == "VALIDATION"
     assert "entrez-kit corpus sync new 'all[sb]'" in error["details"]["recovery_hint"]
-    assert kit.services.corpus.get_checkpoint("new") is None
+    assert store_of(kit.services).get_checkpoint("new") is None
 
     assert kit.sync_delta(**arguments).pmids_processed == 13
 

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from entrez_kit.corpus.store import store_of
+
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 from corpus_bench import Paper, mark_deleted, rows
@@ -86,8 +88,8 @@ def _uuid(pmid: int) -> str:
 
 
 def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> None:
-    services.corpus.upsert_pubmed_docs([paper.article() for paper in papers], key)
-    embed(services.corpus)
+    store_of(services).upsert_pubmed_docs([paper.article() for paper in papers], key)
+    embed(store_of(services))
 
 
 def _held(services: Services) -> dict[str, str]:
@@ -99,11 +101,11 @@ def _held(services: Services) -> dict[str, str]:
 
 def _kept(services: Services) -> dict[str, str]:
     """Return the passages of the corpus, by uuid."""
-    return dict(rows(services.corpus, "SELECT uuid, text FROM chunks"))
+    return dict(rows(store_of(services), "SELECT uuid, text FROM chunks"))
 
 
 def _waiting(services: Services) -> int:
-    return int(rows(services.corpus, "SELECT count(*) FROM outbox")[0][0])
+    return int(rows(store_of(services), "SELECT count(*) FROM outbox")[0][0])
 
 
 @pytest.mark.weaviate
@@ -383,9 +385,9 @@ def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> Non
     assert first.shortfall() is None
     assert _held(services) == _kept(services)
 
-    services.corpus.upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])
-    mark_deleted(services.corpus, [1002])
-    embed(services.corpus)
+    store_of(services).upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])
+    mark_deleted(store_of(services), [1002])
+    embed(store_of(services))
     second = drain(services)
 
     assert (second.written, second.deleted, second.waiting) == (1, 1, 0)
@@ -407,8 +409,8 @@ def test_a_collection_that_has_gone_is_filled_again(services: Services) -> None:
     drain(services)
     with WeaviateIndex(services.settings, six_words()) as index:
         index.drop()
-    services.corpus.upsert_pubmed_docs([Paper(1005, abstract="Birds again.").article()])
-    embed(services.corpus)
+    store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Birds again.").article()])
+    embed(store_of(services))
 
     assert drain(services).written == 5
     assert _held(services) == _kept(services)
@@ -496,7 +498,7 @@ def test_only_records_of_the_corpus_in_question_are_found(
     assert {item.pmid for item in candidates(services, "zebrafish mice", 5, "b")} == {1003, 1004}
 
     # Another query finds a record that is here already; the index need not be told.
-    services.corpus.upsert_pubmed_docs([PAPERS[0].article()], "b")
+    store_of(services).upsert_pubmed_docs([PAPERS[0].article()], "b")
     assert _waiting(services) == 0
     assert {item.pmid for item in candidates(services, "zebrafish", 5, "b")} == {1001, 1003, 1004}
 
@@ -504,7 +506,7 @@ def test_only_records_of_the_corpus_in_question_are_found(
 def test_an_index_that_lags_behind_shows_nothing_the_corpus_does_not_have(services: Services) -> None:
     _fill(services)
     drain(services)
-    mark_deleted(services.corpus, [1001])
+    mark_deleted(store_of(services), [1001])
     with WeaviateIndex(services.settings, six_words()) as index:
         index.upsert_chunks([_chunk(4711, ABOUT_FISH)])
 
@@ -522,7 +524,7 @@ def test_more_is_asked_for_where_what_came_is_not_of_the_corpus(services: Servic
 
 def test_an_empty_corpus_finds_nothing(services: Services) -> None:
     _fill(services, key="a")
-    services.corpus.set_checkpoint("nothing", "2024-01-01")
+    store_of(services).set_checkpoint("nothing", "2024-01-01")
     drain(services)
 
     assert candidates(services, "zebrafish", 5, "nothing") == []
@@ -543,7 +545,7 @@ def test_results_have_the_shape_of_the_local_index(services: Services) -> None:
 
 def test_without_embeddings_words_alone_are_asked_and_sim_is_null(services: Services) -> None:
     services.settings = replace(services.settings, embeddings="none")
-    services.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS])
+    store_of(services).upsert_pubmed_docs([paper.article() for paper in PAPERS])
     drain(services)
 
     hits = rag_search(services, RagSearchRequest(query="mice", quality_bias=False, index="weaviate")).results
@@ -573,8 +575,8 @@ def test_with_a_server_the_search_asks_there_unless_the_request_names_the_local_
 def test_a_server_that_lacks_changed_passages_is_not_asked_unless_the_request_names_it(services: Services) -> None:
     _fill(services)
     drain(services)
-    services.corpus.upsert_pubmed_docs([Paper(1005, abstract="Zebrafish again.").article()])
-    embed(services.corpus)
+    store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Zebrafish again.").article()])
+    embed(store_of(services))
 
     unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
     named = rag_search(services, RagSearchRequest(query="zebrafish", index="weaviate"))

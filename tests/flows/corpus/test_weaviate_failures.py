@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from entrez_kit.corpus.store import store_of
+
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 import grpc
@@ -54,8 +56,8 @@ def double() -> Iterator[WeaviateDouble]:
 def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: six_words())
     with services_for(settings_for(tmp_path, double.url, double.grpc_port)) as opened:
-        opened.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
-        embed(opened.corpus)
+        store_of(opened).upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
+        embed(store_of(opened))
         yield opened
 
 
@@ -70,7 +72,7 @@ def _uuid(pmid: int) -> str:
 
 
 def _waiting(services: Services) -> set[str]:
-    return {row[0] for row in rows(services.corpus, "SELECT uuid FROM outbox")}
+    return {row[0] for row in rows(store_of(services), "SELECT uuid FROM outbox")}
 
 
 def _set(services: Services, **changes: Any) -> None:
@@ -295,7 +297,7 @@ def test_passages_that_are_refused_wait_and_the_others_are_delivered(
 
 def test_deletions_that_are_refused_wait_too(services: Services, double: WeaviateDouble) -> None:
     drain(services)
-    mark_deleted(services.corpus, [1001, 1002])
+    mark_deleted(store_of(services), [1001, 1002])
     double.fail_objects = lambda uuid: "busy" if uuid == _uuid(1001) else None
 
     done = drain(services)
@@ -356,8 +358,8 @@ def test_a_passage_that_changes_while_it_is_delivered_is_delivered_again(
 
     def meanwhile(uuid: str) -> None:
         if revised:
-            services.corpus.upsert_pubmed_docs([revised.pop()])
-            embed(services.corpus)
+            store_of(services).upsert_pubmed_docs([revised.pop()])
+            embed(store_of(services))
 
     double.fail_objects = meanwhile
 
@@ -369,13 +371,13 @@ def test_a_passage_that_changes_while_it_is_delivered_is_delivered_again(
 
 
 def test_two_deliveries_at_once_are_refused(services: Services, double: WeaviateDouble) -> None:
-    with _lock_delivery(services.corpus.path):
+    with _lock_delivery(store_of(services).path):
         _fails(lambda: drain(services), StoreError, "delivery_running")
     assert drain(services).waiting == 0
 
 
 def test_passages_without_a_vector_wait_until_there_is_one(services: Services, double: WeaviateDouble) -> None:
-    services.corpus.upsert_pubmed_docs([Paper(2001, abstract="Not yet embedded.").article()])
+    store_of(services).upsert_pubmed_docs([Paper(2001, abstract="Not yet embedded.").article()])
 
     done = drain(services)
 
@@ -384,12 +386,12 @@ def test_passages_without_a_vector_wait_until_there_is_one(services: Services, d
     assert problem is not None
     assert problem.details["reason"] == "vectors_missing"
     assert "entrez-kit corpus reindex" in problem.recovery_hint
-    embed(services.corpus)
+    embed(store_of(services))
     assert drain(services).written == 1
 
 
 def test_a_corpus_without_vectors_of_the_model_makes_no_collection(services: Services, double: WeaviateDouble) -> None:
-    with services.corpus.writing() as connection:
+    with store_of(services).writing() as connection:
         connection.execute("DELETE FROM vectors")
 
     _fails(lambda: drain(services), LocalEmbeddingsError, "vectors_missing")
@@ -399,7 +401,7 @@ def test_a_corpus_without_vectors_of_the_model_makes_no_collection(services: Ser
 
 
 def test_a_vector_of_a_wrong_dimension_never_leaves_this_machine(services: Services, double: WeaviateDouble) -> None:
-    with services.corpus.writing() as connection:
+    with store_of(services).writing() as connection:
         connection.execute("UPDATE vectors SET vector = ? WHERE chunk_id = 1", (b"\0\0\x80?" * 3,))
 
     done = drain(services)

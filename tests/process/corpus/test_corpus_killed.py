@@ -13,6 +13,7 @@ from places import DATA, SUPPORT
 
 from entrez_kit import EntrezKit
 from entrez_kit.corpus.models import SyncRequest
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.sync import sync_delta
 from entrez_kit.sandbox.server import Sandbox, parse_faults
@@ -197,7 +198,7 @@ def test_twelve_thousand_records_arrive_whole_from_a_failing_service_and_stay_as
 ) -> None:
     with Sandbox(records=12_000, faults=parse_faults(MIX), enforce_limits=False, seed=1) as sandbox:
         kit = kit_for(sandbox)
-        store = kit.services.corpus
+        store = store_of(kit.services)
         request = SyncRequest(query_key="all", term="all[sb]")
         first = sync_delta(kit.services, request)
 
@@ -216,10 +217,10 @@ def test_records_looked_at_again_under_faults_do_not_change(kit_for: Callable[..
         kit = kit_for(sandbox)
         request = SyncRequest(query_key="all", term="all[sb]")
         sync_delta(kit.services, request)
-        before = contents(kit.services.corpus)
-        kit.services.corpus.set_checkpoint("all", "2010-01-01")
+        before = contents(store_of(kit.services))
+        store_of(kit.services).set_checkpoint("all", "2010-01-01")
 
         again = sync_delta(kit.services, request)
 
         assert (again.inserted, again.updated, again.skipped) == (0, 0, 1_500)
-        assert contents(kit.services.corpus) == before
+        assert contents(store_of(kit.services)) == before

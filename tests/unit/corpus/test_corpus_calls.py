@@ -11,6 +11,7 @@ from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.corpus.models import CheckpointGetRequest, CheckpointSetRequest, SyncRequest, SyncResult
 from entrez_kit.corpus.operations import checkpoint_get, checkpoint_set
 from entrez_kit.corpus.rag_get import RagGetRequest, rag_get
+from entrez_kit.corpus.store import store_of
 
 EXAMPLE = Paper(
     384001,
@@ -28,13 +29,13 @@ EXAMPLE = Paper(
 @pytest.fixture
 def kit(kit_for: Callable[..., EntrezKit]) -> EntrezKit:
     built = kit_for(None)
-    built.services.corpus.clock = Clock("2025-08-17T16:02:10")
+    store_of(built.services).clock = Clock("2025-08-17T16:02:10")
     return built
 
 
 def test_the_record_of_the_contract_reads_as_the_contract_says(kit: EntrezKit) -> None:
-    kit.services.corpus.upsert_pubmed_docs([EXAMPLE.article()])
-    kit.services.corpus.upsert_pubmed_docs([EXAMPLE.but(revised="2024-06-15").article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.but(revised="2024-06-15").article()])
 
     assert rag_get(kit.services, RagGetRequest(doc_id="pmid:384001")).model_dump() == {
         "doc_id": "pmid:384001",
@@ -52,15 +53,15 @@ def test_the_record_of_the_contract_reads_as_the_contract_says(kit: EntrezKit) -
 
 
 def test_closing_the_kit_closes_the_corpus_and_a_later_use_opens_it_again(kit: EntrezKit) -> None:
-    kit.services.corpus.upsert_pubmed_docs([EXAMPLE.article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.article()])
     kit.close()
 
-    assert not list(kit.services.corpus.path.parent.glob("corpus.db-*"))
-    assert kit.services.corpus.stats().documents == 1
+    assert not list(store_of(kit.services).path.parent.glob("corpus.db-*"))
+    assert store_of(kit.services).stats().documents == 1
 
 
 def test_growing_old_lowers_the_quality_and_makes_no_version(kit: EntrezKit) -> None:
-    store = kit.services.corpus
+    store = store_of(kit.services)
     store.upsert_pubmed_docs([EXAMPLE.article()])
     request = RagGetRequest(doc_id="pmid:384001")
     totals = []
@@ -73,7 +74,7 @@ def test_growing_old_lowers_the_quality_and_makes_no_version(kit: EntrezKit) -> 
 
 
 def test_a_retracted_record_has_no_quality(kit: EntrezKit) -> None:
-    kit.services.corpus.upsert_pubmed_docs([EXAMPLE.but(retracted_in="J. 2025").article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.but(retracted_in="J. 2025").article()])
 
     assert rag_get(kit.services, RagGetRequest(doc_id="pmid:384001")).quality.total == 0
 
@@ -87,8 +88,8 @@ def test_a_record_the_corpus_lacks_is_not_found(kit: EntrezKit) -> None:
 
 
 def test_a_withdrawn_record_is_not_found_and_the_error_says_why(kit: EntrezKit) -> None:
-    kit.services.corpus.upsert_pubmed_docs([EXAMPLE.article()])
-    mark_deleted(kit.services.corpus, [384001])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.article()])
+    mark_deleted(store_of(kit.services), [384001])
 
     with pytest.raises(EntityNotFound, match="withdrawn") as caught:
         rag_get(kit.services, RagGetRequest(doc_id="pmid:384001"))
@@ -108,7 +109,7 @@ def test_the_checkpoint_of_an_unknown_key_is_null(kit: EntrezKit) -> None:
     found = checkpoint_get(kit.services, CheckpointGetRequest(query_key="glp1_obesity_v1"))
 
     assert found.model_dump() == {"query_key": "glp1_obesity_v1", "last_edat": None}
-    assert not kit.services.corpus.path.exists()
+    assert not store_of(kit.services).path.exists()
 
 
 @pytest.mark.parametrize("query_key", ["", "  ", "\t"])

@@ -20,6 +20,7 @@ from entrez_kit.corpus.operations import RAG_SEARCH
 from entrez_kit.corpus.search import vector_index, vectors
 from entrez_kit.corpus.search.rag_search import RagSearchResult
 from entrez_kit.corpus.search.ranking import ALPHA
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
 
 KitFor = Callable[..., EntrezKit]
@@ -165,12 +166,12 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
 @needs_model2vec
 def test_a_search_takes_in_what_is_queued_once_it_is_much(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
     def queued() -> int:
-        with kit.services.corpus.reading() as connection:
+        with store_of(kit.services).reading() as connection:
             return vector_index.count_queued(connection)
 
     reindex(kit.services)
     assert queued() == 0
-    mark_deleted(kit.services.corpus, [4])
+    mark_deleted(store_of(kit.services), [4])
     kit.rag_search(query="zebrafish")
     assert queued() == 1
     monkeypatch.setattr(vector_index, "FEW", 1)
@@ -181,7 +182,7 @@ def test_a_search_takes_in_what_is_queued_once_it_is_much(kit: EntrezKit, monkey
 @needs_model2vec
 def test_a_damaged_index_is_an_error_that_a_reindex_mends(kit: EntrezKit) -> None:
     reindex(kit.services)
-    with kit.services.corpus.writing() as connection:
+    with store_of(kit.services).writing() as connection:
         connection.execute("UPDATE vector_blocks SET codes = substr(codes, 2)")
 
     with pytest.raises(StoreError, match="malformed vector index") as caught:
@@ -203,8 +204,8 @@ def embedding(kit: EntrezKit, model: Path) -> EntrezKit:
 def kit(kit_for: KitFor, tmp_path: Path) -> EntrezKit:
     """Return a kit with a small corpus and a tiny model that knows that a danio is a zebrafish."""
     built = embedding(kit_for(None), tiny_model(tmp_path / "tiny"))
-    built.services.corpus.clock = Clock()
-    built.services.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS], query_key="all")
+    store_of(built.services).clock = Clock()
+    store_of(built.services).upsert_pubmed_docs([paper.article() for paper in PAPERS], query_key="all")
     return built
 
 
@@ -242,8 +243,8 @@ def test_quality_multiplies_the_relevance(kit: EntrezKit) -> None:
 def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
     from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 
-    kit.services.corpus.upsert_pubmed_docs([PAPERS[3].article()], query_key="sugar")
-    with kit.services.corpus.writing() as connection:
+    store_of(kit.services).upsert_pubmed_docs([PAPERS[3].article()], query_key="sugar")
+    with store_of(kit.services).writing() as connection:
         connection.execute("INSERT INTO checkpoints (query_key, term) VALUES ('sugar', 'sugar')")
     reindex(kit.services)
 
@@ -274,11 +275,11 @@ def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_told(
 
     assert reindex(other.services).vectors == 4
     assert found(other.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
-    assert len(other.services.corpus.stats().vectors) == 2
+    assert len(store_of(other.services).stats().vectors) == 2
     assert kit.rag_search(query="zebrafish").results
 
     assert reindex(other.services, anew=True).vectors == 4
-    assert len(other.services.corpus.stats().vectors) == 1
+    assert len(store_of(other.services).stats().vectors) == 1
 
 
 @needs_model2vec
@@ -309,7 +310,7 @@ def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_
 @needs_model2vec
 def test_passages_without_a_vector_are_found_by_words_and_that_is_said(kit: EntrezKit) -> None:
     reindex(kit.services)
-    kit.services.corpus.upsert_pubmed_docs([Paper(7, title="Zebrafish fins").article()], query_key="all")
+    store_of(kit.services).upsert_pubmed_docs([Paper(7, title="Zebrafish fins").article()], query_key="all")
     outcome = execute(RAG_SEARCH, kit.services, {"query": "zebrafish fins"})
 
     assert outcome.result is not None
@@ -329,7 +330,7 @@ def test_an_empty_corpus_is_searched_without_complaint(kit_for: KitFor, tmp_path
 
 def test_without_embeddings_no_hit_has_a_similarity(kit_for: KitFor) -> None:
     kit = kit_for(None)
-    kit.services.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS])
+    store_of(kit.services).upsert_pubmed_docs([paper.article() for paper in PAPERS])
 
     (hit,) = kit.rag_search(query="zebrafish").results
     assert (hit.doc_id, hit.sim) == ("pmid:1", None)
