@@ -45,53 +45,53 @@ def write_methods() -> str:
         '    """One method for each operation; arguments that are left out are not sent."""',
         "",
     )
-    methods = chain.from_iterable([*map(_method, catalogue.OPERATIONS), _search_all(search)])
-    return "\n".join([HEAD, "if TYPE_CHECKING:", *_imports(), "", *head, *methods])
+    methods = chain.from_iterable([*map(_write_method, catalogue.OPERATIONS), _write_search_all(search)])
+    return "\n".join([HEAD, "if TYPE_CHECKING:", *_write_imports(), "", *head, *methods])
 
 
-def _imports() -> Iterator[str]:
+def _write_imports() -> Iterator[str]:
     operations = catalogue.OPERATIONS
     returned = [operation.result for operation in operations]
     homes: dict[str, set[str]] = {}
     fields = (field for operation in operations for field in operation.request.model_fields.values())
-    for model in (*returned, *filter(_is_model, chain.from_iterable(_inside(one.annotation) for one in fields))):
+    for model in (*returned, *filter(_is_model, chain.from_iterable(_walk_types(one.annotation) for one in fields))):
         homes.setdefault(model.__module__, set()).add(model.__name__)
     yield from (f"    from {module} import {', '.join(sorted(homes[module]))}" for module in sorted(homes))
 
 
-def _method(operation: AnyOperation) -> Iterator[str]:
-    yield f'    @runs("{_home(operation)}")'
+def _write_method(operation: AnyOperation) -> Iterator[str]:
+    yield f'    @runs("{_find_place(operation)}")'
     yield f"    def {operation.method}("
-    yield from _parameters(operation)
+    yield from _write_parameters(operation)
     yield f'    ) -> "{operation.result.__name__}":'
-    yield from _docstring(_said(operation), operation)
+    yield from _write_docstring(_read_summary(operation), operation)
     yield ""
 
 
-def _search_all(operation: AnyOperation) -> Iterator[str]:
+def _write_search_all(operation: AnyOperation) -> Iterator[str]:
     yield "    @runs_search_all"
     yield "    def search_all("
-    yield from _parameters(operation, "progress: Callable[[int, int], None] | None = None,", without=PAGING)
+    yield from _write_parameters(operation, "progress: Callable[[int, int], None] | None = None,", without=PAGING)
     yield f'    ) -> "{operation.result.__name__}":'
-    said = "Retrieve every PMID of a search, however many, with a certificate that nothing is missing."
-    yield from _docstring(said, operation, {"progress": PROGRESS}, without=PAGING)
+    summary = "Retrieve every PMID of a search, however many, with a certificate that nothing is missing."
+    yield from _write_docstring(summary, operation, {"progress": PROGRESS}, without=PAGING)
     yield ""
 
 
-def _parameters(operation: AnyOperation, *first: str, without: Collection[str] = ()) -> Iterator[str]:
+def _write_parameters(operation: AnyOperation, *first: str, without: Collection[str] = ()) -> Iterator[str]:
     yield from (f"        {word}" for word in ("self,", *first, "*,"))
-    for name, field in _fields(operation, without):
-        default = "" if field.is_required() else f" = {_default(field)}"
-        yield f"        {name}: {_annotation(name, field, operation.request)}{default},"
+    for name, field in _list_fields(operation, without):
+        default = "" if field.is_required() else f" = {_format_default(field)}"
+        yield f"        {name}: {_format_annotation(name, field, operation.request)}{default},"
 
 
-def _default(field: FieldInfo) -> str:
+def _format_default(field: FieldInfo) -> str:
     default = field.get_default(call_default_factory=True)
     return repr(tuple(default) if isinstance(default, list) else default)
 
 
-def _annotation(name: str, field: FieldInfo, request: type[BaseModel]) -> str:
-    """Return what a caller may give; numbers for ids, mappings for models, any sequence for a list, other spellings."""
+def _format_annotation(name: str, field: FieldInfo, request: type[BaseModel]) -> str:
+    """Return the types that a caller may pass: also numbers for ids, mappings for models, sequences for lists."""
     names = [
         one.info.fields
         for one in request.__pydantic_decorators__.field_validators.values()
@@ -99,23 +99,23 @@ def _annotation(name: str, field: FieldInfo, request: type[BaseModel]) -> str:
     ]
     is_read_first = any(isinstance(one, BeforeValidator) for one in field.metadata) or any(name in one for one in names)
     more = ["int"] if name == "ids" or name.endswith(("pmid", "pmids")) else ["str"] if is_read_first else []
-    kinds = [*_kinds(field.annotation, more), *(["str"] if is_read_first else [])]
+    kinds = [*_list_types(field.annotation, more), *(["str"] if is_read_first else [])]
     text = " | ".join(dict.fromkeys(kinds))
-    return f'"{text}"' if any(map(_is_model, _inside(field.annotation))) else text
+    return f'"{text}"' if any(map(_is_model, _walk_types(field.annotation))) else text
 
 
-def _kinds(kind: Any, more: Sequence[str]) -> Iterator[str]:
+def _list_types(kind: Any, more: Sequence[str]) -> Iterator[str]:
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         for one in inner:
-            yield from _kinds(one, more)
+            yield from _list_types(one, more)
     elif origin is list:
-        yield f"Sequence[{' | '.join(dict.fromkeys(_kinds(inner[0], more)))}]"
+        yield f"Sequence[{' | '.join(dict.fromkeys(_list_types(inner[0], more)))}]"
     elif origin is Literal:
         yield f"Literal[{', '.join(repr(one) for one in inner)}]"
         yield from more
     elif origin is not None:  # Annotated
-        yield from _kinds(inner[0], more)
+        yield from _list_types(inner[0], more)
     elif _is_model(kind):
         yield from (kind.__name__, "Mapping[str, Any]")
     elif kind is NoneType:
@@ -129,66 +129,66 @@ def _is_model(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _inside(kind: Any) -> Iterator[Any]:
+def _walk_types(kind: Any) -> Iterator[Any]:
     yield kind
     for inner in get_args(kind):
-        yield from _inside(inner)
+        yield from _walk_types(inner)
 
 
-def _fields(operation: AnyOperation, without: Collection[str]) -> Iterator[tuple[str, FieldInfo]]:
+def _list_fields(operation: AnyOperation, without: Collection[str]) -> Iterator[tuple[str, FieldInfo]]:
     fields = operation.request.model_fields.items()
     yield from ((name, field) for name, field in fields if name not in without)
 
 
-def _docstring(
-    said: str,
+def _write_docstring(
+    text: str,
     operation: AnyOperation,
     first: Mapping[str, str] = MappingProxyType({}),
     without: Collection[str] = (),
 ) -> Iterator[str]:
-    summary, _, rest = said.partition("\n\n")
-    yield _wrapped(f'"""{summary}', "        ")
+    summary, _, rest = text.partition("\n\n")
+    yield _wrap(f'"""{summary}', "        ")
     if rest:
         yield ""
-        yield _wrapped(rest, "        ")
-    fields = {name: _plain(describe_field(field)) for name, field in _fields(operation, without)}
-    yield from _section("Args", {**first, **fields})
+        yield _wrap(rest, "        ")
+    fields = {name: _replace_tool_names(describe_field(field)) for name, field in _list_fields(operation, without)}
+    yield from _write_section("Args", {**first, **fields})
     yield "\n        Returns:"
-    yield _wrapped(_plain(_doc(operation.result)).partition("\n\n")[0], " " * 12)
-    yield from _section("Raises", _raises(operation))
+    yield _wrap(_replace_tool_names(_read_docstring(operation.result)).partition("\n\n")[0], " " * 12)
+    yield from _write_section("Raises", _read_raises(operation))
     yield '        """'
 
 
-def _section(title: str, entries: Mapping[str, str]) -> Iterator[str]:
+def _write_section(title: str, entries: Mapping[str, str]) -> Iterator[str]:
     yield f"\n        {title}:"
-    yield from (_wrapped(f"{name}: {text}", " " * 12, hanging=" " * 16) for name, text in entries.items())
+    yield from (_wrap(f"{name}: {text}", " " * 12, hanging=" " * 16) for name, text in entries.items())
 
 
-def _wrapped(text: str, margin: str, hanging: str | None = None) -> str:
+def _wrap(text: str, margin: str, hanging: str | None = None) -> str:
     words = " ".join(text.split())
     lines = TextWrapper(WIDTH, margin, hanging or margin, break_long_words=False, break_on_hyphens=False)
     return lines.fill(words)
 
 
-def _doc(thing: object) -> str:
+def _read_docstring(thing: object) -> str:
     return inspect.cleandoc(thing.__doc__ or "")
 
 
-def _said(operation: AnyOperation) -> str:
-    """Return what an operation does, with the kit's names in place of the tools'."""
-    text = _doc(operation.outcomes or operation.function)
-    return _plain(re.split(r"\n\n(?:Args|Returns|Raises|Source):", text)[0])
+def _read_summary(operation: AnyOperation) -> str:
+    """Return the description of an operation, with names of methods instead of tools."""
+    text = _read_docstring(operation.outcomes or operation.function)
+    return _replace_tool_names(re.split(r"\n\n(?:Args|Returns|Raises|Source):", text)[0])
 
 
-def _plain(text: str) -> str:
+def _replace_tool_names(text: str) -> str:
     for operation in catalogue.OPERATIONS:
         text = re.sub(rf"\b{operation.name}\b", operation.method, text)
     return text.replace("\\", "\\\\")
 
 
-def _raises(operation: AnyOperation) -> Mapping[str, str]:
-    """Return the errors and when they are raised, as the operation's function has it."""
-    _, _, text = _doc(operation.outcomes or operation.function).partition("Raises:\n")
+def _read_raises(operation: AnyOperation) -> Mapping[str, str]:
+    """Return the errors with their conditions, from the docstring of the operation's function."""
+    _, _, text = _read_docstring(operation.outcomes or operation.function).partition("Raises:\n")
     entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", text.partition("\n\n")[0], re.MULTILINE)
     found = {name: " ".join(when.split()) for name, when in entries}
     if operation.argument_error is not None:
@@ -197,8 +197,8 @@ def _raises(operation: AnyOperation) -> Mapping[str, str]:
     return {"InvalidInput": f"{UNKNOWN}; {own}" if own else f"{UNKNOWN}.", **found}
 
 
-def _home(operation: AnyOperation) -> str:
-    """Return module and name of the constant, as the catalogue imports it."""
+def _find_place(operation: AnyOperation) -> str:
+    """Return the module and name of the operation, from the imports of the catalogue."""
     for node in ast.parse(inspect.getsource(catalogue)).body:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:

@@ -50,7 +50,7 @@ def serve(
         typer.Option(
             "--toolset",
             metavar="NAME,...",
-            help="Tools to list, of pubmed, gene, corpus and entrez; the first three unless given.",
+            help="Toolsets to list: pubmed, gene, corpus, entrez, citations. Default: pubmed,gene,corpus.",
         ),
     ] = None,
     tool_names: Annotated[
