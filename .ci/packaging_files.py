@@ -21,7 +21,7 @@ from entrez_kit.base import __version__
 from entrez_kit.guides import topics
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.resources import DESCRIPTION
-from entrez_kit.server.tool_facts import FILE_NAME, ToolFacts
+from entrez_kit.server.tool_definitions import FILE_NAME, ToolDefinition
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, Toolbox
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -160,7 +160,7 @@ def packaging_files() -> dict[str, str]:
 
 def list_tools() -> str:
     """Return the list from which a server lists its tools, as JSON."""
-    tools = [asdict(ToolFacts.of(operation)) for operation in OPERATIONS]
+    tools = [asdict(ToolDefinition.of(operation)) for operation in OPERATIONS]
     return json.dumps({"generated": GENERATED, "tools": tools}, indent=1, ensure_ascii=False) + "\n"
 
 

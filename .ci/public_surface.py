@@ -39,12 +39,12 @@ def write_facts(facts: Iterable[Fact]) -> str:
 
 def _operations() -> Iterator[Fact]:
     from entrez_kit.python.catalogue import OPERATIONS
-    from entrez_kit.server.tool_facts import ToolFacts
+    from entrez_kit.server.tool_definitions import ToolDefinition
 
     for operation in OPERATIONS:
         tool = f"tool {operation.name}"
         yield tool, f"toolset {operation.toolset}"
-        yield tool, f"scope {ToolFacts.of(operation).scope}"
+        yield tool, f"scope {ToolDefinition.of(operation).scope}"
         yield tool, "read only" if operation.read_only else "writes"
         yield tool, f"method {operation.method}"
         yield tool, f"command {' '.join(operation.command)}"

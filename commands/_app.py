@@ -172,10 +172,10 @@ def _run(arguments: list[str], state: State) -> int:
             drop_output()
             error = cannot_write("standard output", failure)
         else:
-            from entrez_kit.core.operation import unforeseen
+            from entrez_kit.core.operation import internal_error
 
             state.open_log()
-            error = unforeseen(exc, request_id)
+            error = internal_error(exc, request_id)
     if "--json" in arguments:  # a usage error may come before the flag is read
         state.flags["json"] = True
     report_error(state, error, request_id)

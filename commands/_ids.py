@@ -9,9 +9,9 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.invisible import visible
-from entrez_kit.core.each import Each, EachAnswer, EachResult, each
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
+from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, per_input
 
 from ._formats import View
 from ._formats.fields import Record
@@ -45,7 +45,7 @@ def failed(given: str, status: str, message: str | None, *, code: str | None = N
     return Failed(input=given, status=status, error=error, **extra)
 
 
-def failed_input(item: EachAnswer[Any]) -> Failed:
+def failed_input(item: PerInputAnswer[Any]) -> Failed:
     """Return the line of jsonl for an input without a result, with the hint of its error."""
     assert item.error is not None, "there is a result or an error"
     said = item.error.say_in(Terminal())
@@ -91,7 +91,7 @@ def read_inputs(
 NAME_ARTICLES: Final = "Name PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
 
 
-def _of_several(one: View[Res], field: str) -> View[EachResult]:
+def _of_several(one: View[Res], field: str) -> View[PerInputResult]:
     """Return how the answers about several ids are shown: as each alone is, every record with the id it comes from.
 
     Args:
@@ -100,14 +100,14 @@ def _of_several(one: View[Res], field: str) -> View[EachResult]:
     """
     seen: set[str] = set()
 
-    def records(item: EachAnswer[Res]) -> Iterator[Record]:
+    def records(item: PerInputAnswer[Res]) -> Iterator[Record]:
         if item.result is None:
             yield failed_input(item)
             return
         source = getattr(item.result, field, item.input)  # a PMID, where a DOI was given
         yield from ({field: source, **record} for record in one.records(item.result))
 
-    def ids(item: EachAnswer[Res]) -> Iterator[str]:
+    def ids(item: PerInputAnswer[Res]) -> Iterator[str]:
         """Yield the ids of an answer that no answer before it had."""
         if item.result is None:
             return
@@ -117,7 +117,7 @@ def _of_several(one: View[Res], field: str) -> View[EachResult]:
                 seen.add(uid)
                 yield uid
 
-    def table(result: EachResult, console: Any) -> Any:
+    def table(result: PerInputResult, console: Any) -> Any:
         from rich.console import Group
         from rich.text import Text
 
@@ -177,15 +177,15 @@ def run_each(
         run(ctx, operation, {**arguments, field: ids[0]}, view, label=label, afterwards=afterwards)
         return
 
-    def remarks(said: Each[Res] | EachResult) -> None:
-        results = said.results if isinstance(said, EachResult) else [one.result for one in said.answers.values()]
+    def remarks(said: PerInput[Res] | PerInputResult) -> None:
+        results = said.results if isinstance(said, PerInputResult) else [one.result for one in said.answers.values()]
         cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
         if cut and not plan(ctx).says_total:
             note(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
 
     run(
         ctx,
-        each(operation, field),
+        per_input(operation, field),
         {"inputs": list(ids), "arguments": arguments},
         _of_several(view, field),
         label=label,

@@ -95,7 +95,7 @@ def argument(path: str, metavar: str, **differing: Any) -> Parameter:
     return Parameter(path=path, metavar=metavar, **differing)
 
 
-def asks(
+def request_options(
     source: Operation[Any, Any] | type[Request], *parameters: Parameter | str
 ) -> Callable[[Callable[..., None]], Any]:
     """Give a command a parameter for each field it asks for, in this order, and call it with their values.

@@ -16,7 +16,7 @@ import typer
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Accounted, Execution, Operation, Outcomes, Single, caught
+from entrez_kit.core.operation import Execution, Operation, Outcomes, SingleOutcome, SummarizedOutcomes, run_catching
 
 from ._formats import View, show_with, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
@@ -239,14 +239,14 @@ def run(
             call: Callable[[], Any] = partial(operation.run, services, arguments)
             if not writer.whole:
                 call = partial(_write, ctx, operation, arguments, writer, end_bar)
-            execution = caught(call)
+            execution = run_catching(call)
         elapsed = 1000 * (time.monotonic() - started)
         if writer.whole and execution.result is not None:
             tell_warnings(ctx, execution.result)
             _print(writer, execution.result)
         if found_nothing(execution):
             sink.discard()
-    said = execution.result.result if isinstance(execution.result, Single) else execution.result
+    said = execution.result.result if isinstance(execution.result, SingleOutcome) else execution.result
     remark = afterwards(said) if afterwards is not None and said is not None else None
     finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
     return said
@@ -254,7 +254,7 @@ def run(
 
 def whole(said: Any) -> Any:
     """Return the result of what ``run`` printed, as one or as outcomes."""
-    return said.result() if isinstance(said, Accounted) else said
+    return said.result() if isinstance(said, SummarizedOutcomes) else said
 
 
 def _print(writer: Writer[Any], result: Any) -> None:

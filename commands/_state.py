@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.frontend_text import Argument, Frontend, NextCall
 from entrez_kit.base.invisible import visible
-from entrez_kit.base.wording import Argument, Door, NextCall
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
@@ -365,7 +365,7 @@ _GROUPS: Final = {"date_range": "--min-date/--max-date"}
 """Fields of requests that are several options."""
 
 
-class Terminal(Door):
+class Terminal(Frontend):
     """The words of the terminal.
 
     Args:

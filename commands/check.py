@@ -21,7 +21,7 @@ from entrez_kit.references.files.references import Reference, ReferenceFile
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
 from ._input import NOT_IDENTIFIERS, READABLE, beside, content_of, ids_in
-from ._options import asks, option
+from ._options import option, request_options
 from ._output import Sink
 from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state, warn, whole
 from ._state import STDIN
@@ -47,7 +47,7 @@ class _Source:
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
-@asks(
+@request_options(
     CHECK,
     "file",
     option("sources", kind=str, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),

@@ -16,7 +16,7 @@ from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, plan, run, show_with, state, warn, was_typed
 from ._repeats import WrittenOnce
 from ._state import Plan, unknown_suffix
@@ -38,7 +38,7 @@ DEFAULT_STYLES: Final = ("apa",)
 
 
 @accepts(*FORMATS)
-@asks(
+@request_options(
     FORMAT_CITATIONS,
     argument("pmids", "ID...", more="- reads standard input."),
     option("citation_styles", "--style", metavar="STYLE", default=[*DEFAULT_STYLES]),

@@ -15,8 +15,8 @@ from entrez_kit.base.configuration import (
     view_settings,
 )
 from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.frontend_text import FrontendText
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
-from entrez_kit.base.wording import Wording
 
 from ._pipeline import accepts, emit, note, print_text, state, warn
 from ._state import is_terminal
@@ -186,7 +186,7 @@ def _report(ctx: typer.Context, name: str, path: Path, change: str) -> None:
     try:
         settings = load_settings({"config_file": path}) if path.is_file() else load_settings()
     except NotConfigured as exc:
-        warn(ctx, Wording(exc.message, ". ", exc.recovery_hint))
+        warn(ctx, FrontendText(exc.message, ". ", exc.recovery_hint))
     else:
         for now in view_settings(settings, [name]) if name in BY_NAME else ():
             document |= {"value": now["value"], "origin": now["origin"]}

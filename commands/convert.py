@@ -9,13 +9,13 @@ from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, InputFiles, failed, read_inputs
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, run, show_with
 from ._views.text import standing_status
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
-@asks(
+@request_options(
     CONVERT,
     argument("ids", "ID...", more="- reads standard input."),
     option("id_type", metavar="KIND", words=("pmid", "pmcid", "doi")),

@@ -26,7 +26,7 @@ from entrez_kit.references.audit import AUDIT, AuditResult
 from entrez_kit.references.check.sources import SOURCES, named_sources
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import (
     View,
     accepts,
@@ -62,7 +62,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 
 
 @app.command("sync")
-@asks(
+@request_options(
     SYNC_HERE,
     argument("query_key", "KEY"),
     argument("term", "[TERM]", joined=True, default=None, more="A key that has one needs none."),
@@ -139,7 +139,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
 
 @app.command("search")
 @accepts(*ROWS, "ids")
-@asks(
+@request_options(
     RAG_SEARCH,
     argument("query", "QUERY", joined=True),
     option("top_k", "-n"),
@@ -209,7 +209,7 @@ def _described(store: "Store", result: RagSearchResult) -> Iterator[Record]:
 
 
 @app.command("get")
-@asks(RAG_GET, argument("doc_id", "ID", more="A PMID alone will do, too."), option("details"))
+@request_options(RAG_GET, argument("doc_id", "ID", more="A PMID alone will do, too."), option("details"))
 def get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Show one record of the corpus with its quality as of today.
 
@@ -225,7 +225,7 @@ def get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
 
 @checkpoint.command("get")
-@asks(CHECKPOINT_GET, argument("query_key", "KEY"))
+@request_options(CHECKPOINT_GET, argument("query_key", "KEY"))
 def checkpoint_get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Show up to which date of entry (EDAT) a query has been followed."""
     view: View[CheckpointGetResult] = _one_document("checkpoint_page")
@@ -233,7 +233,7 @@ def checkpoint_get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
 
 @checkpoint.command("set")
-@asks(
+@request_options(
     CHECKPOINT_NOTED,
     argument("query_key", "KEY"),
     argument("last_edat", "TIME"),
@@ -318,7 +318,7 @@ def diff_command(
 
 @app.command("audit")
 @accepts(*ROWS)
-@asks(
+@request_options(
     AUDIT,
     argument("query_key", "KEY"),
     option("sources", kind=str, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
@@ -376,7 +376,7 @@ def reindex_command(
     with watching(state(ctx), DELIVERING):
         delivered = rebuild(services)
     _emit(ctx, delivered, "delivered_page")
-    problem = delivered.shortfall()
+    problem = delivered.missing_error()
     if problem is not None:
         report_error(state(ctx), problem)
         raise typer.Exit(status_of(problem))

@@ -17,7 +17,7 @@ from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryResult
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
 from ._ids import ONE_REQUEST, InputFiles, failed, read_inputs
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, note, plan, run, show_with, state
 
 app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
@@ -44,7 +44,7 @@ IDS: Final = argument("ids", "ID...", help="UIDs or accessions; - reads standard
 
 @app.command("info")
 @accepts(*ROWS)
-@asks(
+@request_options(
     INFO, argument("db", "[DB]"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
 )
 def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
 @app.command("search")
 @accepts(*ROWS, "count")
-@asks(
+@request_options(
     SEARCH,
     argument("db", "DB"),
     argument("term", "QUERY", joined=True),
@@ -113,7 +113,7 @@ def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
 @app.command("summary")
 @accepts(*ROWS)
-@asks(SUMMARY, argument("db", "DB"), IDS)
+@request_options(SUMMARY, argument("db", "DB"), IDS)
 def summary(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Summarise records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
 
@@ -148,7 +148,7 @@ def _title(record: Record) -> str:
 
 @app.command("fetch")
 @accepts("text", "json")
-@asks(
+@request_options(
     FETCH,
     argument("db", "DB"),
     IDS,
@@ -181,7 +181,7 @@ def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -
 
 @app.command("link")
 @accepts(*ROWS)
-@asks(
+@request_options(
     LINK,
     IDS,
     option("source", "--from", metavar="DB"),

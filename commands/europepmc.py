@@ -10,7 +10,7 @@ from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH, Europ
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import columns_at
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, note, plan, refuse_beside, run, show_with, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
@@ -27,7 +27,7 @@ _BRIEF: Final = ("table", "ids")
 
 
 @accepts(*FORMATS)
-@asks(
+@request_options(
     EUROPEPMC_SEARCH,
     argument("query", "QUERY", joined=True, more="Several words need no quotes."),
     option("max_results", "-n"),

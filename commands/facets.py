@@ -7,12 +7,12 @@ import typer
 from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsResult
 
 from ._formats.fields import columns_at
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, run, show_with
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "count")
-@asks(
+@request_options(
     COUNT_FACETS,
     argument("query_term", "QUERY", joined=True),
     option("facets", "--by", metavar="FACET", more="May be repeated; all unless given.", words=FACETS),

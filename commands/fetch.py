@@ -25,7 +25,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats.fields import Attributes, Record
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, advise, counted, note, plan, run, show_with, state, was_typed
 from ._repeats import WrittenOnce
 from ._views.markdown import page
@@ -52,7 +52,7 @@ IDS: Final = argument("pmids", "ID...", help="PMIDs, PMCIDs, DOIs or addresses t
 
 
 @accepts(*FORMATS)
-@asks(
+@request_options(
     FETCH_CONTENTS,
     IDS,
     "input",

@@ -12,13 +12,13 @@ from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT, FulltextOutcome, 
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state
 from ._state import is_terminal
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx")
-@asks(
+@request_options(
     FETCH_FULLTEXT,
     argument("ids", "ID...", help="PMIDs, PMCIDs, DOIs, also mixed; - reads standard input."),
     "input",

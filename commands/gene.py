@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, UnresolvedEntity
-from entrez_kit.core.each import EachAnswer
+from entrez_kit.core.per_input import PerInputAnswer
 from entrez_kit.databases.gene.gene_errors import looks_like_gene_id
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_LINKS, GeneBatch
 from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
@@ -15,7 +15,7 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import InputFiles, failed_input, read_inputs, run_each
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, note, plan, run, show_with
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
@@ -53,7 +53,7 @@ GENE_IDS: Final = argument("entrez_id", "ID...", help="NCBIGene:7157 ...; - read
 
 @app.command("search")
 @accepts(*FORMATS, "count")
-@asks(
+@request_options(
     SEARCH_GENES,
     argument("query", "QUERY", joined=True),
     option("organism", metavar="NAME"),
@@ -84,7 +84,7 @@ def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
 @app.command("get")
 @accepts(*FORMATS)
-@asks(GET_GENE, GENE_IDS, "input", option("slim"))
+@request_options(GET_GENE, GENE_IDS, "input", option("slim"))
 def get(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Look genes up by their ids, one outcome per id, in order.
 
@@ -132,14 +132,14 @@ def _ids(ctx: typer.Context, typed: list[str] | None, files: list[Path] | None) 
     return [f"NCBIGene:{one}" if one.isascii() and one.isdecimal() and int(one) else one for one in read]
 
 
-def _records(item: EachAnswer[Gene]) -> Iterator[Record]:
+def _records(item: PerInputAnswer[Gene]) -> Iterator[Record]:
     """Yield the gene, or what has a line of its own in jsonl where there is none."""
     yield failed_input(item) if item.result is None else as_data(item.result)
 
 
 @app.command("pubmed")
 @accepts(*FORMATS, "count")
-@asks(GET_PUBMED_LINKS, GENE_IDS, "input", option("limit", "-n"), option("offset"))
+@request_options(GET_PUBMED_LINKS, GENE_IDS, "input", option("limit", "-n"), option("offset"))
 def pubmed(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """List the PMIDs of articles about a gene, or about each of several: their records say which.
 

@@ -13,7 +13,7 @@ from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches,
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import failed
 from ._input import content_of
-from ._options import asks, option
+from ._options import option, request_options
 from ._pipeline import View, accepts, run, show_with
 from ._state import STDIN
 from ._views.text import standing_status
@@ -23,7 +23,7 @@ ONE: Final = "One reference"
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
-@asks(
+@request_options(
     Citation,
     "files",
     option("journal", metavar="NAME", panel=ONE),

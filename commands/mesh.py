@@ -7,12 +7,12 @@ import typer
 from entrez_kit.databases.mesh import MESH, MeshResult
 
 from ._formats.fields import columns_at
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, note, plan, run, show_with
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "count")
-@asks(
+@request_options(
     MESH,
     argument("query", "TERM", joined=True),
     option("max_results", "-n"),

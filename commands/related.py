@@ -17,7 +17,7 @@ from entrez_kit.relationships.models import (
 from ._formats.fields import Record, columns_at
 from ._formats.rows import fit_into_cells
 from ._ids import NAME_ARTICLES, InputFiles, read_inputs, run_each
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, counted, note, plan, refuse_without, show_with
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
@@ -31,7 +31,7 @@ CITATIONS: Final = "citation_formats"
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "count")
-@asks(
+@request_options(
     RELATIONSHIPS,
     argument("source_pmid", "ID...", more="May be several; - reads standard input."),
     "input",

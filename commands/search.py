@@ -15,7 +15,7 @@ from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.documents import json_text
 from ._formats.fields import DocumentPaths, as_data, columns_at
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._output import Sink
 from ._pipeline import (
     View,
@@ -49,7 +49,7 @@ _RETRIEVE_ALL: Final = "Use --all to retrieve every result."
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx", "count", *RECORDS)
-@asks(
+@request_options(
     SEARCH_ARTICLES,
     argument("query_term", "QUERY", joined=True, more="Several words need no quotes; - reads stdin."),
     option("max_results", "-n"),
@@ -130,7 +130,7 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
 
     def finish(_: object) -> EntrezKitError | None:
         _write_certificate(ctx, result)
-        return result.shortfall()
+        return result.missing_error()
 
     if print_records(ctx, wanted, idle="Nothing was found.", afterwards=finish) is None:
         finish(None)

@@ -8,13 +8,13 @@ from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchResult
 
 from ._formats.fields import as_data
 from ._ids import InputFiles
-from ._options import asks
+from ._options import request_options
 from ._pipeline import accepts, plan, state
 from .fetch import FORMATS, IDS, deliver
 
 
 @accepts(*FORMATS)
-@asks(FETCH_CONTENTS, IDS)
+@request_options(FETCH_CONTENTS, IDS)
 def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Read a record as a page: retractions first, then title, authors, abstract, terms and links.
 

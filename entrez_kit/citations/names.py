@@ -48,7 +48,7 @@ def csl_name(author: Author) -> Name | None:
     given = given_name(author)
     if not family:
         return {"literal": given} if given else None
-    particle, family = divided(family)
+    particle, family = split_particle(family)
     name: Name = {"family": family}
     if given:
         name["given"] = given
@@ -69,7 +69,7 @@ def csl_text_of(name: Name) -> str:
     return name.get("literal") or ", ".join(part for part in (family_of(name), name.get("given")) if part)
 
 
-def divided(family: str) -> tuple[str, str]:
+def split_particle(family: str) -> tuple[str, str]:
     """Divide a family name into its particle and the rest: "van der Berg", "de la Cruz"; capitals are part of the name.
 
     Returns:
@@ -107,7 +107,7 @@ def spaced_initials(author_given: str) -> str:
     return " ".join(word if word.endswith(".") and _DIGRAPH.fullmatch(word[:-1]) else word[0].upper() for word in words)
 
 
-def divided_initials(initials: str) -> str:
+def split_initials(initials: str) -> str:
     """Return initials that stand together apart, those of several letters with a full stop: "IuA" is "Iu. A"."""
     groups: list[str] = []
     for letter in initials:

@@ -41,7 +41,7 @@ class Asked(Generic[Answer]):
 
 
 @dataclass(slots=True)
-class Pulse:
+class CircuitBreaker:
     """Whether a service still answers, over all batches of one errand.
 
     A batch that fails says little: the fault may lie in one record, or pass. So the service is asked for one id at a
@@ -108,13 +108,13 @@ class BatchOutcome(Generic[Answer]):
     at: float = field(default_factory=time.monotonic)
 
 
-def in_parts(
+def fetch_in_batches(
     ids: Sequence[str],
     size: int,
     ask: Callable[[list[str]], Answer],
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
-    pulse: Pulse | None = None,
+    pulse: CircuitBreaker | None = None,
     at_once: int = 1,
 ) -> Iterator[BatchOutcome[Answer]]:
     """Ask for ids in batches, and yield what becomes of them, in order.
@@ -130,7 +130,7 @@ def in_parts(
         pulse: what is known of the service from calls before; the next ones are told through it.
         at_once: how many requests may be in flight.
     """
-    pulse = pulse or Pulse(patient=len(ids) > size)
+    pulse = pulse or CircuitBreaker(patient=len(ids) > size)
     failed: list[BatchOutcome[Answer]] = []
     calm = threading.Event()
     calm.set()
@@ -193,12 +193,12 @@ def in_batches(
     ask: Callable[[list[str]], Answer],
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
-    pulse: Pulse | None = None,
+    pulse: CircuitBreaker | None = None,
     at_once: int = 1,
 ) -> Asked[Answer]:
-    """Ask for ids, each once, in batches as ``in_parts`` does, and return all that becomes of them."""
+    """Ask for ids, each once, in batches as ``fetch_in_batches`` does, and return all that becomes of them."""
     asked: Asked[Answer] = Asked()
-    for part in in_parts(ids, size, ask, refusals=refusals, pulse=pulse, at_once=at_once):
+    for part in fetch_in_batches(ids, size, ask, refusals=refusals, pulse=pulse, at_once=at_once):
         if part.error is None:
             asked.answers.append((part.ids, part.answers[0]))
         else:
@@ -208,4 +208,4 @@ def in_batches(
 
 def not_tried(cause: EntrezKitError) -> EntrezKitError:
     """Return the error for what was not asked for any more, because the service does not answer."""
-    return cause.changed(f"Not tried, because requests before it failed: {cause.message}")
+    return cause.copy_with(f"Not tried, because requests before it failed: {cause.message}")

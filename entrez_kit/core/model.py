@@ -25,8 +25,8 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
+from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText
 from entrez_kit.base.invisible import clean_query
-from entrez_kit.base.wording import KEPT, Argument, Wording
 
 if TYPE_CHECKING:
     import pandas
@@ -57,7 +57,7 @@ def _judge_of(annotation: Any) -> Any:
     return is_absent
 
 
-def sparse(default: Any = None, **options: Any) -> Any:
+def omit_if_empty(default: Any = None, **options: Any) -> Any:
     """Declare a result field that is left out of the document when it holds nothing."""
     if isinstance(default, list | dict):
         return Field(default_factory=type(default), exclude_if=not_, **options)
@@ -118,7 +118,7 @@ class Request(BaseModel):
         for name, characters in removed.items():
             if characters:
                 codes = ", ".join(f"U+{ord(one):04X}" for one in characters[:MAX_NAMED])
-                request._warnings["invisible_characters"] = Wording(
+                request._warnings["invisible_characters"] = FrontendText(
                     "Invisible characters were removed from ", Argument(name, marked=True), f": {codes}."
                 )
         return request
@@ -207,6 +207,10 @@ class Result(BaseModel):
         """Note what a reader has to know of this result, if its form is closed."""
 
     def shortfall(self) -> EntrezKitError | None:
+        """Return ``missing_error()``, under its former name."""
+        return self.missing_error()
+
+    def missing_error(self) -> EntrezKitError | None:
         """Return the error to report beside this document when some of what was asked is missing.
 
         An ``EntityNotFound`` or another error whose ``details`` name what is ``missing``. With ``details.partial``
@@ -221,18 +225,20 @@ class Collected(Result):
     It is no part of the document: one that is read back from its JSON has none.
     """
 
-    _shortfall: EntrezKitError | None = PrivateAttr(default=None)
+    _missing_error: EntrezKitError | None = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:
         """Compare what the documents say: the error beside one is never that of another."""
         return type(other) is type(self) and self.__dict__ == other.__dict__
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report what is missing."""
-        return self._shortfall
+        return self._missing_error
 
 
-def lacking(missing: Any, message: str, *, partial: bool = True, hint: str | None = KEPT) -> UpstreamError | None:
+def incomplete_error(
+    missing: Any, message: str, *, partial: bool = True, hint: str | None = KEPT
+) -> UpstreamError | None:
     """Return the error that goes with a document for which a service did not answer; None where nothing is missing.
 
     Args:
@@ -247,7 +253,7 @@ def lacking(missing: Any, message: str, *, partial: bool = True, hint: str | Non
     return UpstreamError(message, recovery_hint=hint, details=details)
 
 
-Message = Annotated[str, WrapValidator(lambda text, check: text if isinstance(text, Wording) else check(text))]
+Message = Annotated[str, WrapValidator(lambda text, check: text if isinstance(text, FrontendText) else check(text))]
 """A text that a door may say in words of its own; a document has it as it is."""
 
 
@@ -259,21 +265,21 @@ class Warn(Result):
 
     code: str
     message: Message
-    terms: list[str] = sparse([])
+    terms: list[str] = omit_if_empty([])
 
 
 def past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:
     """Say so where a page begins behind all that there is."""
     if not 0 < total <= offset:
         return []
-    message = Wording(Argument(argument), f" {offset} is past the last of {total} {what}.")
+    message = FrontendText(Argument(argument), f" {offset} is past the last of {total} {what}.")
     return [Warn(code="offset_beyond_results", message=message)]
 
 
 class Warned(Collected):
     """Base of results that have ``warnings`` only where there are any; schemas of tools spend no words on them."""
 
-    warnings: SkipJsonSchema[list[Warn]] = sparse([])
+    warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
 def wrong(field: str, message: str, given: object = "") -> PydanticCustomError:
@@ -298,8 +304,8 @@ def problem_of(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> str
     if kind == "extra_forbidden":
         *above, name = map(str, error["loc"])
         near = get_close_matches(to_snake(name), _fields_below(request, above), n=1)
-        meant = Wording("; did you mean ", Argument(".".join([*above, *near])), "?") if near else "."
-        return Wording(NO_SUCH_ARGUMENT, meant)
+        meant = FrontendText("; did you mean ", Argument(".".join([*above, *near])), "?") if near else "."
+        return FrontendText(NO_SUCH_ARGUMENT, meant)
     if kind in ("literal_error", "enum"):
         return f"must be {context['expected'].replace(chr(39), '')}"
     words = next((words for start, words in _ACCEPTED.items() if kind.startswith(start)), None)

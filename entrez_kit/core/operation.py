@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_ar
 from pydantic import BaseModel, ValidationError
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, brief
-from entrez_kit.base.wording import KEPT, Argument, ByDoor, Wording
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, truncate
+from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, PerFrontend
 from entrez_kit.core.model import WRONG, Collected, Request, Result, Warn, problem_of
 
 if TYPE_CHECKING:
@@ -40,11 +40,15 @@ class Outcomes(ABC, Generic[Item]):
         """Yield the outcomes."""
 
     def shortfall(self) -> EntrezKitError | None:
-        """Return the error to report when some of what was asked is missing, as ``Result.shortfall`` does."""
+        """Return ``missing_error()``, under its former name."""
+        return self.missing_error()
+
+    def missing_error(self) -> EntrezKitError | None:
+        """Return the error to report when some of what was asked is missing, as ``Result.missing_error`` does."""
         return None
 
 
-class InParts(Outcomes[Item], Generic[Given, Item]):
+class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
     """What becomes of each of many inputs, asked for in parts, so that the first are passed on before the last are.
 
     ``found`` counts the good ones and ``missing`` has what became of the others. Where nobody answered for any input,
@@ -90,7 +94,7 @@ class InParts(Outcomes[Item], Generic[Given, Item]):
         return item
 
 
-class Accounted(Outcomes[Item], Generic[Item, Res]):
+class SummarizedOutcomes(Outcomes[Item], Generic[Item, Res]):
     """Outcomes that keep account of themselves: ``result`` tells the whole after the walk."""
 
     @abstractmethod
@@ -98,14 +102,14 @@ class Accounted(Outcomes[Item], Generic[Item, Res]):
         """Return what all outcomes come to."""
 
 
-def walked(request: Request, outcomes: Accounted[Any, Res]) -> Res:
+def drain(request: Request, outcomes: SummarizedOutcomes[Any, Res]) -> Res:
     """Walk outcomes and return what they come to."""
     for _ in outcomes:
         pass
     return outcomes.result()
 
 
-def shortfall_of(
+def build_missing_error(
     missing: Sequence[Any],
     found: int,
     name: str,
@@ -140,7 +144,7 @@ def shortfall_of(
     )
 
 
-class Single(Outcomes[Res]):
+class SingleOutcome(Outcomes[Res]):
     """The single outcome of an operation that has one answer: its result."""
 
     def __init__(self, result: Res) -> None:
@@ -150,8 +154,8 @@ class Single(Outcomes[Res]):
     def __iter__(self) -> Iterator[Res]:
         yield self.result
 
-    def shortfall(self) -> EntrezKitError | None:
-        return self.result.shortfall()
+    def missing_error(self) -> EntrezKitError | None:
+        return self.result.missing_error()
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +289,7 @@ class Operation(Generic[Req, Res]):
             outcomes = self.outcomes(services, request)
             result = self.collect(request, outcomes)
             if isinstance(result, Collected):
-                result._shortfall = outcomes.shortfall()
+                result._missing_error = outcomes.missing_error()
             return result
         assert self.function is not None, "an operation has a function, or outcomes and what collects them"
         return self.function(services, request)
@@ -317,7 +321,7 @@ class Operation(Generic[Req, Res]):
             opened.operation = opened.operation or self.name
         request = self.build(arguments)
         if self.outcomes is None:
-            return Single(_add_warnings(self.answer(services, request), request.warnings_of_arguments))
+            return SingleOutcome(_add_warnings(self.answer(services, request), request.warnings_of_arguments))
         outcomes = self.outcomes(services, request)
         outcomes.warnings += [_warning(self.result, code, text) for code, text in request.warnings_of_arguments.items()]
         return outcomes
@@ -360,16 +364,16 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
         # Of a missing argument pydantic shows all the others.
         given = "" if error["type"] == "missing" else context.get("given", error["input"])
-        shown = brief(given if isinstance(given, str) else repr(given), 200)
+        shown = truncate(given if isinstance(given, str) else repr(given), 200)
         problems.append({"field": where, "message": problem_of(error, request), "input": shown})
     first = problems[0]
-    said = [Wording(Argument(p["field"]), ": ", p["message"]) if p["field"] else p["message"] for p in problems]
+    said = [FrontendText(Argument(p["field"]), ": ", p["message"]) if p["field"] else p["message"] for p in problems]
     return InvalidInput(
-        Wording.joined("; ", said[:MAX_PROBLEMS]),
+        FrontendText.joined("; ", said[:MAX_PROBLEMS]),
         invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
-        recovery_hint=Wording(
+        recovery_hint=FrontendText(
             "Correct the named argument and ",
-            ByDoor(
+            PerFrontend(
                 "run the command again; --help lists what is accepted.",
                 "call again; the schema lists what is accepted.",
                 "call again; the fields of the request say what is accepted.",
@@ -393,10 +397,10 @@ class Execution(Generic[Got]):
 
 def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Execution[Res]:
     """Run an operation and catch what it raises."""
-    return caught(lambda: operation.perform(services, arguments))
+    return run_catching(lambda: operation.perform(services, arguments))
 
 
-def caught(call: Callable[[], Got]) -> Execution[Got]:
+def run_catching(call: Callable[[], Got]) -> Execution[Got]:
     """Catch what a call raises; the only place where an error becomes what a door shows.
 
     Anything unforeseen is logged in full and becomes INTERNAL_ERROR with the request id and no internals.
@@ -404,14 +408,14 @@ def caught(call: Callable[[], Got]) -> Execution[Got]:
     with tracing.trace(tracing.new_request_id()) as trace:
         try:
             result = call()
-            return Execution(trace, result=result, error=result.shortfall())
+            return Execution(trace, result=result, error=result.missing_error())
         except EntrezKitError as exc:
             return Execution(trace, error=exc)
         except Exception as exc:
-            return Execution(trace, error=unforeseen(exc, trace.request_id))
+            return Execution(trace, error=internal_error(exc, trace.request_id))
 
 
-def unforeseen(exc: Exception, request_id: str) -> EntrezKitError:
+def internal_error(exc: Exception, request_id: str) -> EntrezKitError:
     """Log a defect in full and return the error that may be shown for it."""
     import logging
 

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from entrez_kit.base.errors import EmbeddingsError, InvalidInput, LocalEmbeddingsError, NotConfigured
 from entrez_kit.base.extras import require
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.settings import MAX_CONFIG_BYTES, Settings
-from entrez_kit.base.wording import OFFLINE_SWITCH, Wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -184,7 +184,7 @@ class OpenAIEmbeddings:
         if settings.offline:
             raise LocalEmbeddingsError(
                 "OpenAI cannot be used in offline mode.",
-                recovery_hint=Wording(
+                recovery_hint=FrontendText(
                     "Search without embeddings (ENTREZ_KIT_EMBEDDINGS=none), or leave ", OFFLINE_SWITCH, " out."
                 ),
                 details={"reason": "offline"},

@@ -8,7 +8,7 @@ from pydantic import Field
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
@@ -33,7 +33,7 @@ class ExportResult(Result):
     deleted: int
 
 
-class Export(Accounted["Article | dict[str, Any]", ExportResult]):
+class Export(SummarizedOutcomes["Article | dict[str, Any]", ExportResult]):
     """Yield the records by PMID in constant memory; ``deleted`` is set before the first record."""
 
     def __init__(self, services: Services, request: ExportRequest) -> None:
@@ -70,7 +70,7 @@ class Export(Accounted["Article | dict[str, Any]", ExportResult]):
 EXPORT: Final = Operation(
     name="corpus_export",
     outcomes=Export,
-    collect=walked,
+    collect=drain,
     request=ExportRequest,
     result=ExportResult,
     method="export",

@@ -4,7 +4,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
-from entrez_kit.base.wording import REINDEX, Wording
+from entrez_kit.base.frontend_text import REINDEX, FrontendText
 from entrez_kit.core.model import Result
 from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
@@ -46,9 +46,9 @@ def index_new(services: Services) -> EntrezKitError | None:
         tracing.stage(EMBEDDING)
         vectors.embed_missing(store, embedder)
     except (EmbeddingsError, NotConfigured) as exc:
-        hint = Wording("The records are stored. ", REINDEX, " to create the missing vectors.")
+        hint = FrontendText("The records are stored. ", REINDEX, " to create the missing vectors.")
         if not isinstance(exc, EmbeddingsError) or exc.reason in ("model_unavailable", "refused"):
-            hint = Wording(exc.recovery_hint, " The records are stored. Then ", REINDEX, " to embed the rest.")
+            hint = FrontendText(exc.recovery_hint, " The records are stored. Then ", REINDEX, " to embed the rest.")
         return type(exc)(
             f"Not every passage has a vector: {exc.message}",
             recovery_hint=hint,

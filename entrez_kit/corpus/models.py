@@ -121,7 +121,7 @@ class SyncResult(Reported):
     def falls_short(self, problem: EntrezKitError) -> None:
         """Record a problem that occurred after the records were stored; keep an earlier error about missing records."""
         self.warnings.append(problem.message)
-        self._shortfall = self._shortfall or problem
+        self._missing_error = self._missing_error or problem
 
 
 class SyncPlan(Result):

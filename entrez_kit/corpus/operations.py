@@ -16,7 +16,7 @@ from entrez_kit.base.errors import (
     VectorIndexError,
     corpus_envelope,
 )
-from entrez_kit.core.operation import Operation, walked
+from entrez_kit.core.operation import Operation, drain
 from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
@@ -126,7 +126,7 @@ _of_contract: Final = partial(Operation, toolset=TOOLSET, error_document=corpus_
 SYNC: Final = _of_contract(
     name="pubmed_sync_delta",
     outcomes=sync,
-    collect=walked,
+    collect=drain,
     result=SyncResult,
     mcp_function=sync_for_agents,
     method="sync_delta",

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Field
 
 from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.wording import NextCall, Wording
-from entrez_kit.core.model import sparse
+from entrez_kit.core.model import omit_if_empty
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, Reported
 from entrez_kit.corpus.quality import Quality, quality
@@ -58,7 +58,7 @@ class RagDocument(Reported):
     pmcid: str | None = None
     quality: Quality
     version: int = Field(ge=1)
-    standing: Standing | None = sparse()
+    standing: Standing | None = omit_if_empty()
 
 
 def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
@@ -81,7 +81,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
         raise EntityNotFound(
             f"The corpus has no record {number}.",
             invalid_input=request.doc_id,
-            recovery_hint=Wording(
+            recovery_hint=FrontendText(
                 *("Call ", NextCall("rag_search"), " for the records of the corpus, call "),
                 *(NextCall("fetch_contents", pmids=[number]), " for the record in PubMed, or call "),
                 *(NextCall("sync_delta"), " with a query that finds this one."),
@@ -92,7 +92,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
         raise EntityNotFound(
             f"PubMed has withdrawn the record {number}; the corpus keeps its last version.",
             invalid_input=request.doc_id,
-            recovery_hint=Wording("Call ", NextCall("rag_search"), " for records that are current."),
+            recovery_hint=FrontendText("Call ", NextCall("rag_search"), " for records that are current."),
             details={"reason": "withdrawn", "version": found.version},
         )
     today = store.clock().date()

@@ -16,12 +16,12 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.wording import AGAIN, Argument, ByDoor, Wording
-from entrez_kit.core.operation import Accounted
+from entrez_kit.base.frontend_text import AGAIN, Argument, FrontendText, PerFrontend
+from entrez_kit.core.operation import SummarizedOutcomes
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
-from entrez_kit.corpus.store.checkpoints import Ending, Job
+from entrez_kit.corpus.store.checkpoints import Job, Shutdown
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp, to_second
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day, esearch_delta
@@ -88,7 +88,7 @@ class _WindowSearch:
     """
 
     def __init__(self, services: Services, request: SyncRequest) -> None:
-        self.services = services.past_cache()
+        self.services = services.without_cache()
         self.query_key = request.query_key
         self._query = read_query(request.term, "term")
         self.term = self._query.text
@@ -96,11 +96,13 @@ class _WindowSearch:
         self.replaces = before is not None and before.term is not None and before.term != self.term
         if before is not None and self.replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
             raise InvalidInput(
-                Wording(Argument("term"), f": {request.query_key!r} was synced with a different query: {before.term}"),
+                FrontendText(
+                    Argument("term"), f": {request.query_key!r} was synced with a different query: {before.term}"
+                ),
                 invalid_input=f"term={request.term}",
-                recovery_hint=Wording(
+                recovery_hint=FrontendText(
                     *("Give the same ", Argument("term"), ", or another ", Argument("query_key")),
-                    *(ByDoor(", or --replace-term to restart the corpus with the new query", ""), "."),
+                    *(PerFrontend(", or --replace-term to restart the corpus with the new query", ""), "."),
                 ),
                 details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
             )
@@ -180,7 +182,7 @@ class _GaveUp(Exception):
     """NCBI stopped answering."""
 
 
-class Sync(Accounted[Upserted, SyncResult]):
+class Sync(SummarizedOutcomes[Upserted, SyncResult]):
     """Yield the outcome of each committed batch of a sync.
 
     The order is: new records with deletions among them, revised records, records missing from earlier syncs, and
@@ -257,9 +259,9 @@ class Sync(Accounted[Upserted, SyncResult]):
         assert self._done is not None, "a finished iteration sets the result"
         return self._done
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Return the error about missing records, if any; ``details.missing`` lists them."""
-        return self.result().shortfall()
+        return self.result().missing_error()
 
     def _run(self, whole: ESearchReply) -> Iterator[Upserted]:
         """Run the job and store its final state."""
@@ -272,7 +274,7 @@ class Sync(Accounted[Upserted, SyncResult]):
             self._report_progress()
             self._add_warnings()
             nothing = not self.job.pmids_processed and self.problem is not None
-            ending: Ending = "failed" if nothing else "complete" if self._complete else "partial"
+            ending: Shutdown = "failed" if nothing else "complete" if self._complete else "partial"
             store.finish_job(self.job, ending)
         except BaseException as exc:
             with suppress(Exception):  # if this fails too, the first error is raised
@@ -477,10 +479,10 @@ class Sync(Accounted[Upserted, SyncResult]):
             warnings=job.warnings,
         )
         if not self._complete or self._newly_lacking:
-            result._shortfall = self._shortfall()
+            result._missing_error = self._missing_error()
         return result
 
-    def _shortfall(self) -> EntrezKitError:
+    def _missing_error(self) -> EntrezKitError:
         missing = sorted({*self.failed, *self._newly_lacking})
         kind = type(self.problem) if self.problem is not None else UpstreamError
         details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
@@ -488,7 +490,7 @@ class Sync(Accounted[Upserted, SyncResult]):
         what = f"{_list_pmids(missing)} could not be fetched" if missing else "some dates could not be checked"
         return kind(
             f"The sync of {self.search.query_key!r} is incomplete: {what}{cause}",
-            recovery_hint=Wording("The fetched records are stored. ", AGAIN, " to fetch the rest."),
+            recovery_hint=FrontendText("The fetched records are stored. ", AGAIN, " to fetch the rest."),
             details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
         )
 

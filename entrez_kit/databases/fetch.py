@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Final, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.wording import listed
-from entrez_kit.core.batches import Pulse, in_batches
-from entrez_kit.core.model import Collected, Request, Warn, sparse
+from entrez_kit.base.frontend_text import listed
+from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
@@ -47,9 +47,9 @@ class EntrezFetchResult(Collected):
     rettype: str | None
     retmode: str | None
     content: str
-    not_found_ids: list[str] = sparse([])
-    outcomes: list[IdOutcome] = sparse([])
-    warnings: list[Warn] = sparse([])
+    not_found_ids: list[str] = omit_if_empty([])
+    outcomes: list[IdOutcome] = omit_if_empty([])
+    warnings: list[Warn] = omit_if_empty([])
 
 
 class FetchedRecord(NamedTuple):
@@ -65,7 +65,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
     def __init__(self, services: Services, request: EntrezFetchRequest) -> None:
         super().__init__(services, request.db, request.ids)
         self._request = request
-        self._records = Pulse(patient=len(request.ids) > BATCH)
+        self._records = CircuitBreaker(patient=len(request.ids) > BATCH)
         self._fetched: set[str] = set()
         self._unchecked: list[str] = []
 
@@ -77,7 +77,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             if held is not None:
                 yield held
             held = item._replace(content=text.add(item.content))
-        if not self.found and (error := self.error or self.shortfall()):
+        if not self.found and (error := self.error or self.missing_error()):
             raise error
         if held is not None:
             yield held._replace(content=held.content + text.end())

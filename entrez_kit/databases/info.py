@@ -7,15 +7,15 @@ from typing import Any, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.wording import listed
+from entrez_kit.base.frontend_text import listed
 from entrez_kit.core.batches import in_batches
-from entrez_kit.core.model import Request, Result, Warn, Warned, lacking, sparse
+from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.query import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
-from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.transport import Reply
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
@@ -53,37 +53,37 @@ class SearchField(Result):
     """A field that can be searched; ``name`` is the tag, e.g. AUTH."""
 
     name: str
-    full_name: str | None = sparse()
-    description: str | None = sparse()
-    term_count: int | None = sparse()
-    is_date: bool | None = sparse()
-    is_numerical: bool | None = sparse()
-    single_token: bool | None = sparse()
-    hierarchy: bool | None = sparse()
-    is_hidden: bool | None = sparse()
-    is_truncatable: bool | None = sparse()
-    is_rangeable: bool | None = sparse()
+    full_name: str | None = omit_if_empty()
+    description: str | None = omit_if_empty()
+    term_count: int | None = omit_if_empty()
+    is_date: bool | None = omit_if_empty()
+    is_numerical: bool | None = omit_if_empty()
+    single_token: bool | None = omit_if_empty()
+    hierarchy: bool | None = omit_if_empty()
+    is_hidden: bool | None = omit_if_empty()
+    is_truncatable: bool | None = omit_if_empty()
+    is_rangeable: bool | None = omit_if_empty()
 
 
 class LinkName(Result):
     """A kind of link from this database to another."""
 
     name: str
-    menu: str | None = sparse()
-    description: str | None = sparse()
-    db_to: str | None = sparse()
+    menu: str | None = omit_if_empty()
+    description: str | None = omit_if_empty()
+    db_to: str | None = omit_if_empty()
 
 
 class DatabaseInfo(Result):
     """One database: its size, when it was built, its search fields and links."""
 
     name: str
-    menu_name: str | None = sparse()
-    description: str | None = sparse()
-    build: str | None = sparse()
-    record_count: int | None = sparse()
-    last_update: str | None = sparse()
-    warning: str | None = sparse()
+    menu_name: str | None = omit_if_empty()
+    description: str | None = omit_if_empty()
+    build: str | None = omit_if_empty()
+    record_count: int | None = omit_if_empty()
+    last_update: str | None = omit_if_empty()
+    warning: str | None = omit_if_empty()
     fields: list[SearchField] = Field(default_factory=list)
     links: list[LinkName] = Field(default_factory=list)
 
@@ -97,11 +97,11 @@ class TermCount(Result):
     """
 
     db: str
-    menu_name: str | None = sparse()
-    query_broadened: bool | None = sparse()
-    strict_total: int | None = sparse()
-    broader_total: int | None = sparse()
-    count: int | None = sparse()
+    menu_name: str | None = omit_if_empty()
+    query_broadened: bool | None = omit_if_empty()
+    strict_total: int | None = omit_if_empty()
+    broader_total: int | None = omit_if_empty()
+    count: int | None = omit_if_empty()
     status: str
 
 
@@ -109,10 +109,10 @@ class InfoResult(Warned):
     """All databases, or one of them; with a term, ``counts`` and where they came from (egquery or esearch)."""
 
     databases: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
-    database: DatabaseInfo | None = sparse()
-    term: str | None = sparse()
+    database: DatabaseInfo | None = omit_if_empty()
+    term: str | None = omit_if_empty()
     counts: list[TermCount] | None = Field(default=None, exclude_if=lambda value: value is None)
-    counts_source: str | None = sparse()
+    counts_source: str | None = omit_if_empty()
 
     def records_inside(self) -> list[Any]:
         """Return the counts, the fields of the database, or the names of all."""
@@ -120,10 +120,10 @@ class InfoResult(Warned):
             return [*self.counts]
         return [*self.database.fields] if self.database else [{"name": name} for name in self.databases or []]
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report databases that could not be counted."""
         failed = [count for count in self.counts or [] if count.count is None and not count.query_broadened]
-        return lacking(
+        return incomplete_error(
             [count.model_dump() for count in failed],
             f"No count from {', '.join(count.db for count in failed)}.",
             partial=len(failed) < len(self.counts or []),
@@ -244,7 +244,7 @@ def parse_database(content: bytes) -> DatabaseInfo:
         UpstreamError: the reply does not describe a database.
     """
     root = parse_reply(content, "einfo", "eInfoResult")
-    notice(EINFO, content)
+    log_drift(EINFO, content)
     info = root.find("DbInfo")
     name = text_of(info, "DbName") if info is not None else None
     if info is None or not name:
@@ -301,7 +301,7 @@ def parse_counts(content: bytes) -> list[TermCount]:
         UpstreamError: the reply holds no counts.
     """
     root = parse_reply(content, "egquery", "Result")
-    notice(EGQUERY, content)
+    log_drift(EGQUERY, content)
     counts = [
         TermCount(
             db=text_of(item, "DbName") or "",

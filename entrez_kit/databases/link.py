@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.batches import Pulse, in_batches
-from entrez_kit.core.model import Collected, Request, Result, Warn, sparse
-from entrez_kit.core.operation import InParts, Operation
+from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
+from entrez_kit.core.operation import BatchedOutcomes, Operation
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
@@ -47,8 +47,8 @@ class Link(Result):
     """A linked record, by which kind of link, and NCBI's score where there is one (on no fixed scale)."""
 
     id: str
-    score: int | None = sparse()
-    link_name: str | None = sparse()
+    score: int | None = omit_if_empty()
+    link_name: str | None = omit_if_empty()
 
 
 class LinkSet(Result):
@@ -57,7 +57,7 @@ class LinkSet(Result):
     source_id: str
     status: LinkStatus
     links: list[Link] = Field(default_factory=list)
-    message: str | None = sparse()
+    message: str | None = omit_if_empty()
 
 
 class LinkResult(Collected):
@@ -66,14 +66,14 @@ class LinkResult(Collected):
     source: str
     target: str
     linksets: list[LinkSet]
-    warnings: list[Warn] = sparse([])
+    warnings: list[Warn] = omit_if_empty([])
 
     def records_inside(self) -> list[Any]:
         """Return a record for every link, with the source it belongs to."""
         return [{"source_id": one.source_id, **found.model_dump()} for one in self.linksets for found in one.links]
 
 
-class LinkSets(InParts[str, LinkSet]):
+class LinkSets(BatchedOutcomes[str, LinkSet]):
     """The links of each source, in order; many are followed in parts."""
 
     PART, GOOD = 500, ("linked", "no_links")
@@ -81,7 +81,7 @@ class LinkSets(InParts[str, LinkSet]):
     def __init__(self, services: Services, request: LinkRequest) -> None:
         super().__init__(services, request.ids)
         self._request = request
-        self._pulse = Pulse(patient=len(request.ids) > BATCH)
+        self._pulse = CircuitBreaker(patient=len(request.ids) > BATCH)
         self._scored = request.scores
 
     def __iter__(self) -> Iterator[LinkSet]:
@@ -95,7 +95,7 @@ class LinkSets(InParts[str, LinkSet]):
         if has_none and not has_links:
             self.warnings += _no_such_links(self._services, request)
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report sources that do not exist or were not answered."""
         fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in self.missing)
         return missing_ids(self._request.source, [IdOutcome.model_validate(one) for one in fields], self.found)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.model import Request, Result, Stripped, Warned, lacking, sparse
+from entrez_kit.core.model import Request, Result, Stripped, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.databases.summary import look_up
@@ -37,7 +37,7 @@ class MeshNeighbor(Result):
 
     ui: str
     name: str
-    tree_numbers: list[str] = sparse([])
+    tree_numbers: list[str] = omit_if_empty([])
 
 
 class MeshRecord(Result):
@@ -47,14 +47,14 @@ class MeshRecord(Result):
     """
 
     ui: str
-    entrez_uid: str | None = sparse()
-    kind: RecordKind | None = sparse()
+    entrez_uid: str | None = omit_if_empty()
+    kind: RecordKind | None = omit_if_empty()
     name: str
-    tree_numbers: list[str] = sparse([])
-    scope_note: str | None = sparse()
-    entry_terms: list[str] = sparse([])
-    parents: list[MeshNeighbor] = sparse([])
-    children: list[MeshNeighbor] = sparse([])
+    tree_numbers: list[str] = omit_if_empty([])
+    scope_note: str | None = omit_if_empty()
+    entry_terms: list[str] = omit_if_empty([])
+    parents: list[MeshNeighbor] = omit_if_empty([])
+    children: list[MeshNeighbor] = omit_if_empty([])
 
 
 class MeshResult(Warned):
@@ -65,15 +65,15 @@ class MeshResult(Warned):
     query: str
     total_found: int
     offset: int
-    next_offset: int | None = sparse()
-    query_translation: str | None = sparse()
+    next_offset: int | None = omit_if_empty()
+    query_translation: str | None = omit_if_empty()
     results: list[MeshRecord]
-    missing_uids: list[str] = sparse([])
+    missing_uids: list[str] = omit_if_empty([])
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report records NCBI listed and did not describe."""
         message = f"NCBI listed MeSH records without describing them: {', '.join(self.missing_uids)}."
-        return lacking(self.missing_uids, message, partial=bool(self.results), hint=None)
+        return incomplete_error(self.missing_uids, message, partial=bool(self.results), hint=None)
 
 
 def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:

@@ -9,13 +9,15 @@ from typing import Annotated, Final
 from pydantic import AfterValidator
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.frontend_text import FrontendText, NextCall, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.wording import ByDoor, NextCall, Wording
 from entrez_kit.services import Services
-from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.xml_reply import malformed, parse_reply
 
-LIST_HINT: Final = Wording("Call ", NextCall("entrez_info"), " without ", ByDoor("a name", "db"), " for the list.")
+LIST_HINT: Final = FrontendText(
+    "Call ", NextCall("entrez_info"), " without ", PerFrontend("a name", "db"), " for the list."
+)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,30}")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/-]{0,99}")
 """UIDs are digits; sequence databases and some others take accessions as well."""
@@ -134,7 +136,7 @@ def parse_database_list(content: bytes) -> list[str]:
         UpstreamError: the reply is not a list of databases.
     """
     root = parse_reply(content, "einfo", "eInfoResult")
-    notice(EINFO, content)
+    log_drift(EINFO, content)
     names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
     if not names or len(set(names)) < len(names):
         raise malformed("einfo", "a database that is listed twice" if names else "no database in it")

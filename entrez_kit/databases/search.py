@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.wording import ANEW, Argument, ByDoor, Wording
-from entrez_kit.core.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
+from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend
+from entrez_kit.core.model import Request, Result, Stripped, Warn, incomplete_error, omit_if_empty, past_the_last, wrong
 from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.query import (
@@ -27,8 +27,8 @@ PAGE: Final = 10_000
 """ESearch returns at most so many UIDs per request."""
 MAX_RESULTS: Final = 100_000
 MAX_MCP_RESULTS: Final = 1_000
-WHOLE: Final = Wording(
-    "For all of them narrow the query by date", ByDoor(", or run `entrez-kit search --all`", ""), "."
+WHOLE: Final = FrontendText(
+    "For all of them narrow the query by date", PerFrontend(", or run `entrez-kit search --all`", ""), "."
 )
 
 
@@ -53,7 +53,7 @@ class EntrezSearchRequest(Request):
         if (self.min_date or self.max_date) and not self.date_type:
             raise wrong("date_type", "it is missing, and without it NCBI chooses the date the bounds are about")
         if self.date_type and not (self.min_date or self.max_date):
-            message = Wording("it is missing, and ", Argument("date_type"), " says which date it is about")
+            message = FrontendText("it is missing, and ", Argument("date_type"), " says which date it is about")
             raise wrong("min_date", message)
         return self
 
@@ -71,9 +71,9 @@ class EntrezSearchResult(Result):
     db: str
     term: str
     query_translation: str
-    query_broadened: bool | None = sparse()
-    strict_total: int | None = sparse()
-    broader_total: int | None = sparse()
+    query_broadened: bool | None = omit_if_empty()
+    strict_total: int | None = omit_if_empty()
+    broader_total: int | None = omit_if_empty()
     total_found: int | None
     retrieved_count: int
     searched_at: str
@@ -82,17 +82,17 @@ class EntrezSearchResult(Result):
     ids: list[str]
     offset: int
     max_results: int
-    web_env: str | None = sparse()
-    query_key: str | None = sparse()
+    web_env: str | None = omit_if_empty()
+    query_key: str | None = omit_if_empty()
     esearch_url: str
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report fewer UIDs than NCBI counted."""
         if self.broader_total is not None:
             return None
         missing = _reachable(self.db, self.total_found or 0, self.offset, self.max_results) - self.retrieved_count
         message = f"NCBI counted more results than it returned: {missing} UIDs are missing."
-        return lacking(max(0, missing), message, hint=Wording(ANEW, "."))
+        return incomplete_error(max(0, missing), message, hint=FrontendText(ANEW, "."))
 
 
 def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSearchResult:
@@ -110,7 +110,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     """
     if request.db == "pubmed" and request.offset >= MAX_PUBMED_RESULTS:
         raise InvalidInput(
-            Wording(
+            FrontendText(
                 Argument("offset"), f": of a PubMed search only the first {MAX_PUBMED_RESULTS:,} records can be reached"
             ),
             invalid_input=f"offset={request.offset}",
@@ -145,7 +145,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
             number = count(request.term, min_date=None, max_date=None, date_type=None)
         if number:
             records = "1 record" if number == 1 else f"{number:,} records"
-            message = Wording(
+            message = FrontendText(
                 *("Without ", Argument("min_date", marked=True), " and ", Argument("max_date", marked=True)),
                 f" the query finds {records}.",
             )
@@ -193,7 +193,7 @@ def _page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Wa
     warnings = past_the_last(request.offset, found.count, "results")
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > MAX_PUBMED_RESULTS:
-        message = Wording(f"PubMed shows the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE)
+        message = FrontendText(f"PubMed shows the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE)
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings
 

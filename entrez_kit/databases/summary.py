@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.wording import NextCall, Wording, listed
-from entrez_kit.core.batches import Pulse, in_batches
-from entrez_kit.core.model import Request, Result, Warned, sparse
-from entrez_kit.core.operation import InParts, Item, Operation, shortfall_of
+from entrez_kit.base.frontend_text import FrontendText, NextCall, listed
+from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
+from entrez_kit.core.operation import BatchedOutcomes, Item, Operation, build_missing_error
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.services import Services
 
@@ -36,7 +36,7 @@ class IdOutcome(Result):
 
     id: str
     status: IdStatus
-    message: str | None = sparse()
+    message: str | None = omit_if_empty()
 
 
 class SummaryResult(Warned):
@@ -51,7 +51,7 @@ class SummaryResult(Warned):
     ids: list[str]
     summaries: list[dict[str, Any]]
     not_found_ids: list[str]
-    outcomes: list[IdOutcome] = sparse([])
+    outcomes: list[IdOutcome] = omit_if_empty([])
 
 
 def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
@@ -59,8 +59,8 @@ def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitE
     said: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"No ids of {db}: {{}}."}
     named = {status: listed(one.id for one in missing if one.status == status) for status in (*said, "error")}
     text = " ".join(words.format(named[status]) for status, words in said.items() if named[status])
-    hint = Wording("Check the ids; to look for the record call ", NextCall("entrez_search", db=db, term=...), ".")
-    return shortfall_of(
+    hint = FrontendText("Check the ids; to look for the record call ", NextCall("entrez_search", db=db, term=...), ".")
+    return build_missing_error(
         missing,
         found,
         "id",
@@ -70,7 +70,7 @@ def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitE
     )
 
 
-class OfIds(InParts[str, Item]):
+class OfIds(BatchedOutcomes[str, Item]):
     """What becomes of each id of a database, in order; many are asked for in parts."""
 
     PART = 1_000
@@ -78,13 +78,13 @@ class OfIds(InParts[str, Item]):
     def __init__(self, services: Services, db: str, ids: Sequence[str]) -> None:
         super().__init__(services, ids)
         self._db = db
-        self._pulse = Pulse(patient=len(ids) > BATCH)
+        self._pulse = CircuitBreaker(patient=len(ids) > BATCH)
 
     def _outcome(self, item: Any) -> IdOutcome:
         outcome: IdOutcome = item.outcome
         return outcome
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report ids without a record."""
         return missing_ids(self._db, self.missing, self.found)
 
@@ -173,7 +173,7 @@ class LookUp:
         return IdOutcome(id=given, status="not_found", message=message)
 
 
-def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: Pulse | None = None) -> LookUp:
+def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: CircuitBreaker | None = None) -> LookUp:
     """Fetch the summaries of ids; what NCBI does not answer about is kept apart from what it does not know.
 
     Args:

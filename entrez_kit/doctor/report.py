@@ -16,7 +16,7 @@ from entrez_kit.base.errors import (
     UpstreamError,
 )
 from entrez_kit.base.settings import Settings
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.services.known_shapes import ShapeDifference
 
 NAMES: Final = {
@@ -42,11 +42,11 @@ class Check(Result):
     """One thing that was looked at."""
 
     name: str = Field(description="configuration, disk, cache, rate_limit, dns, tcp, proxy, tls, ncbi, api_key ...")
-    service: str | None = sparse(description="The service whose hop this is.")
+    service: str | None = omit_if_empty(description="The service whose hop this is.")
     status: Status
     detail: str
-    hint: str | None = sparse(description="What to do about it.")
-    code: str | None = sparse(description="Error code that commands report because of this.")
+    hint: str | None = omit_if_empty(description="What to do about it.")
+    code: str | None = omit_if_empty(description="Error code that commands report because of this.")
     seconds: float = 0.0
 
     @property
@@ -74,16 +74,16 @@ class Comparison(Result):
     differences: list[ShapeDifference] = Field(
         default_factory=list, description="Each kind of difference once: kind, where, what, times."
     )
-    hop: str | None = sparse(
+    hop: str | None = omit_if_empty(
         description="Where it failed: dns, connection, proxy, tls, timeout, page (one for people in place of a reply), "
         "service, rate_limit, refused or settings."
     )
-    detail: str | None = sparse(description="What was said, where it failed or was not asked.")
-    hint: str | None = sparse(description="What to do about it.")
-    code: str | None = sparse(description="Error code that commands report because of a failure.")
+    detail: str | None = omit_if_empty(description="What was said, where it failed or was not asked.")
+    hint: str | None = omit_if_empty(description="What to do about it.")
+    code: str | None = omit_if_empty(description="Error code that commands report because of a failure.")
     requests: int = Field(default=0, description="Requests that were answered, attempts and steps on the way included.")
     seconds: float = 0.0
-    file: str | None = sparse(description="Where the reply was saved.")
+    file: str | None = omit_if_empty(description="Where the reply was saved.")
 
     @property
     def label(self) -> str:
@@ -101,7 +101,7 @@ class DoctorReport(Result):
         exclude_if=lambda value: value is None,
         description="With --deep: every request, and whether its reply is what the kit knows.",
     )
-    saved: str | None = sparse(description="The folder with the replies.")
+    saved: str | None = omit_if_empty(description="The folder with the replies.")
 
     def compared(self, *verdicts: Verdict) -> list[Comparison]:
         """Return the comparisons that ended so."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.fulltext.trail import Trail
+from entrez_kit.fulltext.article_lookup import ArticleLookup
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import all_at_once, begun, in_order
 
@@ -24,7 +24,7 @@ AT_ONCE: Final = 2
 """Batches under way: the next one is asked for while one is being read."""
 
 
-def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
+def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[ArticleLookup]:
     """Yield what became of each id, in order, in batches. The same id twice is asked for once."""
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
     calls = (partial(_follow, services, batch, is_only=len(batches) == 1) for batch in batches)
@@ -36,11 +36,11 @@ def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
         yield from batch
 
 
-def _follow(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[Trail]:
+def _follow(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
     """Follow the articles of a batch. What depends on no answer is asked before it is there."""
     from entrez_kit.fulltext.find_ids import find_dois, find_pmcids
 
-    by_key = {identifier.key: Trail(identifier) for identifier in reversed(batch)}
+    by_key = {identifier.key: ArticleLookup(identifier) for identifier in reversed(batch)}
     trails = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
     # Loading what reads texts takes a while: it is done while the converter is asked.
     _side_by_side([partial(find_pmcids, services, trails), partial(import_module, "entrez_kit.fulltext.tiers")])
@@ -74,7 +74,7 @@ def _follow(services: Services, batch: Sequence[Identifier], *, is_only: bool) -
     return [by_key[identifier.key] for identifier in batch]
 
 
-def _ask_pmc(services: Services, trails: Sequence[Trail], hits: "EuropePMCHits", *, is_only: bool) -> None:
+def _ask_pmc(services: Services, trails: Sequence[ArticleLookup], hits: "EuropePMCHits", *, is_only: bool) -> None:
     """Ask PMC for all in one request; from there no article waits for another, each goes its own way.
 
     Who asks for few articles waits for the slowest: while PMC is asked, its bucket is asked which of them it has. Where
@@ -93,7 +93,7 @@ def _ask_pmc(services: Services, trails: Sequence[Trail], hits: "EuropePMCHits",
 
 def _look(
     services: Services,
-    trail: Trail,
+    trail: ArticleLookup,
     hits: "EuropePMCHits",
     read: "Read | None" = None,
     version: Callable[[], str] | None = None,

@@ -8,10 +8,11 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, listed
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.base.wording import GIVE_IDS, KEPT, OFFLINE_SWITCH, NextCall, Wording, listed
-from entrez_kit.core.model import Collected, Request, Warn, sparse, wrong
+from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, Outcomes
+from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
 from entrez_kit.fulltext.models import (
     CutArticle,
     FulltextArticle,
@@ -23,9 +24,8 @@ from entrez_kit.fulltext.models import (
     pubmed_url,
 )
 from entrez_kit.fulltext.selection import select
-from entrez_kit.fulltext.trail import OFFLINE, UNPAYWALL_OFF, Trail
 from entrez_kit.pubmed.standing import graver, retraction_status
-from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
+from entrez_kit.pubmed.standing_lookup import Standings, standing_error
 from entrez_kit.services import Services
 
 MAX_MCP_IDS: Final = 10
@@ -118,12 +118,14 @@ class FulltextResult(Collected):
 
     articles: list[FulltextArticle]
     total_returned: int
-    unavailable: list[Unavailable] = sparse([])
-    truncation: Truncation | None = sparse()
-    warnings: list[Warn] = sparse([])
+    unavailable: list[Unavailable] = omit_if_empty([])
+    truncation: Truncation | None = omit_if_empty()
+    warnings: list[Warn] = omit_if_empty([])
 
 
-def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()) -> EntrezKitError | None:
+def build_missing_error(
+    unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()
+) -> EntrezKitError | None:
     """Return the error that goes with a document in which some ids have no text.
 
     Args:
@@ -153,7 +155,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
     # Where a source failed nobody can say that there is no text; and of a part the status says that it is one.
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
         is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
-        ask = Wording("The cache does not have it; ask without ", OFFLINE_SWITCH, ".")
+        ask = FrontendText("The cache does not have it; ask without ", OFFLINE_SWITCH, ".")
         return UpstreamError(
             f"No full text of {listed(failed)}: not every source answered.",  # details.missing has the others
             recovery_hint=ask if is_offline else KEPT,
@@ -161,11 +163,13 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
         )
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
-    hint = Wording("The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts.")
+    hint = FrontendText(
+        "The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts."
+    )
     if any(one.detail == UNPAYWALL_OFF for one in tried):
-        hint = Wording(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")
+        hint = FrontendText(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")
     if failed:
-        hint = Wording(hint, " Where `retryable` is true, a source did not answer: try again.")
+        hint = FrontendText(hint, " Where `retryable` is true, a source did not answer: try again.")
     nobody = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
         f"No source knows {named}." if nobody else f"No full text of {named}.",
@@ -213,7 +217,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         inputs = self._request.inputs()
         wanted = [identifier for _, identifier in inputs if identifier is not None]
         self.invalid = [text for text, identifier in inputs if identifier is None]
-        nothing = shortfall_of([], 0, self.invalid)
+        nothing = build_missing_error([], 0, self.invalid)
         if nothing is not None and not wanted:
             raise nothing
         from entrez_kit.fulltext.chain import follow
@@ -231,7 +235,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
                 self._omitted_sections += item.omitted_sections
             yield item
 
-    def _fetched(self, identifier: Identifier, trail: Trail) -> FulltextOutcome:
+    def _fetched(self, identifier: Identifier, trail: ArticleLookup) -> FulltextOutcome:
         request, name = self._request, identifier.given.strip()
         if trail.jats is not None:
             return _from_jats(name, trail, request)
@@ -258,10 +262,10 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             articles=self._cuts,
         )
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report ids without full text."""
-        missing = shortfall_of(self.unavailable, self.found, self.invalid)
-        return missing or standing_shortfall(self.warnings)
+        missing = build_missing_error(self.unavailable, self.found, self.invalid)
+        return missing or standing_error(self.warnings)
 
 
 def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
@@ -283,7 +287,7 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
     return Fulltexts(services, request)
 
 
-def _from_jats(name: str, trail: Trail, request: FulltextRequest) -> FulltextOutcome:
+def _from_jats(name: str, trail: ArticleLookup, request: FulltextRequest) -> FulltextOutcome:
     assert trail.jats is not None
     front = trail.jats.front
     selected = select(
@@ -326,7 +330,7 @@ def _from_jats(name: str, trail: Trail, request: FulltextRequest) -> FulltextOut
     )
 
 
-def _standing_unknown(trail: Trail) -> list[Warn]:
+def _standing_unknown(trail: ArticleLookup) -> list[Warn]:
     if trail.standing_error is None:
         return []
     return Standings(unknown={trail.known_pmid or "": trail.standing_error}).warnings
@@ -341,7 +345,7 @@ def _ignored(name: str, options: Sequence[str]) -> Warn:
     )
 
 
-def _missed(name: str, trail: Trail, request: FulltextRequest) -> Warn:
+def _missed(name: str, trail: ArticleLookup, request: FulltextRequest) -> Warn:
     assert trail.jats is not None
     titles = [section.heading for section in trail.jats.sections if section.heading]
     listed = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")

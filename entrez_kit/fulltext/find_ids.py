@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.identifiers import IdKind
-from entrez_kit.fulltext.trail import Answer, Trail, failure_of
+from entrez_kit.fulltext.article_lookup import Answer, ArticleLookup, failure_of
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import ask_converter, search_pubmed
 from entrez_kit.services import Services
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAMES: dict[IdKind, str] = {"pmid": "PMID", "pmcid": "PMCID", "doi": "DOI"}
 
 
-def find_pmcids(services: Services, trails: Sequence[Trail]) -> None:
+def find_pmcids(services: Services, trails: Sequence[ArticleLookup]) -> None:
     """Find the PMCIDs of articles wanted by PMID or DOI; where there is none, ``lookup`` says why."""
     kinds: tuple[IdKind, ...] = ("pmid", "doi")
     asked = {kind: [trail for trail in trails if trail.wanted.kind == kind] for kind in kinds}
@@ -38,7 +38,7 @@ def find_pmcids(services: Services, trails: Sequence[Trail]) -> None:
             trail.lookup = Answer("service-error", f"PubMed does not know the DOI, and {why}")
 
 
-def find_dois(services: Services, trails: Sequence[Trail]) -> None:
+def find_dois(services: Services, trails: Sequence[ArticleLookup]) -> None:
     """Find the DOIs of articles that have none; where nobody answers, ``doi_error`` says why."""
     by_pmcid = [trail for trail in trails if trail.wanted.kind == "pmcid"]
     for trail, error in _convert(services, by_pmcid, "pmcid"):
@@ -47,7 +47,9 @@ def find_dois(services: Services, trails: Sequence[Trail]) -> None:
     _read_pubmed(services, [trail for trail in lacking if trail.pmid or trail.doi_error is not None])
 
 
-def _convert(services: Services, trails: Sequence[Trail], kind: IdKind) -> list[tuple[Trail, EntrezKitError]]:
+def _convert(
+    services: Services, trails: Sequence[ArticleLookup], kind: IdKind
+) -> list[tuple[ArticleLookup, EntrezKitError]]:
     """Learn what the converter knows of articles, and return those it gave no answer about, each with the reason.
 
     Whatever goes wrong with it is no reason to give up.
@@ -70,7 +72,7 @@ def _convert(services: Services, trails: Sequence[Trail], kind: IdKind) -> list[
 # PubMed
 
 
-def _read_pubmed(services: Services, trails: Iterable[Trail]) -> None:
+def _read_pubmed(services: Services, trails: Iterable[ArticleLookup]) -> None:
     """Read ids from PubMed records: PMIDs in one batch, before that PMIDs of DOIs and PMCIDs by a search."""
     trails = list(trails)
     articles: dict[str, Article] = {}
@@ -102,7 +104,7 @@ def _read_pubmed(services: Services, trails: Iterable[Trail]) -> None:
             trail.lookup = Answer("not-attempted", f"PubMed has no record of PMID {trail.pmid}")
 
 
-def _search(services: Services, trails: Sequence[Trail], kind: IdKind, articles: "dict[str, Article]") -> None:
+def _search(services: Services, trails: Sequence[ArticleLookup], kind: IdKind, articles: "dict[str, Article]") -> None:
     if not trails:
         return
     retrieval = Retrieval(services, medline=False)
@@ -125,7 +127,7 @@ def _search(services: Services, trails: Sequence[Trail], kind: IdKind, articles:
             trail.learn(pmid=pmid)
 
 
-def _failed(trail: Trail, error: EntrezKitError) -> None:
+def _failed(trail: ArticleLookup, error: EntrezKitError) -> None:
     trail.doi_error = error
     if trail.pmcid is None:
         answer = failure_of(error)

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
@@ -20,10 +20,10 @@ OverflowMode = Literal["truncate", "outline"]
 class Section(Result):
     """A part of an article; text between parts is one without a title. Blank lines part paragraphs, tabs cells."""
 
-    title: str | None = sparse()
-    label: str | None = sparse()
+    title: str | None = omit_if_empty()
+    label: str | None = omit_if_empty()
     text: str
-    subsections: list["Section"] = sparse([])
+    subsections: list["Section"] = omit_if_empty([])
 
     @property
     def heading(self) -> str:
@@ -34,42 +34,42 @@ class Section(Result):
 class TranslatedAbstract(Result):
     """The abstract in another language than the article's own abstract; ``language`` as the article marks it."""
 
-    language: str | None = sparse()
+    language: str | None = omit_if_empty()
     text: str
 
 
 class ListedReference(Result):
     """An entry of the reference list."""
 
-    id: str | None = sparse()
-    label: str | None = sparse()
+    id: str | None = omit_if_empty()
+    label: str | None = omit_if_empty()
     citation: str
 
 
 class FulltextAuthor(Result):
     """A person (given_names, last_name) or a group (collective_name)."""
 
-    collective_name: str | None = sparse()
-    given_names: str | None = sparse()
-    last_name: str | None = sparse()
+    collective_name: str | None = omit_if_empty()
+    given_names: str | None = omit_if_empty()
+    last_name: str | None = omit_if_empty()
 
 
 class FulltextJournal(Result):
     """The journal and the place in it."""
 
-    title: str | None = sparse()
-    issn: str | None = sparse()
-    volume: str | None = sparse()
-    issue: str | None = sparse()
-    pages: str | None = sparse()
+    title: str | None = omit_if_empty()
+    issn: str | None = omit_if_empty()
+    volume: str | None = omit_if_empty()
+    issue: str | None = omit_if_empty()
+    pages: str | None = omit_if_empty()
 
 
 class FulltextDate(Result):
     """When the article was published, as precisely as it says."""
 
-    year: int | None = sparse()
-    month: int | None = sparse()
-    day: int | None = sparse()
+    year: int | None = omit_if_empty()
+    month: int | None = omit_if_empty()
+    day: int | None = omit_if_empty()
 
 
 class PmcArticle(Result):
@@ -77,27 +77,27 @@ class PmcArticle(Result):
 
     source: Literal["pmc"] = "pmc"
     via_source: Literal["pmc", "europepmc"]
-    pmcid: str | None = sparse()
-    pmc_url: str | None = sparse()
-    pmid: str | None = sparse()
-    pubmed_url: str | None = sparse()
-    doi: str | None = sparse()
-    title: str | None = sparse()
-    abstract: str | None = sparse()
-    other_abstracts: list[TranslatedAbstract] = sparse([])
-    authors: list[FulltextAuthor] = sparse([])
-    affiliations: list[str] = sparse([])
-    journal: FulltextJournal | None = sparse()
-    keywords: list[str] = sparse([])
-    article_type: str | None = sparse()
-    retraction_status: RetractionStatus | None = sparse()
-    standing: Standing | None = sparse()
-    publication_date: FulltextDate | None = sparse()
+    pmcid: str | None = omit_if_empty()
+    pmc_url: str | None = omit_if_empty()
+    pmid: str | None = omit_if_empty()
+    pubmed_url: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
+    abstract: str | None = omit_if_empty()
+    other_abstracts: list[TranslatedAbstract] = omit_if_empty([])
+    authors: list[FulltextAuthor] = omit_if_empty([])
+    affiliations: list[str] = omit_if_empty([])
+    journal: FulltextJournal | None = omit_if_empty()
+    keywords: list[str] = omit_if_empty([])
+    article_type: str | None = omit_if_empty()
+    retraction_status: RetractionStatus | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
+    publication_date: FulltextDate | None = omit_if_empty()
     sections: list[Section]
-    references: list[ListedReference] = sparse([])
-    epmc_id: str | None = sparse()
-    epmc_source: str | None = sparse()
-    license: str | None = sparse()
+    references: list[ListedReference] = omit_if_empty([])
+    epmc_id: str | None = omit_if_empty()
+    epmc_source: str | None = omit_if_empty()
+    license: str | None = omit_if_empty()
 
 
 class UnpaywallArticle(Result):
@@ -109,16 +109,16 @@ class UnpaywallArticle(Result):
     doi: str
     source_url: str
     content: str
-    pmid: str | None = sparse()
-    pmcid: str | None = sparse()
-    pubmed_url: str | None = sparse()
-    title: str | None = sparse()
-    word_count: int | None = sparse()
-    total_pages: int | None = sparse()
-    license: str | None = sparse()
-    host_type: Literal["publisher", "repository"] | None = sparse()
-    version: Literal["submittedVersion", "acceptedVersion", "publishedVersion"] | None = sparse()
-    standing: Standing | None = sparse()
+    pmid: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
+    pubmed_url: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
+    word_count: int | None = omit_if_empty()
+    total_pages: int | None = omit_if_empty()
+    license: str | None = omit_if_empty()
+    host_type: Literal["publisher", "repository"] | None = omit_if_empty()
+    version: Literal["submittedVersion", "acceptedVersion", "publishedVersion"] | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
 
 
 FulltextArticle = Annotated[PmcArticle | UnpaywallArticle, Field(discriminator="source")]
@@ -129,7 +129,7 @@ class TriedTier(Result):
 
     tier: Tier
     outcome: Outcome
-    detail: str | None = sparse()
+    detail: str | None = omit_if_empty()
 
 
 class Unavailable(Result):
@@ -138,14 +138,14 @@ class Unavailable(Result):
     id: str
     id_type: Literal["pmid", "pmcid", "doi"]
     reason: Reason
-    retryable: bool | None = sparse()
+    retryable: bool | None = omit_if_empty()
     tried_tiers: list[TriedTier]
 
 
 class CutSection(Result):
     """A section that was cut; ask for it by its title."""
 
-    title: str | None = sparse()
+    title: str | None = omit_if_empty()
     original_characters: int
     returned_characters: int
 
@@ -157,15 +157,15 @@ class CutArticle(Result):
     source: Literal["pmc"] = "pmc"
     original_characters: int
     returned_characters: int
-    sections: list[CutSection] = sparse([])
+    sections: list[CutSection] = omit_if_empty([])
 
 
 class Truncation(Result):
     """What was left out, where max_characters or max_sections left something out."""
 
     mode: OverflowMode
-    max_characters: int | None = sparse()
-    max_sections: int | None = sparse()
+    max_characters: int | None = omit_if_empty()
+    max_sections: int | None = omit_if_empty()
     original_characters: int
     returned_characters: int
     omitted_sections: int

@@ -9,10 +9,10 @@ from typing import Any, Final
 from entrez_kit.base import extras
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.core.batches import Pulse, in_batches
+from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.fulltext.article_lookup import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, ArticleLookup, failure_of
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import PmcArticle, pubmed_url
-from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trail, failure_of
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
@@ -34,7 +34,7 @@ Read = dict[str, JatsArticle | Answer]
 # PMC
 
 
-def read_pmc(services: Services, trails: Sequence[Trail]) -> Read:
+def read_pmc(services: Services, trails: Sequence[ArticleLookup]) -> Read:
     """Ask PMC for all articles in one batch, and for those that the reply does not mention once more, one by one."""
     pmcids = list(dict.fromkeys(trail.pmcid for trail in trails if trail.pmcid))
     refusals = (EntityNotFound, InvalidInput)
@@ -44,7 +44,7 @@ def read_pmc(services: Services, trails: Sequence[Trail]) -> Read:
             break
         try:
             ask = partial(_read_set, services, {trail.pmcid: trail for trail in trails if trail.pmcid})
-            asked = in_batches(lacking, size, ask, refusals=refusals, pulse=Pulse())
+            asked = in_batches(lacking, size, ask, refusals=refusals, pulse=CircuitBreaker())
         except EntrezKitError as exc:
             return read | dict.fromkeys(lacking, failure_of(exc))
         for _, found in asked.answers:
@@ -54,13 +54,15 @@ def read_pmc(services: Services, trails: Sequence[Trail]) -> Read:
     return read
 
 
-def find_version(services: Services, trail: Trail, read: Read) -> str:
+def find_version(services: Services, trail: ArticleLookup, read: Read) -> str:
     """Return the latest version that PMC's bucket has of an article; "" where PMC has given out the text meanwhile."""
     assert trail.pmcid is not None
     return "" if isinstance(read.get(trail.pmcid), JatsArticle) else services.pmc_oa.latest_version(trail.pmcid)
 
 
-def take_pmc(services: Services, trail: Trail, read: Read | None, version: Callable[[], str] | None) -> Answer | None:
+def take_pmc(
+    services: Services, trail: ArticleLookup, read: Read | None, version: Callable[[], str] | None
+) -> Answer | None:
     """Take what PMC said of one article; where that is no text, ask its open-data bucket; return what they said then.
 
     Args:
@@ -75,7 +77,7 @@ def take_pmc(services: Services, trail: Trail, read: Read | None, version: Calla
     return _taken(trail, said)
 
 
-def _read_set(services: Services, trails: Mapping[str, Trail], pmcids: list[str]) -> Read:
+def _read_set(services: Services, trails: Mapping[str, ArticleLookup], pmcids: list[str]) -> Read:
     """Fetch articles in one batch, and return those that the reply gives or says it has not."""
     reply = services.eutils.efetch(
         db="pmc",
@@ -88,7 +90,7 @@ def _read_set(services: Services, trails: Mapping[str, Trail], pmcids: list[str]
     return {pmcid: _judged(found) if isinstance(found, JatsArticle) else found for pmcid, found in reply.value.items()}
 
 
-def _articles_of(content: bytes, trails: Sequence[Trail]) -> Read:
+def _articles_of(content: bytes, trails: Sequence[ArticleLookup]) -> Read:
     """Read what PMC says of articles: it names those it does not have, so a reply that names none is no answer."""
     read: Read = {}
     articles = list(iter_jats(content))
@@ -126,7 +128,9 @@ def _judged(article: JatsArticle) -> JatsArticle | Answer:
     return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY, article.front)
 
 
-def _from_bucket(services: Services, trail: Trail, version: Callable[[], str], before: Answer) -> JatsArticle | Answer:
+def _from_bucket(
+    services: Services, trail: ArticleLookup, version: Callable[[], str], before: Answer
+) -> JatsArticle | Answer:
     try:
         read = partial(_read_article, trail=trail)
         found = services.pmc_oa.article_xml(trail.pmcid or "", version(), read=read, keep=_is_article).value
@@ -139,7 +143,9 @@ def _from_bucket(services: Services, trail: Trail, version: Callable[[], str], b
     return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
 
 
-def _read_article(content: bytes, trail: Trail, pmcid: str | None = None, title: str = "") -> JatsArticle | Answer:
+def _read_article(
+    content: bytes, trail: ArticleLookup, pmcid: str | None = None, title: str = ""
+) -> JatsArticle | Answer:
     """Read the first article of a document.
 
     Raises:
@@ -163,7 +169,7 @@ def _is_article(read: JatsArticle | Answer) -> bool:
     return isinstance(read, JatsArticle) or read.outcome == "no-body"
 
 
-def _is_another(front: PmcArticle, trail: Trail, pmcid: str | None = None, title: str = "") -> bool:
+def _is_another(front: PmcArticle, trail: ArticleLookup, pmcid: str | None = None, title: str = "") -> bool:
     """Tell whether the ids of an article, or its title where no id can be compared, are those of another one.
 
     Args:
@@ -180,7 +186,7 @@ def _is_another(front: PmcArticle, trail: Trail, pmcid: str | None = None, title
     return bool(words and wanted) and 2 * len(words & wanted) < min(len(words), len(wanted))
 
 
-def _taken(trail: Trail, found: JatsArticle | Answer) -> Answer | None:
+def _taken(trail: ArticleLookup, found: JatsArticle | Answer) -> Answer | None:
     """Take an article; an answer in place of one is handed on."""
     if isinstance(found, Answer):
         return found
@@ -199,7 +205,7 @@ class EuropePMCHits:
     asked for.
     """
 
-    def __init__(self, services: Services, trails: Sequence[Trail]) -> None:
+    def __init__(self, services: Services, trails: Sequence[ArticleLookup]) -> None:
         self._services = services
         self._trails = {trail.wanted.value: trail for trail in trails}
         self._lock = Lock()
@@ -207,7 +213,7 @@ class EuropePMCHits:
         self._found: list[dict[str, Any]] = []
         self._errors: dict[str, EntrezKitError] = {}
 
-    def of(self, trail: Trail) -> dict[str, Any] | None:
+    def of(self, trail: ArticleLookup) -> dict[str, Any] | None:
         """Return the record of an article, one with full text before others."""
         with self._lock:
             if trail.wanted.value not in self._asked:
@@ -218,7 +224,7 @@ class EuropePMCHits:
                 self._errors |= asked.refused | asked.failed
             error, own = self._errors.get(trail.wanted.value), [one for one in self._found if _is_of(one, trail)]
         if error is not None:
-            raise error.changed()
+            raise error.copy_with()
         return min(own, key=lambda record: not record.get("pmcid"), default=None)
 
     def _ask(self, keys: list[str]) -> list[dict[str, Any]]:
@@ -232,7 +238,7 @@ class EuropePMCHits:
         return [record for record in (results if isinstance(results, list) else [results]) if isinstance(record, dict)]
 
 
-def ask_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> Answer | None:
+def ask_europepmc(services: Services, trail: ArticleLookup, hits: EuropePMCHits) -> Answer | None:
     """Ask Europe PMC for one article; return what it said where it has no text."""
     if not services.settings.europepmc_enabled:
         return Answer("not-attempted", EUROPEPMC_OFF)
@@ -248,7 +254,7 @@ def ask_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> Answ
         return failure_of(exc)
 
 
-def query_for(trail: Trail) -> str:
+def query_for(trail: ArticleLookup) -> str:
     """Return the query that finds an article by its id. Quoted ids, and PMCIDs with a source, find nothing there."""
     kind, value = trail.wanted.kind, trail.wanted.value
     if kind == "pmid":
@@ -258,7 +264,7 @@ def query_for(trail: Trail) -> str:
     return 'DOI:"{}"'.format(value.replace('"', "").replace("\\", ""))
 
 
-def _from_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> Answer | None:
+def _from_europepmc(services: Services, trail: ArticleLookup, hits: EuropePMCHits) -> Answer | None:
     hit = hits.of(trail)
     if hit is None:
         return Answer("miss", "Europe PMC has no record of it")
@@ -282,14 +288,14 @@ def _from_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> An
     return _taken(trail, found)
 
 
-def _is_of(record: dict[str, Any], trail: Trail) -> bool:
+def _is_of(record: dict[str, Any], trail: ArticleLookup) -> bool:
     return has_id(record, trail.wanted.kind, trail.wanted.value)
 
 
 # Unpaywall
 
 
-def ask_unpaywall(services: Services, trail: Trail) -> Answer | None:
+def ask_unpaywall(services: Services, trail: ArticleLookup) -> Answer | None:
     """Ask Unpaywall for a copy of one article, and fetch it; return why there is none."""
     if services.settings.unpaywall_email is None:
         return Answer("not-attempted", UNPAYWALL_OFF)

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.base.settings import Settings
+from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.html import WebPage, html_to_markdown, unreadable
 from entrez_kit.fulltext.models import Outcome, UnpaywallArticle
 from entrez_kit.fulltext.pdf import pdf_to_text
-from entrez_kit.fulltext.trail import Answer
 from entrez_kit.services import Services
 from entrez_kit.services.transport.download.addresses import AddressGuard
 from entrez_kit.services.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, OpenAccess

@@ -15,7 +15,7 @@ from entrez_kit.core.batches import in_batches
 from entrez_kit.core.model import Request
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.services import Services
-from entrez_kit.services.known_shapes import TextShape, notice
+from entrez_kit.services.known_shapes import TextShape, log_drift
 from entrez_kit.services.xml_reply import malformed
 
 BATCH: Final = 50
@@ -131,7 +131,7 @@ def parse_matches(content: bytes) -> tuple[dict[int, MatcherAnswer], bool]:
 
     Lines without one of our keys are ignored; their references count as unanswered.
     """
-    notice(ECITMATCH, content)
+    log_drift(ECITMATCH, content)
     answers: dict[int, MatcherAnswer] = {}
     controlled = False
     for line in re.split(r"[\r\n]+", content.decode("utf-8", "replace")):

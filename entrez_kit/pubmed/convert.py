@@ -7,14 +7,14 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, listed
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.base.wording import CHECK_IDS, GIVE_IDS, listed
-from entrez_kit.core.model import Collected, Request, Result, Warn, sparse
-from entrez_kit.core.operation import InParts, Operation, shortfall_of
+from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
+from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing import Standing
-from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_shortfall
+from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_error
 from entrez_kit.services import Services
 
 MAX_IDS: Final = 10_000
@@ -46,14 +46,14 @@ class Conversion(Result):
     """
 
     requested_id: str
-    id_type: IdKind | None = sparse()
+    id_type: IdKind | None = omit_if_empty()
     status: ConvertStatus
-    pmid: str | None = sparse()
-    pmcid: str | None = sparse()
-    doi: str | None = sparse()
-    standing: Standing | None = sparse()
-    note: str | None = sparse()
-    message: str | None = sparse()
+    pmid: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
+    note: str | None = omit_if_empty()
+    message: str | None = omit_if_empty()
 
 
 class ConvertResult(Collected):
@@ -64,10 +64,10 @@ class ConvertResult(Collected):
     records: list[Conversion]
     total_converted: int
     total_submitted: int
-    warnings: list[Warn] = sparse([])
+    warnings: list[Warn] = omit_if_empty([])
 
 
-class Conversions(InParts[str, Conversion]):
+class Conversions(BatchedOutcomes[str, Conversion]):
     """What becomes of each id, in order; many are converted in parts."""
 
     PART = 1_000
@@ -99,20 +99,20 @@ class Conversions(InParts[str, Conversion]):
             self.error = next(one for one in (*looked_up.values(), known.error) if isinstance(one, EntrezKitError))
         return records
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report inputs without a record."""
         named = listed(record.requested_id for record in self.missing)
         said = [record.message for record in self.missing if record.status == "not_found"]
         more = f", and nothing of {len(said) - 1} more" if len(said) > 1 else ""
         none = f"Not {'an identifier' if len(self.missing) == 1 else 'identifiers'} of an article: {named}."
-        return shortfall_of(
+        return build_missing_error(
             self.missing,
             self.found,
             "requested_id",
             unanswered=f"No answer for {named}.",
             invalid=(InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
             unknown=(f"{next(iter(said), '')}{more}.", CHECK_IDS),
-        ) or standing_shortfall(self.warnings)
+        ) or standing_error(self.warnings)
 
 
 def convert_ids(services: Services, request: ConvertRequest) -> Conversions:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.services import Services
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.transport.in_flight import in_order
@@ -21,15 +21,15 @@ class DocSummary(Result):
     """
 
     pmid: str
-    title: str | None = sparse()
-    journal: str | None = sparse()
+    title: str | None = omit_if_empty()
+    journal: str | None = omit_if_empty()
     pub_types: list[str]
-    pdat: str | None = sparse()
-    edat: str | None = sparse()
-    lr: str | None = sparse()
-    pmcid: str | None = sparse()
-    authors: list[str] = sparse([])
-    abstract: str | None = sparse()
+    pdat: str | None = omit_if_empty()
+    edat: str | None = omit_if_empty()
+    lr: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
+    authors: list[str] = omit_if_empty([])
+    abstract: str | None = omit_if_empty()
 
 
 def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]:

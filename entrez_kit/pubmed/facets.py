@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from pydantic import BeforeValidator, Field
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
-from entrez_kit.base.wording import Argument, Wording
-from entrez_kit.core.model import Collected, Request, Result, Warn, sparse, split_at_commas
+from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import Operation
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -49,7 +49,7 @@ class FacetValue(Result):
 
     value: str
     count: int
-    ui: str | None = sparse()
+    ui: str | None = omit_if_empty()
 
 
 class FacetRow(FacetValue):
@@ -71,9 +71,9 @@ class Facet(Result):
     counted: int
     counted_by: Literal["records", "esearch"]
     values: list[FacetValue]
-    other_values: int | None = sparse()
-    without: int | None = sparse()
-    earlier: int | None = sparse()
+    other_values: int | None = omit_if_empty()
+    without: int | None = omit_if_empty()
+    earlier: int | None = omit_if_empty()
 
 
 class FacetsResult(Collected):
@@ -89,10 +89,10 @@ class FacetsResult(Collected):
 
     query_term: str
     query_translation: str
-    query_broadened: bool | None = sparse()
+    query_broadened: bool | None = omit_if_empty()
     total_found: int | None
-    strict_total: int | None = sparse()
-    broader_total: int | None = sparse()
+    strict_total: int | None = omit_if_empty()
+    broader_total: int | None = omit_if_empty()
     records_counted: int
     complete: bool
     searched_at: str
@@ -148,7 +148,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     warnings = [*found.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
         part = f"counted over the {records:,} most relevant of {total:,} results; "
-        message = Wording(f"{' and '.join(by_records)}: {part}", Argument("max_records"), " reads more of them.")
+        message = FrontendText(f"{' and '.join(by_records)}: {part}", Argument("max_records"), " reads more of them.")
         warnings.append(Warn(code="counted_in_part", message=message))
     facets = [
         _facet(name, counts[name], records, without[name], request.top, identifiers if name == "mesh" else {})
@@ -170,7 +170,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         facets=facets,
         warnings=warnings,
     )
-    result._shortfall = retrieval.shortfall()
+    result._missing_error = retrieval.missing_error()
     return result
 
 

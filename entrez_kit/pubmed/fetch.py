@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.wording import Argument, Wording
-from entrez_kit.core.model import Collected, Request, Result, Warn, sparse, wrong
+from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
@@ -49,18 +49,18 @@ class FetchRequest(Request):
     @model_validator(mode="after")
     def _ids_or_history(self) -> Self:
         if self.pmids and (self.query_key or self.web_env):
-            message = Wording("they exclude ", *HISTORY, ": give one or the other")
+            message = FrontendText("they exclude ", *HISTORY, ": give one or the other")
             raise wrong("pmids", message, ", ".join(self.pmids[:3]))
         for given, name in (("query_key", "web_env"), ("web_env", "query_key")):
             if getattr(self, given) and not getattr(self, name):
-                raise wrong(name, Wording("it is missing, and ", Argument(given), " is of no use without it"))
+                raise wrong(name, FrontendText("it is missing, and ", Argument(given), " is of no use without it"))
         if not self.pmids and not self.query_key:
             raise wrong(
-                "pmids", Wording("they are missing: give ", Argument("pmids"), ", or ", *HISTORY, " from a search")
+                "pmids", FrontendText("they are missing: give ", Argument("pmids"), ", or ", *HISTORY, " from a search")
             )
         for name in ("retstart", "retmax"):
             if getattr(self, name) is not None and not self.query_key:
-                message = Wording("it only goes with ", *HISTORY, "; a list of ids is fetched whole")
+                message = FrontendText("it only goes with ", *HISTORY, "; a list of ids is fetched whole")
                 raise wrong(name, message, getattr(self, name))
         return self
 
@@ -84,11 +84,11 @@ class EFetchDetails(Result):
 
     urls: list[str]
     request_method: Literal["GET", "POST"]
-    query_key: str | None = sparse()
-    web_env: str | None = sparse()
-    retstart: int | None = sparse()
-    retmax: int | None = sparse()
-    total: int | None = sparse()
+    query_key: str | None = omit_if_empty()
+    web_env: str | None = omit_if_empty()
+    retstart: int | None = omit_if_empty()
+    retmax: int | None = omit_if_empty()
+    total: int | None = omit_if_empty()
 
 
 class FetchResult(Collected):
@@ -101,16 +101,16 @@ class FetchResult(Collected):
 
     RECORDS: ClassVar = "articles"
 
-    requested_pmids: list[str] | None = sparse()
+    requested_pmids: list[str] | None = omit_if_empty()
     articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] | None = Field(
         default=None, exclude_if=lambda value: value is None
     )
     content: str | None = Field(default=None, exclude_if=lambda value: value is None)
     articles_returned: int | None = Field(default=None, exclude_if=lambda value: value is None)
     not_found_pmids: list[str]
-    outcomes: list[InputOutcome] = sparse([])
+    outcomes: list[InputOutcome] = omit_if_empty([])
     efetch_details: EFetchDetails
-    warnings: list[Warn] = sparse([])
+    warnings: list[Warn] = omit_if_empty([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +165,9 @@ class Contents(Outcomes[Content]):
             yield Content(self.request, fetched)
         self.retrieval.raise_if_nothing_answered()
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or a result set that came back short."""
-        return self.retrieval.shortfall()
+        return self.retrieval.missing_error()
 
 
 def fetch_contents(services: Services, request: FetchRequest) -> Contents:
@@ -223,7 +223,7 @@ def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
         warnings.append(
             Warn(
                 code="raw_text_ignored",
-                message=Wording(
+                message=FrontendText(
                     *(Argument("output_format"), " raw_text only goes with full_xml and medline_text; "),
                     f"{request.detail_level} is returned as JSON.",
                 ),

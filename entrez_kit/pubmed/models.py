@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, PrivateAttr
 
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.standing import RetractionStatus as RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
@@ -30,11 +30,11 @@ class PublicationDate(Part):
     not even a year is known.
     """
 
-    year: int | None = sparse()
-    month: int | None = sparse()
-    day: int | None = sparse()
-    medline_date: str | None = sparse()
-    precision: Precision | None = sparse()
+    year: int | None = omit_if_empty()
+    month: int | None = omit_if_empty()
+    day: int | None = omit_if_empty()
+    medline_date: str | None = omit_if_empty()
+    precision: Precision | None = omit_if_empty()
 
 
 class Author(Part):
@@ -43,31 +43,31 @@ class Author(Part):
     ``equal_contribution`` is true for authors who contributed equally, and absent otherwise.
     """
 
-    last_name: str | None = sparse()
-    first_name: str | None = sparse()
-    initials: str | None = sparse()
-    suffix: str | None = sparse()
-    orcid: str | None = sparse()
-    affiliations: list[str] = sparse([])
-    equal_contribution: bool | None = sparse()
-    collective_name: str | None = sparse()
+    last_name: str | None = omit_if_empty()
+    first_name: str | None = omit_if_empty()
+    initials: str | None = omit_if_empty()
+    suffix: str | None = omit_if_empty()
+    orcid: str | None = omit_if_empty()
+    affiliations: list[str] = omit_if_empty([])
+    equal_contribution: bool | None = omit_if_empty()
+    collective_name: str | None = omit_if_empty()
 
 
 class AbstractSection(Part):
     """One part of a structured abstract; an unstructured abstract is one section without a label."""
 
-    label: str | None = sparse()
-    nlm_category: str | None = sparse()
+    label: str | None = omit_if_empty()
+    nlm_category: str | None = omit_if_empty()
     text: str
 
 
 class OtherAbstract(Result):
     """An abstract in another language or from another source than the publisher."""
 
-    language: str | None = sparse()
-    type: str | None = sparse()
+    language: str | None = omit_if_empty()
+    type: str | None = omit_if_empty()
     text: str
-    sections: list[AbstractSection] = sparse([])
+    sections: list[AbstractSection] = omit_if_empty([])
 
 
 class JournalInfo(Part):
@@ -77,18 +77,18 @@ class JournalInfo(Part):
     ``article_number`` is what electronic journals have in place of pages (e47969, 2564), also where PubMed gives both.
     """
 
-    title: str | None = sparse()
-    iso_abbreviation: str | None = sparse()
-    medline_abbreviation: str | None = sparse()
-    issn: str | None = sparse()
-    eissn: str | None = sparse()
-    issn_linking: str | None = sparse()
-    nlm_id: str | None = sparse()
-    volume: str | None = sparse()
-    issue: str | None = sparse()
-    pages: str | None = sparse()
-    article_number: str | None = sparse()
-    publication_date: PublicationDate | None = sparse()
+    title: str | None = omit_if_empty()
+    iso_abbreviation: str | None = omit_if_empty()
+    medline_abbreviation: str | None = omit_if_empty()
+    issn: str | None = omit_if_empty()
+    eissn: str | None = omit_if_empty()
+    issn_linking: str | None = omit_if_empty()
+    nlm_id: str | None = omit_if_empty()
+    volume: str | None = omit_if_empty()
+    issue: str | None = omit_if_empty()
+    pages: str | None = omit_if_empty()
+    article_number: str | None = omit_if_empty()
+    publication_date: PublicationDate | None = omit_if_empty()
 
 
 class MeshQualifier(Part):
@@ -97,7 +97,7 @@ class MeshQualifier(Part):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    ui: str | None = sparse()
+    ui: str | None = omit_if_empty()
     is_major_topic: bool = False
 
 
@@ -107,61 +107,61 @@ class MeshTerm(Part):
     model_config = ConfigDict(frozen=True)
 
     descriptor_name: str
-    ui: str | None = sparse()
+    ui: str | None = omit_if_empty()
     is_major_topic: bool = False
-    qualifiers: tuple[MeshQualifier, ...] = sparse(())
+    qualifiers: tuple[MeshQualifier, ...] = omit_if_empty(())
 
 
 class Chemical(Part):
     """A substance that the article is about, with its registry number (CAS, UNII or EC) if it has one."""
 
     name: str
-    ui: str | None = sparse()
-    registry_number: str | None = sparse()
+    ui: str | None = omit_if_empty()
+    registry_number: str | None = omit_if_empty()
 
 
 class SupplementalMesh(Result):
     """A supplementary concept of MeSH: a disease, organism, protocol ... below the descriptors."""
 
     name: str
-    ui: str | None = sparse()
-    type: str | None = sparse()
+    ui: str | None = omit_if_empty()
+    type: str | None = omit_if_empty()
 
 
 class DataBank(Result):
     """A registry or database that holds something of this study: trials (ClinicalTrials.gov), sequences ..."""
 
     name: str
-    accession_numbers: list[str] = sparse([])
+    accession_numbers: list[str] = omit_if_empty([])
 
 
 class Grant(Result):
     """Funding as PubMed lists it."""
 
-    grant_id: str | None = sparse()
-    acronym: str | None = sparse()
-    agency: str | None = sparse()
-    country: str | None = sparse()
+    grant_id: str | None = omit_if_empty()
+    acronym: str | None = omit_if_empty()
+    agency: str | None = omit_if_empty()
+    country: str | None = omit_if_empty()
 
 
 class ArticleDate(Result):
     """A date beside the issue date: electronic publication, or a book's beginning, ending and contribution dates."""
 
-    type: str | None = sparse()
-    year: int | None = sparse()
-    month: int | None = sparse()
-    day: int | None = sparse()
+    type: str | None = omit_if_empty()
+    year: int | None = omit_if_empty()
+    month: int | None = omit_if_empty()
+    day: int | None = omit_if_empty()
 
 
 class HistoryDate(Part):
     """A step in the life of the record: received, accepted, entrez, pubmed, medline ..."""
 
     status: str
-    year: int | None = sparse()
-    month: int | None = sparse()
-    day: int | None = sparse()
-    hour: int | None = sparse()
-    minute: int | None = sparse()
+    year: int | None = omit_if_empty()
+    month: int | None = omit_if_empty()
+    day: int | None = omit_if_empty()
+    hour: int | None = omit_if_empty()
+    minute: int | None = omit_if_empty()
 
 
 class Correction(Result):
@@ -172,18 +172,18 @@ class Correction(Result):
     """
 
     kind: str
-    pmid: str | None = sparse()
+    pmid: str | None = omit_if_empty()
     citation: str
-    note: str | None = sparse()
+    note: str | None = omit_if_empty()
 
 
 class CitedWork(Part):
     """A work in the reference list of a record, with the ids and the text that PubMed has of it."""
 
-    pmid: str | None = sparse()
-    doi: str | None = sparse()
-    pmcid: str | None = sparse()
-    citation: str | None = sparse()
+    pmid: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
+    citation: str | None = omit_if_empty()
 
 
 class BookInfo(Result):
@@ -193,22 +193,22 @@ class BookInfo(Result):
     book ("chapter 3"); ``sections`` is the table of contents as far as PubMed lists it.
     """
 
-    title: str | None = sparse()
-    volume_title: str | None = sparse()
-    collection_title: str | None = sparse()
-    publisher: str | None = sparse()
-    publisher_location: str | None = sparse()
-    edition: str | None = sparse()
-    volume: str | None = sparse()
-    medium: str | None = sparse()
-    report_number: str | None = sparse()
-    isbns: list[str] = sparse([])
-    doi: str | None = sparse()
-    authors: list[Author] = sparse([])
-    editors: list[Author] = sparse([])
-    accession: str | None = sparse()
-    location: str | None = sparse()
-    sections: list[str] = sparse([])
+    title: str | None = omit_if_empty()
+    volume_title: str | None = omit_if_empty()
+    collection_title: str | None = omit_if_empty()
+    publisher: str | None = omit_if_empty()
+    publisher_location: str | None = omit_if_empty()
+    edition: str | None = omit_if_empty()
+    volume: str | None = omit_if_empty()
+    medium: str | None = omit_if_empty()
+    report_number: str | None = omit_if_empty()
+    isbns: list[str] = omit_if_empty([])
+    doi: str | None = omit_if_empty()
+    authors: list[Author] = omit_if_empty([])
+    editors: list[Author] = omit_if_empty([])
+    accession: str | None = omit_if_empty()
+    location: str | None = omit_if_empty()
+    sections: list[str] = omit_if_empty([])
 
 
 class Article(Result):
@@ -223,40 +223,40 @@ class Article(Result):
     """
 
     pmid: str
-    version: str | None = sparse()
+    version: str | None = omit_if_empty()
     record_type: RecordType = "article"
     title: str = ""
-    vernacular_title: str | None = sparse()
-    abstract_text: str | None = sparse()
-    abstract_sections: list[AbstractSection] = sparse([])
-    abstract_language: str | None = sparse()
-    abstract_copyright: str | None = sparse()
-    other_abstracts: list[OtherAbstract] = sparse([])
-    authors: list[Author] = sparse([])
-    authors_complete: bool | None = sparse()
-    investigators: list[Author] = sparse([])
-    journal_info: JournalInfo | None = sparse()
-    book_info: BookInfo | None = sparse()
-    publication_types: list[str] = sparse([])
-    languages: list[str] = sparse([])
-    keywords: list[str] = sparse([])
-    major_keywords: list[str] = sparse([])
-    mesh_terms: list[MeshTerm] = sparse([])
-    chemicals: list[Chemical] = sparse([])
-    supplemental_mesh: list[SupplementalMesh] = sparse([])
-    data_banks: list[DataBank] = sparse([])
-    grant_list: list[Grant] = sparse([])
-    doi: str | None = sparse()
-    pmcid: str | None = sparse()
-    article_ids: dict[str, str] = sparse({})
-    article_dates: list[ArticleDate] = sparse([])
-    history: list[HistoryDate] = sparse([])
-    date_revised: str | None = sparse()
-    corrections: list[Correction] = sparse([])
-    references: list[CitedWork] = sparse([])
-    coi_statement: str | None = sparse()
+    vernacular_title: str | None = omit_if_empty()
+    abstract_text: str | None = omit_if_empty()
+    abstract_sections: list[AbstractSection] = omit_if_empty([])
+    abstract_language: str | None = omit_if_empty()
+    abstract_copyright: str | None = omit_if_empty()
+    other_abstracts: list[OtherAbstract] = omit_if_empty([])
+    authors: list[Author] = omit_if_empty([])
+    authors_complete: bool | None = omit_if_empty()
+    investigators: list[Author] = omit_if_empty([])
+    journal_info: JournalInfo | None = omit_if_empty()
+    book_info: BookInfo | None = omit_if_empty()
+    publication_types: list[str] = omit_if_empty([])
+    languages: list[str] = omit_if_empty([])
+    keywords: list[str] = omit_if_empty([])
+    major_keywords: list[str] = omit_if_empty([])
+    mesh_terms: list[MeshTerm] = omit_if_empty([])
+    chemicals: list[Chemical] = omit_if_empty([])
+    supplemental_mesh: list[SupplementalMesh] = omit_if_empty([])
+    data_banks: list[DataBank] = omit_if_empty([])
+    grant_list: list[Grant] = omit_if_empty([])
+    doi: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
+    article_ids: dict[str, str] = omit_if_empty({})
+    article_dates: list[ArticleDate] = omit_if_empty([])
+    history: list[HistoryDate] = omit_if_empty([])
+    date_revised: str | None = omit_if_empty()
+    corrections: list[Correction] = omit_if_empty([])
+    references: list[CitedWork] = omit_if_empty([])
+    coi_statement: str | None = omit_if_empty()
     retraction_status: RetractionStatus = "none"
-    standing: Standing | None = sparse()
+    standing: Standing | None = omit_if_empty()
     url: str
     _italics: tuple[str, ...] = PrivateAttr(default=())
 
@@ -269,21 +269,21 @@ class Article(Result):
 class CitationAuthor(Part):
     """An author as reference lists name one: a person, or a group by its collective name."""
 
-    last_name: str | None = sparse()
-    initials: str | None = sparse()
-    collective_name: str | None = sparse()
+    last_name: str | None = omit_if_empty()
+    initials: str | None = omit_if_empty()
+    collective_name: str | None = omit_if_empty()
 
 
 class CitationJournal(Part):
     """The place of publication as a reference list needs it; for books and chapters the book."""
 
-    title: str | None = sparse()
-    iso_abbreviation: str | None = sparse()
-    volume: str | None = sparse()
-    issue: str | None = sparse()
-    pages: str | None = sparse()
-    article_number: str | None = sparse()
-    year: int | None = sparse()
+    title: str | None = omit_if_empty()
+    iso_abbreviation: str | None = omit_if_empty()
+    volume: str | None = omit_if_empty()
+    issue: str | None = omit_if_empty()
+    pages: str | None = omit_if_empty()
+    article_number: str | None = omit_if_empty()
+    year: int | None = omit_if_empty()
 
 
 class CitationData(Result):
@@ -291,11 +291,11 @@ class CitationData(Result):
 
     pmid: str
     title: str = ""
-    authors: list[CitationAuthor] = sparse([])
-    journal_info: CitationJournal | None = sparse()
-    doi: str | None = sparse()
-    standing: Standing | None = sparse()
-    mesh_terms: list[MeshTerm] = sparse([])
+    authors: list[CitationAuthor] = omit_if_empty([])
+    journal_info: CitationJournal | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
+    mesh_terms: list[MeshTerm] = omit_if_empty([])
 
 
 LANGUAGES: Final = {
@@ -384,15 +384,15 @@ class BriefSummary(Result):
 
     pmid: str
     title: str = ""
-    authors: str | None = sparse()
-    source: str | None = sparse()
-    pub_date: str | None = sparse()
-    epub_date: str | None = sparse()
-    doi: str | None = sparse()
-    pmcid: str | None = sparse()
+    authors: str | None = omit_if_empty()
+    source: str | None = omit_if_empty()
+    pub_date: str | None = omit_if_empty()
+    epub_date: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
     retraction_status: RetractionStatus = "none"
-    standing: Standing | None = sparse()
-    snippet: str | None = sparse()
+    standing: Standing | None = omit_if_empty()
+    snippet: str | None = omit_if_empty()
     _publication_types: list[str] = PrivateAttr(default_factory=list)
 
     @property

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, listed
 from entrez_kit.base.identifiers import Identifier, read_identifier
-from entrez_kit.base.wording import CHECK_IDS, GIVE_IDS, KEPT, Argument, Wording, listed
-from entrez_kit.core.batches import Pulse, in_batches, in_parts
-from entrez_kit.core.model import Result, Warn, past_the_last, sparse
-from entrez_kit.core.operation import Outcomes, shortfall_of
+from entrez_kit.core.batches import CircuitBreaker, fetch_in_batches, in_batches
+from entrez_kit.core.model import Result, Warn, omit_if_empty, past_the_last
+from entrez_kit.core.operation import Outcomes, build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.services.xml_reply import malformed
@@ -44,9 +44,9 @@ class InputOutcome(Result):
     """What became of one input."""
 
     input: str
-    pmid: str | None = sparse()
+    pmid: str | None = omit_if_empty()
     status: Status
-    message: str | None = sparse()
+    message: str | None = omit_if_empty()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Retrieval(Outcomes[Fetched]):
         self.services = services
         self.medline = medline
         self.keep: Keep = keep
-        self.pulse = Pulse(patient=patient)
+        self.pulse = CircuitBreaker(patient=patient)
         self.urls: list[str] = []
         self.method: Literal["GET", "POST"] = "GET"
         self.found = 0
@@ -142,9 +142,9 @@ class Retrieval(Outcomes[Fetched]):
         first = next((item.error for item in self.missing if item.status == "error"), None)
         if first is None or self.found or any(item.status == "not_found" for item in self.missing):
             return
-        raise first.changed(missing=[item.input for item in self.missing])
+        raise first.copy_with(missing=[item.input for item in self.missing])
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or a result set that came back short."""
         missing, found = [item.outcome for item in self.missing], self.found
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
@@ -154,7 +154,7 @@ class Retrieval(Outcomes[Fetched]):
         if all(outcome.status == "invalid" for outcome in missing):
             some = f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}."
         none = f"No input is an identifier of an article: {named}."
-        return shortfall_of(
+        return build_missing_error(
             missing,
             found,
             "input",
@@ -191,7 +191,7 @@ class Retrieval(Outcomes[Fetched]):
     def _answered(self, inputs: Sequence[str]) -> Iterator[Fetched]:
         """Yield what becomes of identifiers; batches are fetched and read side by side."""
         at_once = self.services.eutils.at_once
-        for part in in_parts(inputs, BATCH, self._batch, refusals=REFUSALS, pulse=self.pulse, at_once=at_once):
+        for part in fetch_in_batches(inputs, BATCH, self._batch, refusals=REFUSALS, pulse=self.pulse, at_once=at_once):
             if part.error is None:
                 yield from part.answers[0]
                 continue
@@ -323,7 +323,7 @@ class Retrieval(Outcomes[Fetched]):
             self.warnings.append(
                 Warn(
                     code="history_page",
-                    message=Wording(
+                    message=FrontendText(
                         f"The result set holds {total} records; {expected} from number {retstart} on are returned. ",
                         *("Give ", Argument("retmax"), ", or ", Argument("retstart"), " for the next ones."),
                     ),

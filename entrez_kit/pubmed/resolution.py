@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.identifiers import Identifier, IdKind, bare_doi
 from entrez_kit.core.batches import in_batches
 from entrez_kit.services import Services
-from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.xml_reply import malformed
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
             raise TypeError("records is no list")
     except (ValueError, KeyError, TypeError) as exc:
         raise malformed("idconv", f"no records in it ({type(exc).__name__})") from None
-    notice(CONVERTED, content)
+    log_drift(CONVERTED, content)
     known: dict[str, Converted | None] = {}
     for record in records:
         if not isinstance(record, dict):

@@ -10,8 +10,17 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.wording import ANEW, Argument, ByDoor, Wording, listed
-from entrez_kit.core.model import Collected, Request, Result, Warn, lacking, past_the_last, sparse, wrong
+from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend, listed
+from entrez_kit.core.model import (
+    Collected,
+    Request,
+    Result,
+    Warn,
+    incomplete_error,
+    omit_if_empty,
+    past_the_last,
+    wrong,
+)
 from entrez_kit.core.operation import Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.query import (
@@ -73,7 +82,7 @@ class DateRange(Request):
         ):
             raise wrong(
                 "min_date",
-                Wording(f"{self.min_date} is later than ", Argument("max_date"), f" {self.max_date}"),
+                FrontendText(f"{self.min_date} is later than ", Argument("max_date"), f" {self.max_date}"),
                 self.min_date,
             )
         return self
@@ -117,10 +126,10 @@ class SearchRequest(Request):
     @classmethod
     def _within_pubmed(cls, value: int) -> int:
         if value > MAX_PUBMED_RESULTS:
-            more = ByDoor(
+            more = PerFrontend(
                 "--all retrieves every one", "narrow it by date for more", "kit.search_all retrieves every one"
             )
-            raise ValueError(Wording("PubMed shows at most 9999 results of a search; ", more))
+            raise ValueError(FrontendText("PubMed shows at most 9999 results of a search; ", more))
         return value
 
     @property
@@ -187,18 +196,18 @@ class SearchParameters(Result):
     max_results: int
     offset: int
     sort_by: Sort
-    date_range: dict[str, str] | None = sparse()
-    filter_by_publication_types: list[str] = sparse([])
-    author: str | None = sparse()
-    journal: str | None = sparse()
-    mesh_terms: list[str] = sparse([])
-    language: str | None = sparse()
-    species: str | None = sparse()
-    has_abstract: bool | None = sparse()
-    free_full_text: bool | None = sparse()
+    date_range: dict[str, str] | None = omit_if_empty()
+    filter_by_publication_types: list[str] = omit_if_empty([])
+    author: str | None = omit_if_empty()
+    journal: str | None = omit_if_empty()
+    mesh_terms: list[str] = omit_if_empty([])
+    language: str | None = omit_if_empty()
+    species: str | None = omit_if_empty()
+    has_abstract: bool | None = omit_if_empty()
+    free_full_text: bool | None = omit_if_empty()
     fetch_brief_summaries: int
-    snippet_characters: int | None = sparse()
-    use_history: bool | None = sparse()
+    snippet_characters: int | None = omit_if_empty()
+    use_history: bool | None = omit_if_empty()
 
 
 class Slice(Result):
@@ -244,21 +253,21 @@ class SearchResult(Collected):
     search_parameters: SearchParameters
     effective_esearch_term: str
     query_translation: str
-    query_broadened: bool | None = sparse()
-    strict_total: int | None = sparse()
-    broader_total: int | None = sparse()
+    query_broadened: bool | None = omit_if_empty()
+    strict_total: int | None = omit_if_empty()
+    broader_total: int | None = omit_if_empty()
     total_found: int | None
     retrieved_pmid_count: int
     searched_at: str
     version: str
     warnings: list[Warn] = Field(default_factory=list)
     pmids: list[str]
-    brief_summaries: list[BriefSummary] = sparse([])
-    web_env: str | None = sparse()
-    query_key: str | None = sparse()
-    certificate: Certificate | None = sparse()
+    brief_summaries: list[BriefSummary] = omit_if_empty([])
+    web_env: str | None = omit_if_empty()
+    query_key: str | None = omit_if_empty()
+    certificate: Certificate | None = omit_if_empty()
     esearch_url: str
-    esummary_url: str | None = sparse()
+    esummary_url: str | None = omit_if_empty()
 
     def records_inside(self) -> list[Any]:
         """Return a record for every PMID, with title and authors where there is a summary."""
@@ -330,19 +339,19 @@ class SearchHits(Outcomes[ArticleHit]):
             self._certify(found)
 
     def _fetch_summaries(self, pmids: list[str]) -> Iterator[ArticleHit]:
-        """Yield hits with their summaries. If a batch fails, its hits have no summary and ``shortfall`` names them.
+        """Yield hits with their summaries. If a batch fails, its hits have no summary and ``missing_error`` names them.
 
         Raises:
             UpstreamError, RateLimited: NCBI returned no summary at all.
         """
         if not pmids:
             return
-        from entrez_kit.core.batches import in_parts
+        from entrez_kit.core.batches import fetch_in_batches
 
         services, snippet = self._services, self.request.snippet_characters
         ask = partial(brief_summaries, services, snippet=snippet)
         answered = False
-        for part in in_parts(pmids, SUMMARIES_PER_REQUEST, ask, at_once=services.eutils.at_once):
+        for part in fetch_in_batches(pmids, SUMMARIES_PER_REQUEST, ask, at_once=services.eutils.at_once):
             summaries: dict[str, BriefSummary] = {}
             if part.error is None:
                 summaries, url, missing = part.answers[0]
@@ -393,7 +402,7 @@ class SearchHits(Outcomes[ArticleHit]):
             sha256=hashlib.sha256(lines.encode()).hexdigest(),
         )
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Return the error for PMIDs that NCBI counted and did not list, or for titles it did not return."""
         if self.are_left_out:
             return None
@@ -402,11 +411,11 @@ class SearchHits(Outcomes[ArticleHit]):
         missing = self.certificate.missing if self.certificate else expected - self.retrieved_pmid_count
         if missing <= 0 and self._untitled:
             message = f"NCBI returned no title for {len(self._untitled):,} of {self.retrieved_pmid_count:,} results."
-            return lacking(self._untitled, message)
-        return lacking(
+            return incomplete_error(self._untitled, message)
+        return incomplete_error(
             max(0, missing),
             f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
-            hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
+            hint=FrontendText(ANEW, "; if it stays so, narrow the query by date."),
         )
 
 
@@ -458,9 +467,11 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
     if request.retrieve_all and (request.offset or request.use_history):
         name = "offset" if request.offset else "use_history"
         raise InvalidInput(
-            Wording(Argument(name), ": retrieving all results starts at the first and keeps no result set at NCBI."),
+            FrontendText(
+                Argument(name), ": retrieving all results starts at the first and keeps no result set at NCBI."
+            ),
             invalid_input=f"{name}={getattr(request, name)}",
-            recovery_hint=Wording("Leave ", Argument(name), " out", ByDoor(", or leave out --all", ""), "."),
+            recovery_hint=FrontendText("Leave ", Argument(name), " out", PerFrontend(", or leave out --all", ""), "."),
         )
     return SearchHits(services, request)
 
@@ -505,13 +516,13 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
 def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
     warnings = []
     if found.count > MAX_PUBMED_RESULTS and request.offset + request.max_results >= MAX_PUBMED_RESULTS:
-        more = ByDoor("--all retrieves every one.", "narrow the query by date for the others.")
-        message = Wording(f"PubMed shows only the first 9999 of {found.count} results; ", more)
+        more = PerFrontend("--all retrieves every one.", "narrow the query by date for the others.")
+        message = FrontendText(f"PubMed shows only the first 9999 of {found.count} results; ", more)
         warnings.append(Warn(code="results_capped", message=message))
     warnings += past_the_last(request.offset, found.count, "results")
     if request.date_range is not None and not request.date_parameters():
         bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
-        warnings.append(Warn(code="no_date_bounds", message=Wording(*bound, ": no date filter applied.")))
+        warnings.append(Warn(code="no_date_bounds", message=FrontendText(*bound, ": no date filter applied.")))
     return warnings
 
 
@@ -616,14 +627,14 @@ def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
         hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
         why = f"; how many there are was not answered: {exc.message}"
-        message = Wording("Records without MeSH terms cannot match ", what, why)
+        message = FrontendText("Records without MeSH terms cannot match ", what, why)
         return [Warn(code="without_mesh_uncounted", message=message)]
     number = hidden.count
     if not number:
         return []
     records, match, have = ("1 record", "matches", "has") if number == 1 else (f"{number:,} records", "match", "have")
     known = "with the same words" if gap.by_words else f"that {match} otherwise"
-    message = Wording(f"{records} {known} {have} no MeSH terms, or none yet, and cannot match ", what, ".")
+    message = FrontendText(f"{records} {known} {have} no MeSH terms, or none yet, and cannot match ", what, ".")
     return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
 
 
@@ -656,18 +667,22 @@ def _emptied_by(services: Services, request: SearchRequest, given: Sequence[str]
     found = f"The query alone finds {total:,} {'record' if total == 1 else 'records'}"
     names = [Argument(name, marked=True) for name in given]
     if len(names) == 1:
-        message = Wording(found, "; ", names[0], " leaves none of them.")
+        message = FrontendText(found, "; ", names[0], " leaves none of them.")
     elif any(left):
-        rest = [Wording("without ", name, f" {number:,}") for name, number in zip(names, left, strict=True) if number]
-        message = Wording(found, ", the filters leave none: ", Wording.joined(", ", rest), " would be left.")
+        rest = [
+            FrontendText("without ", name, f" {number:,}") for name, number in zip(names, left, strict=True) if number
+        ]
+        message = FrontendText(found, ", the filters leave none: ", FrontendText.joined(", ", rest), " would be left.")
     else:
         alone = counts([_without(request, [name for name in given if name != one]) for one in given])
         culprits = [name for name, number in zip(names, alone, strict=True) if not number]
         if culprits:
-            message = Wording(found, "; ", _listed(culprits, "or"), " alone leaves none of them.")
+            message = FrontendText(found, "; ", _listed(culprits, "or"), " alone leaves none of them.")
         else:
-            each = [Wording(name, f" alone {number:,}") for name, number in zip(names, alone, strict=True)]
-            message = Wording(found, "; the filters leave none only together: ", Wording.joined(", ", each), ".")
+            each = [FrontendText(name, f" alone {number:,}") for name, number in zip(names, alone, strict=True)]
+            message = FrontendText(
+                found, "; the filters leave none only together: ", FrontendText.joined(", ", each), "."
+            )
     return [Warn(code="filters_emptied", message=message)]
 
 
@@ -700,6 +715,6 @@ def _spelling(services: Services, query: str, said: str) -> list[Warn]:
     return [Warn(code="spelling_suggestion", message=f"{said}Did you mean: {suggestion}")]
 
 
-def _listed(names: Sequence[Argument], conjunction: str) -> Wording:
+def _listed(names: Sequence[Argument], conjunction: str) -> FrontendText:
     *front, last = names
-    return Wording(Wording.joined(", ", front), f" {conjunction} ", last) if front else Wording(last)
+    return FrontendText(FrontendText.joined(", ", front), f" {conjunction} ", last) if front else FrontendText(last)

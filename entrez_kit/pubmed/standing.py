@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 
 StandingStatus = Literal[
     "retracted",
@@ -121,12 +121,12 @@ class StandingNotice(Result):
     """What says so: the other record, when it appeared, and the reason where one is given."""
 
     status: StandingStatus
-    kind: str | None = sparse()
-    pmid: str | None = sparse()
-    doi: str | None = sparse()
-    citation: str | None = sparse()
-    date: str | None = sparse()
-    reason: str | None = sparse()
+    kind: str | None = omit_if_empty()
+    pmid: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    citation: str | None = omit_if_empty()
+    date: str | None = omit_if_empty()
+    reason: str | None = omit_if_empty()
 
 
 class Standing(Result):
@@ -137,7 +137,7 @@ class Standing(Result):
     """
 
     status: StandingStatus
-    notices: list[StandingNotice] = sparse([])
+    notices: list[StandingNotice] = omit_if_empty([])
 
     @property
     def label(self) -> str:

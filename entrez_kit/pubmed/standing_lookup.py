@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
-from entrez_kit.base.wording import listed
+from entrez_kit.base.frontend_text import listed
 from entrez_kit.core.batches import in_batches
-from entrez_kit.core.model import Warn, lacking
+from entrez_kit.core.model import Warn, incomplete_error
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
@@ -56,7 +56,7 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
     return found
 
 
-def standing_shortfall(warnings: Iterable[Warn]) -> EntrezKitError | None:
+def standing_error(warnings: Iterable[Warn]) -> EntrezKitError | None:
     """Return the error that goes with a document in which it is not known how some works stand."""
     said = [warning.message for warning in warnings if warning.code == STANDING_UNKNOWN]
-    return lacking(["standing"], said[0]) if said else None
+    return incomplete_error(["standing"], said[0]) if said else None

@@ -11,7 +11,7 @@ from entrez_kit.pubmed.pages import article_number
 from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
 from entrez_kit.services.esummary_reply import parse_documents
-from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
 from entrez_kit.services.xml_reply import malformed
 
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
@@ -74,7 +74,7 @@ def parse_summaries(document: Any) -> tuple[list[BriefSummary], list[str]]:
     Raises:
         UpstreamError: the reply is not an ESummary result, or an error about something else than an id.
     """
-    notice(shape_of, document)
+    log_drift(shape_of, document)
     if not isinstance(document, dict):
         records, missing = _xml_records(document)
         return [_summary(record) for record in records], missing

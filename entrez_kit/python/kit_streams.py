@@ -1,7 +1,7 @@
 """``kit.stream``: operations over many inputs, for whoever wants each outcome as it comes and none kept.
 
-What a method returns is walked once. Its ``warnings`` are complete after the walk, and ``shortfall()`` then returns the
-error that names what is missing, or None.
+The result of a method is iterated once. Then its ``warnings`` are complete, and ``missing_error()`` returns the error
+that names what is missing, or None.
 """
 # mypy: disable-error-code="empty-body"
 

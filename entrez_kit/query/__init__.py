@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.invisible import visible
-from entrez_kit.base.wording import Argument, ByDoor, Wording
 from entrez_kit.core.model import Stripped, Warn
 from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
 
@@ -285,8 +285,8 @@ class Broadening:
                 text += f" The query as written finds {self.strict_total:,}."
             found.insert(0, Warn(code="query_broadened", message=text, terms=list(self.required)))
         if self.leaves_out(broader_results):
-            option = ByDoor("--broader", "broader_results=true", "broader_results=True")
-            message = Wording("The broader results are left out; ", option, " returns them.")
+            option = PerFrontend("--broader", "broader_results=true", "broader_results=True")
+            message = FrontendText("The broader results are left out; ", option, " returns them.")
             found.insert(1, Warn(code="broader_results_left_out", message=message))
         return found
 
@@ -462,10 +462,10 @@ def check_balance(query: str, field: str = "query_term") -> None:
 
 def _unbalanced(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
     return InvalidInput(
-        Wording(Argument(field), f": the {what} at character {place} {problem}."),
+        FrontendText(Argument(field), f": the {what} at character {place} {problem}."),
         invalid_input=f"{field}={query}",
-        recovery_hint=Wording(
-            "Pair up the quotes and parentheses of the query", ByDoor("; put single quotes around it", ""), "."
+        recovery_hint=FrontendText(
+            "Pair up the quotes and parentheses of the query", PerFrontend("; put single quotes around it", ""), "."
         ),
         details={"reason": "unbalanced_query", "position": place},
     )
@@ -480,7 +480,7 @@ def quoted(value: str, field: str) -> str:
     text = " ".join(value.split())
     if not text or re.search(r'["\[\]\x00-\x1f]', text):
         raise InvalidInput(
-            Wording(
+            FrontendText(
                 Argument(field),
                 f": {value!r} cannot be used as a filter value; it must not be blank or hold quotes or brackets.",
             ),
@@ -586,8 +586,10 @@ def check_syntax(query: str, field: str = "query_term") -> None:
 
     if sign := foreign_sign(text):
         service, part = sign
-        guide = ByDoor("; see `entrez-kit guide searching`", "")
-        hint = Wording('Write it in PubMed\'s syntax, for example "heart failure"[tiab] or neoplasms[mh]', guide, ".")
+        guide = PerFrontend("; see `entrez-kit guide searching`", "")
+        hint = FrontendText(
+            'Write it in PubMed\'s syntax, for example "heart failure"[tiab] or neoplasms[mh]', guide, "."
+        )
         problem = f"{part!r} is {service} syntax. PubMed would search its letters as words."
         raise _refusal(field, query, problem, hint, "foreign_syntax", service=service)
 
@@ -601,9 +603,11 @@ def _is_numbered(text: str) -> bool:
     return len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] <= 1
 
 
-def _refusal(field: str, query: str, problem: str, hint: str | Wording, reason: str, **details: str) -> InvalidInput:
+def _refusal(
+    field: str, query: str, problem: str, hint: str | FrontendText, reason: str, **details: str
+) -> InvalidInput:
     return InvalidInput(
-        Wording(Argument(field), f": {problem}"),
+        FrontendText(Argument(field), f": {problem}"),
         invalid_input=f"{field}={query}",
         recovery_hint=hint,
         details={"reason": reason, **details},

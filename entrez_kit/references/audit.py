@@ -11,8 +11,8 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.core.batches import in_batches
-from entrez_kit.core.model import Collected, Request, Result, Warn, lacking, sparse
-from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.core.model import Collected, Request, Result, Warn, incomplete_error, omit_if_empty
+from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
@@ -46,7 +46,7 @@ class CitedWork(Result):
     """A retracted or doubted work that is cited."""
 
     pmid: str
-    title: str | None = sparse()
+    title: str | None = omit_if_empty()
     standing: Standing
 
 
@@ -58,7 +58,7 @@ class AuditFinding(Result):
     """
 
     code: str
-    pmid: str | None = sparse()
+    pmid: str | None = omit_if_empty()
     message: str
 
 
@@ -71,15 +71,15 @@ class AuditedWork(Result):
     """
 
     pmid: str
-    doi: str | None = sparse()
-    title: str | None = sparse()
+    doi: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
     status: str
     findings: list[AuditFinding]
-    standing: Standing | None = sparse()
-    disagreement: str | None = sparse()
-    sources: list[SourceStanding] = sparse([])
-    cites: list[CitedWork] = sparse([])
-    unread: str | None = sparse()
+    standing: Standing | None = omit_if_empty()
+    disagreement: str | None = omit_if_empty()
+    sources: list[SourceStanding] = omit_if_empty([])
+    cites: list[CitedWork] = omit_if_empty([])
+    unread: str | None = omit_if_empty()
 
     @property
     def is_clear(self) -> bool:
@@ -98,7 +98,7 @@ class AuditResult(Collected):
     clear: int
     citing: int
     counts: dict[str, int]
-    warnings: list[Warn] = sparse([])
+    warnings: list[Warn] = omit_if_empty([])
 
 
 def _findings(work: AuditedWork) -> Iterator[AuditFinding]:
@@ -165,7 +165,7 @@ class _References:
         return cites, unread
 
 
-class Audit(Accounted[AuditedWork, AuditResult]):
+class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
     """What is to be said about the works of a corpus, as they come; ``result`` tells the whole after the walk."""
 
     def __init__(self, services: Services, request: AuditRequest) -> None:
@@ -191,7 +191,7 @@ class Audit(Accounted[AuditedWork, AuditResult]):
                     yield work
             done += len(articles)
             tracing.step(done, total)
-        error = self.shortfall()
+        error = self.missing_error()
         if error is not None and not error.details["partial"]:
             raise error
 
@@ -222,12 +222,12 @@ class Audit(Accounted[AuditedWork, AuditResult]):
             work.findings = list(_findings(work))
             yield work
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report works that not everything is known about."""
         unknown = [work for work in self._told if work.status == "unknown" or work.unread is not None]
         total = self._counts.total()
         message = f"Not everything is known about {len(unknown)} of {total} works: not every source answered."
-        return lacking([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
+        return incomplete_error([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
 
     def result(self) -> AuditResult:
         total = self._counts.total()
@@ -265,7 +265,7 @@ def audit_corpus(services: Services, request: AuditRequest) -> Audit:
 AUDIT = Operation(
     name="corpus_audit",
     outcomes=audit_corpus,
-    collect=walked,
+    collect=drain,
     result=AuditResult,
     command=("corpus", "audit"),
     toolset="citations",

@@ -6,9 +6,9 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.wording import NextCall, Wording, listed
-from entrez_kit.core.model import Request, Result, Warned, sparse
-from entrez_kit.core.operation import InParts, Operation, shortfall_of
+from entrez_kit.base.frontend_text import FrontendText, NextCall, listed
+from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
+from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.pubmed.brief import brief_citation, first_names
 from entrez_kit.pubmed.citation_matcher import (
     MAX_COMPARED,
@@ -55,7 +55,7 @@ CODES: Final[dict[FieldName, WarningCode]] = {
 ADD: Final = "add volume, issue, pages, author or title"
 TOO_LITTLE: Final = "too little is given: a journal, a year or a title is needed"
 TOO_LITTLE_HINT: Final = "Give journal, year, volume and first page, or the title."
-UNKNOWN_HINT: Final = Wording(
+UNKNOWN_HINT: Final = FrontendText(
     "Check journal, year, volume and first page; to search by title call ",
     *(NextCall("search_articles", query_term=...), "."),
 )
@@ -86,15 +86,15 @@ class CitationMatch(Result):
 
     key: str
     status: MatchStatus
-    pmid: str | None = sparse()
-    title: str | None = sparse()
-    matched_first_author: str | None = sparse()
-    standing: Standing | None = sparse()
-    citation: str | None = sparse()
-    candidate_pmids: list[str] = sparse([])
-    warnings: list[MatchWarning] = sparse([])
-    findings: list[Finding] = sparse([])
-    detail: str | None = sparse()
+    pmid: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
+    matched_first_author: str | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
+    citation: str | None = omit_if_empty()
+    candidate_pmids: list[str] = omit_if_empty([])
+    warnings: list[MatchWarning] = omit_if_empty([])
+    findings: list[Finding] = omit_if_empty([])
+    detail: str | None = omit_if_empty()
 
 
 class MatchResult(Warned):
@@ -108,7 +108,7 @@ class MatchResult(Warned):
     total_warnings: int
 
 
-class Matches(InParts[Citation, CitationMatch]):
+class Matches(BatchedOutcomes[Citation, CitationMatch]):
     """What becomes of each reference, in order; many are looked up in parts."""
 
     PART, GOOD = 500, ("matched",)
@@ -147,11 +147,11 @@ class Matches(InParts[Citation, CitationMatch]):
         for index, citation in enumerate(citations):
             yield _result(citation.key or str(start + index + 1), citation, said.get(index, NOT_FOUND), records)
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report references without a single certain record."""
         named = listed(result.key for result in self.missing)
         little = (InvalidInput, f"Too little is known of {named}.", TOO_LITTLE_HINT, "invalid_citations")
-        return shortfall_of(
+        return build_missing_error(
             self.missing,
             self.found,
             "key",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.wording import NextCall, Wording, listed
+from entrez_kit.base.frontend_text import FrontendText, NextCall, listed
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
@@ -47,7 +47,7 @@ def not_found(pmid: str) -> EntityNotFound:
     return EntityNotFound(
         f"PubMed has no article with {'PMID' if pmid.isdecimal() else 'the id'} {pmid}.",
         invalid_input=pmid,
-        recovery_hint=Wording(
+        recovery_hint=FrontendText(
             *("Check the id; to look for the article call ", NextCall("search_articles", query_term=...), " or "),
             *(NextCall("lookup_citation"), "."),
         ),
@@ -170,7 +170,7 @@ def _ask_others(
             return
     if not answered and failures:
         first, *others = failures
-        raise first.changed(
+        raise first.copy_with(
             f"Nobody who might know the {WORDS[relation]} of PMID {pmid} answered. "
             + " ".join(error.message for error in failures),
             others=[error.reason for error in others],

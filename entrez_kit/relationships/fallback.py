@@ -12,7 +12,7 @@ from entrez_kit.pubmed.summaries import source_line
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
-from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.xml_reply import malformed
 
 PAGE: Final = 1_000
@@ -135,7 +135,7 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise malformed(f"Europe PMC {inner}s", f"no {outer} ({type(exc).__name__})") from None
-    notice(LINKED, content)
+    log_drift(LINKED, content)
     return total, [record for record in records if isinstance(record, Mapping)]
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.wording import ByDoor, Wording
 from entrez_kit.citations.style.style_names import HABITS, StyleName, read_styles
-from entrez_kit.core.model import Request, Result, Warn, lacking, sparse, wrong
+from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, wrong
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
@@ -57,7 +57,7 @@ def _relation(value: Any) -> Any:
     name = full_name(value)
     if isinstance(name, str) and name not in get_args(RelationshipType):
         names = "must be pubmed_similar_articles, pubmed_citedin, pubmed_references or citation_formats"
-        raise ValueError(Wording(ByDoor("must be similar, citedin, references or citation_formats", names)))
+        raise ValueError(FrontendText(PerFrontend("must be similar, citedin, references or citation_formats", names)))
     return name
 
 
@@ -109,24 +109,24 @@ class RelatedArticle(Result):
     20 of these) belong to snowballs.
     """
 
-    pmid: str | None = sparse()
-    title: str | None = sparse()
-    authors: str | None = sparse()
-    source: str | None = sparse()
-    pub_date: str | None = sparse()
-    doi: str | None = sparse()
-    pmcid: str | None = sparse()
-    retraction_status: RetractionStatus | None = sparse()
-    standing: Standing | None = sparse()
-    score: float | None = sparse()
-    raw_score: int | None = sparse()
-    epmc_source: str | None = sparse()
-    epmc_id: str | None = sparse()
-    citation: str | None = sparse()
-    link_url: str | None = sparse()
-    depth: int | None = sparse()
-    source_count: int | None = sparse()
-    via: list[str] = sparse([])
+    pmid: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
+    authors: str | None = omit_if_empty()
+    source: str | None = omit_if_empty()
+    pub_date: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
+    retraction_status: RetractionStatus | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
+    score: float | None = omit_if_empty()
+    raw_score: int | None = omit_if_empty()
+    epmc_source: str | None = omit_if_empty()
+    epmc_id: str | None = omit_if_empty()
+    citation: str | None = omit_if_empty()
+    link_url: str | None = omit_if_empty()
+    depth: int | None = omit_if_empty()
+    source_count: int | None = omit_if_empty()
+    via: list[str] = omit_if_empty([])
 
 
 class Snowball(Result):
@@ -154,15 +154,17 @@ class RelationshipsResult(Result):
     retrieved_count: int
     total_found: int
     provenance: Provenance = "ncbi"
-    snowball: Snowball | None = sparse()
-    elink_url: str | None = sparse()
+    snowball: Snowball | None = omit_if_empty()
+    elink_url: str | None = omit_if_empty()
     warnings: list[Warn] = Field(default_factory=list)
 
     def records_inside(self) -> list[Any]:
         """Return the related articles, or the citations as one record."""
         return [*self.related_articles] or ([self.citations] if self.citations else [])
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report a service that did not answer, so that there may be more than is shown."""
         problems = [warning for warning in self.warnings if warning.code in INCOMPLETE]
-        return lacking([one.model_dump() for one in problems], " ".join(problem.message for problem in problems))
+        return incomplete_error(
+            [one.model_dump() for one in problems], " ".join(problem.message for problem in problems)
+        )

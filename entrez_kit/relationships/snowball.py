@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.wording import Argument, Wording
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Warn
 from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, describe, has_others, look_around
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
@@ -210,9 +210,11 @@ class _Walk:
         if self.cut:
             more = min(MAX_BUDGET, self.requests + -(-self.cut // (1 if self.ncbi_is_down else BATCH)))
             advice = (
-                Wording(Argument("budget", more), " would follow them") if more > self.budget else "it cannot be larger"
+                FrontendText(Argument("budget", more), " would follow them")
+                if more > self.budget
+                else "it cannot be larger"
             )
-            message = Wording(
+            message = FrontendText(
                 f"The budget of requests ({self.budget}) is spent: the {WORDS[self.relation]} of {_counted(self.cut)} "
                 "were not asked for, the best connected came first; ",
                 *(advice, "."),

@@ -34,13 +34,13 @@ from pydantic import ValidationError
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.core.model import problem_of
-from entrez_kit.core.operation import unforeseen
+from entrez_kit.core.operation import internal_error
 from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.kept_answers import KeptAnswers
+from entrez_kit.server.response_cache import ResponseCache
 from entrez_kit.server.telemetry import answering
-from entrez_kit.server.tool_facts import no_scope
+from entrez_kit.server.tool_definitions import no_scope
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox
 from entrez_kit.server.workers import Workers
 
@@ -92,7 +92,7 @@ class EntrezServer:
         chosen = options or Options()
         self.services = services
         self.toolbox = Toolbox(chosen.operations, toolsets=chosen.toolsets, names=chosen.names)
-        self.answers = KeptAnswers()
+        self.answers = ResponseCache()
         self.workers = Workers()
 
     def build(self) -> Server[Any]:
@@ -203,7 +203,7 @@ class EntrezServer:
                 except EntrezKitError:
                     raise
                 except Exception as exc:
-                    raise unforeseen(exc, opened.request_id) from None
+                    raise internal_error(exc, opened.request_id) from None
 
         try:
             return await self.workers.run(ctx, traced)

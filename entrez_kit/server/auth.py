@@ -13,7 +13,7 @@ from mcp.server.auth.provider import AccessToken, TokenVerifier
 
 from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.settings import Settings
-from entrez_kit.server.tool_facts import SCOPE_PREFIX
+from entrez_kit.server.tool_definitions import SCOPE_PREFIX
 from entrez_kit.server.tools import SCOPES
 
 ALGORITHM: Final = "HS256"

@@ -26,7 +26,6 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import secret_of
-from entrez_kit.server.ending import Ending
 from entrez_kit.server.events import Events, SessionEvents
 from entrez_kit.server.guard import (
     METADATA_PATH,
@@ -37,6 +36,7 @@ from entrez_kit.server.guard import (
     TokenGuard,
     resource_metadata,
 )
+from entrez_kit.server.shutdown import Shutdown
 from entrez_kit.services.transport.policy import is_loopback
 
 PATH: Final = "/mcp"
@@ -167,7 +167,7 @@ def url_of(opened: socket.socket) -> str:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn without handlers of its own for signals; ``Ending`` has them."""
+    """Uvicorn without handlers of its own for signals; ``Shutdown`` has them."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -215,7 +215,7 @@ class _Impatient(H11Protocol):
             self.transport.close()
 
 
-async def serve_http(app: ASGIApp, opened: socket.socket, ending: Ending) -> None:
+async def serve_http(app: ASGIApp, opened: socket.socket, ending: Shutdown) -> None:
     """Serve until a signal comes."""
     server = _Uvicorn(
         uvicorn.Config(

@@ -17,11 +17,11 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
-from entrez_kit.base.wording import NextCall, Wording
+from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import Portion
-from entrez_kit.server.tool_facts import SCOPE_PREFIX, no_scope
+from entrez_kit.server.tool_definitions import SCOPE_PREFIX, no_scope
 
 INFO_URI: Final = "pubmed-connect://info"
 STATS_PREFIX: Final = "pubmed-connect://stats/"
@@ -232,7 +232,7 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         raise EntityNotFound(
             f"There is no Entrez database {name[:100]!r}.",
             invalid_input=f"database={name[:100]}",
-            recovery_hint=Wording(
+            recovery_hint=FrontendText(
                 f"For the names complete the argument `database` of {STATS_TEMPLATE}, or call ",
                 NextCall("entrez_info"),
                 ".",

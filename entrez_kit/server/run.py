@@ -13,7 +13,7 @@ from entrez_kit.base.logs import logging_to
 from entrez_kit.base.settings import Settings
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.ending import Ending
+from entrez_kit.server.shutdown import Shutdown
 from entrez_kit.server.telemetry import flush, line_ids
 
 FLUSH_SECONDS: Final = 0.3
@@ -37,7 +37,7 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
         services = stack.enter_context(ServerServices(settings))
         handlers = EntrezServer(services, options)
         server = handlers.build()
-        ending = Ending(give_up)
+        ending = Shutdown(give_up)
         run: Callable[[], Any]
         if settings.mcp_transport_type == "http":
             from entrez_kit.server.http import build_app, listen, serve_http

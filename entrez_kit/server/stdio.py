@@ -17,8 +17,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError
 
-from entrez_kit.server.ending import Ending
 from entrez_kit.server.malformed import refusal, refusal_of
+from entrez_kit.server.shutdown import Shutdown
 
 logger = logging.getLogger("entrez_kit.server")
 
@@ -120,7 +120,7 @@ class _Messages:
         """Do nothing: what is written is out."""
 
 
-async def serve_stdio(server: Server[Any], ending: Ending) -> None:
+async def serve_stdio(server: Server[Any], ending: Shutdown) -> None:
     """Serve the client at the other end of the standard streams until it leaves or a signal comes."""
     with _wire() as (read, standard_output):
         output = cast("anyio.AsyncFile[str]", _Messages(standard_output))

@@ -17,16 +17,16 @@ from pydantic import ValidationError
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.frontend_text import Frontend, NextCall
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import named_in
-from entrez_kit.base.wording import Door, NextCall
 from entrez_kit.core.model import NO_SUCH_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
 from entrez_kit.python.kit_methods import operation_of
 from entrez_kit.server.arguments import ArgumentNames, accepted, check_names, read_arguments
-from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.portions import Portion, take_portion
-from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
+from entrez_kit.server.response_cache import CachedResponse, ResponseCache
+from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, facts_of_catalogue
 from entrez_kit.services import Services
 from entrez_kit.services.transport.spans import record_outcome
 
@@ -59,7 +59,7 @@ def read_toolsets(text: str | None) -> tuple[str, ...]:
     return tuple(named_in(text, TOOLSETS, noun="toolset", argument="toolset")) or DEFAULT_TOOLSETS
 
 
-class Tools(Door):
+class Tools(Frontend):
     """The words of the server.
 
     Args:
@@ -96,18 +96,22 @@ class Toolbox:
         self._for_agents: dict[str, AnyOperation] = {}
         self._lock = threading.Lock()
         self._operations = {one.name: one for one in operations or ()}
-        facts = facts_of_catalogue() if operations is None else [ToolFacts.of(one) for one in self._operations.values()]
+        facts = (
+            facts_of_catalogue()
+            if operations is None
+            else [ToolDefinition.of(one) for one in self._operations.values()]
+        )
         self.listed = [one for one in facts if one.toolset in toolsets]
         self._by_name = {name: one for one in facts for name in (one.name, *one.aliases)}
         self._shown = {one.name: one.aliases[0] for one in facts if one.aliases} if names == "contract" else {}
         self.door = Tools({one.method: self.shown(one) for one in facts})
         self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, self._shown))})\b") if self._shown else None
 
-    def find(self, name: str) -> ToolFacts | None:
+    def find(self, name: str) -> ToolDefinition | None:
         """Return what is known of the tool that answers to a name."""
         return self._by_name.get(name)
 
-    def shown(self, facts: ToolFacts) -> str:
+    def shown(self, facts: ToolDefinition) -> str:
         """Return the name a tool is listed under."""
         return self._shown.get(facts.name, facts.name)
 
@@ -115,7 +119,7 @@ class Toolbox:
         """Return the name an operation is listed under for a token, or None where it is not listed."""
         return next((self.shown(one) for one in self.listed_for(scopes) if one.name == operation_name), None)
 
-    def listed_for(self, scopes: Collection[str] | None) -> list[ToolFacts]:
+    def listed_for(self, scopes: Collection[str] | None) -> list[ToolDefinition]:
         """Return the tools that are listed for a token with these scopes; None allows everything."""
         return [one for one in self.listed if one.open_to(scopes)]
 
@@ -124,7 +128,7 @@ class Toolbox:
         facts = self.find(name)
         return facts.inputs if facts is not None else None
 
-    def operation(self, facts: ToolFacts) -> AnyOperation:
+    def operation(self, facts: ToolDefinition) -> AnyOperation:
         """Return the operation of a tool, with the bounds that hold for MCP calls."""
         from entrez_kit.server.schemas import AgentOperation
 
@@ -180,7 +184,7 @@ class Toolbox:
         name: str,
         arguments: Mapping[str, Any],
         scopes: Collection[str] | None = None,
-        answers: KeptAnswers | None = None,
+        answers: ResponseCache | None = None,
     ) -> CallToolResult:
         """Run a tool to its end and return its result, or the envelope of what went wrong. Never raises an error.
 
@@ -212,7 +216,7 @@ class Toolbox:
         return result
 
     def _run(
-        self, facts: ToolFacts, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
+        self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None]:
         """Run an operation; return what it came to and the document, of a large one the portion that is wanted."""
         operation, portions = self.operation(facts), [Portion()]
@@ -242,7 +246,7 @@ class Toolbox:
         except InvalidInput as exc:
             return Execution(outcome.trace, error=exc), None
 
-    def answer_again(self, facts: ToolFacts, kept: KeptAnswer) -> CallToolResult:
+    def answer_again(self, facts: ToolDefinition, kept: CachedResponse) -> CallToolResult:
         """Return a kept answer to another call."""
         started = time.monotonic()
         exchanges = [replace(exchange, from_cache=True, attempts=0, seconds=0.0) for exchange in kept.trace.exchanges]
@@ -252,7 +256,7 @@ class Toolbox:
             _report(facts.name, opened, seconds, None, None, success=True)
         return kept.result.model_copy(update={"meta": {**(kept.result.meta or {}), **_meta(opened, seconds)}})
 
-    def refusal(self, error: EntrezKitError, facts: ToolFacts | None = None) -> CallToolResult:
+    def refusal(self, error: EntrezKitError, facts: ToolDefinition | None = None) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
         with tracing.trace(tracing.new_request_id()) as opened:
             return self._result(Execution(opened, error=error), 0.0, facts)
@@ -261,7 +265,7 @@ class Toolbox:
         self,
         outcome: Execution[Any],
         seconds: float,
-        facts: ToolFacts | None = None,
+        facts: ToolDefinition | None = None,
         document: dict[str, Any] | None = None,
         *,
         demo: str | None = None,

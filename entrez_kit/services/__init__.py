@@ -119,7 +119,7 @@ class Services:
 
         return PmcOpenData(self.transport, self.settings)
 
-    def past_cache(self) -> "Services":
+    def without_cache(self) -> "Services":
         """Return the same clients with E-utilities that neither read nor write the cache.
 
         For bulk downloads, and for whoever has to see what has changed since yesterday. Not to be closed by itself.

@@ -9,14 +9,16 @@ from entrez_kit.services.transport.client import Transport
 from entrez_kit.services.transport.policy import base_of, most_in_flight
 
 
-def senseless(field: str, problem: str, value: object = "", hint: str | None = None, **details: object) -> InvalidInput:
+def invalid_argument(
+    field: str, problem: str, value: object = "", hint: str | None = None, **details: object
+) -> InvalidInput:
     """Return the error for an argument that no service could make sense of."""
     return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
 
 
 def no_pmcid(text: str) -> InvalidInput:
     """Return the error for a text in place of a PMCID."""
-    return senseless("pmcid", f"{text[:100]!r} is no PMCID", text[:100], "Give a PMCID such as PMC1234567.")
+    return invalid_argument("pmcid", f"{text[:100]!r} is no PMCID", text[:100], "Give a PMCID such as PMC1234567.")
 
 
 class ServiceClient:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.json_reply import refuse_other_types
-from entrez_kit.services.known_shapes import Fields, JsonShape, anything, notice, texts
+from entrez_kit.services.known_shapes import Fields, JsonShape, anything, log_drift, texts
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed
@@ -123,13 +123,13 @@ def _read_work(doi: str, content: bytes) -> Message:
     told = message.get("DOI") if message else None
     if not isinstance(told, str) or told.lower() != doi.lower():
         raise malformed("crossref_work", f"it is about {str(told)[:100]!r} and not about {doi[:100]!r}")
-    notice(WORK, content)
+    log_drift(WORK, content)
     return message  # type: ignore[no-any-return]  # its type was checked
 
 
-def updates_work(notice: Message, doi: str) -> bool:
+def updates_work(log_drift: Message, doi: str) -> bool:
     """Return whether a notice names a work as one that it updates."""
-    updated = notice.get("update-to")
+    updated = log_drift.get("update-to")
     works = updated if isinstance(updated, list) else []
     return any(isinstance(one, dict) and str(one.get("DOI")).lower() == doi.lower() for one in works)
 
@@ -152,5 +152,5 @@ def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[Message]:
             is_foreign = not any(updates_work(item, doi) for doi in dois)
         if is_foreign:
             raise malformed("crossref_works", f"{str(item.get('DOI'))[:100]} does not match the filter")
-    notice(UPDATES, content)
+    log_drift(UPDATES, content)
     return items  # type: ignore[no-any-return]  # its type was checked

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 _UID: Final = re.compile(r"[0-9]+")
@@ -45,7 +45,7 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
         UpstreamError: the reply is not an ELink result, or has links without ids.
     """
     root = parse_reply(content, "elink", "eLinkResult")
-    notice(ELINK, content)
+    log_drift(ELINK, content)
     return [_linkset(element) for element in root.iterfind("LinkSet")]
 
 

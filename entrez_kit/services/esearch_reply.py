@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 _WORD: Final = re.compile(r"\w+")
@@ -154,7 +154,7 @@ def parse_esearch(content: bytes) -> ESearchReply:
         UpstreamError: the reply is not an ESearch result.
     """
     reply = _parse_json(content) if content.lstrip()[:1] == b"{" else _parse_xml(content)
-    notice(shape_of, content)
+    log_drift(shape_of, content)
     return reply
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
-from entrez_kit.base.wording import BASE_ADDRESS, Argument, Wording
-from entrez_kit.services.client import ServiceClient, no_pmcid, senseless
+from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText
+from entrez_kit.services.client import ServiceClient, invalid_argument, no_pmcid
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, texts
 from entrez_kit.services.transport import Expect, Reply, T, always
@@ -82,7 +82,7 @@ class EuropePMC(ServiceClient):
         query = " ".join(query.split())
         if not query:
             raise InvalidInput(
-                Wording(Argument("query"), ": is empty"),
+                FrontendText(Argument("query"), ": is empty"),
                 invalid_input="query=",
                 recovery_hint="Give at least one word.",
             )
@@ -187,9 +187,9 @@ class EuropePMC(ServiceClient):
         _check_size(page_size)
         for name, value, pattern in (("source", source, _SOURCE), ("ext_id", ext_id, _EXT_ID)):
             if not pattern.fullmatch(value):
-                raise senseless(name, f"{value[:100]!r} is none of Europe PMC's", value[:100])
+                raise invalid_argument(name, f"{value[:100]!r} is none of Europe PMC's", value[:100])
         if page < 1:
-            raise senseless("page", f"{page} is less than 1", page)
+            raise invalid_argument("page", f"{page} is less than 1", page)
         return self._send(
             what,
             f"{source}/{quote(ext_id, safe='')}/{what}",
@@ -280,7 +280,7 @@ def read_cursor(cursor_mark: str) -> str:
 
 def _check_size(page_size: int) -> None:
     if not 1 <= page_size <= MAX_PAGE_SIZE:
-        raise senseless("page_size", f"{page_size} is not within 1 to {MAX_PAGE_SIZE}", page_size)
+        raise invalid_argument("page_size", f"{page_size} is not within 1 to {MAX_PAGE_SIZE}", page_size)
 
 
 def _unexplained(error: UpstreamError, cursor_mark: str, sort: str | None) -> EntrezKitError:
@@ -298,10 +298,10 @@ def _unexplained(error: UpstreamError, cursor_mark: str, sort: str | None) -> En
 def _bad_sort(sort: str, **details: object) -> InvalidInput:
     hint = f"Give one of {', '.join(sorted(SORT_FIELDS))} with asc or desc, such as 'CITED desc'."
     problem = f"{sort[:100]!r} is nothing Europe PMC sorts by"
-    return senseless("sort", problem, sort[:100], hint, **{**details, "reason": "europepmc_sort"})
+    return invalid_argument("sort", problem, sort[:100], hint, **{**details, "reason": "europepmc_sort"})
 
 
 def _bad_cursor(cursor_mark: str, what: str, **details: object) -> InvalidInput:
     hint = "Start again with '*' and pass on the next_cursor of the page before."
     problem = f"{cursor_mark[:100]!r} {what}"
-    return senseless("cursor", problem, cursor_mark[:100], hint, **{**details, "reason": "europepmc_cursor"})
+    return invalid_argument("cursor", problem, cursor_mark[:100], hint, **{**details, "reason": "europepmc_cursor"})

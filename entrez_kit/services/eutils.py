@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import ANEW, FrontendText
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.wording import ANEW, Wording
 from entrez_kit.services.bio_entrez import Acknowledgement, load_entrez
-from entrez_kit.services.client import ServiceClient, senseless
+from entrez_kit.services.client import ServiceClient, invalid_argument
 from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
 from entrez_kit.services.transport import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
 from entrez_kit.services.transport.client import Transport
@@ -115,11 +115,11 @@ class EUtils(ServiceClient):
             fresh: ask NCBI whatever the cache holds.
         """
         if not term.strip() and not query_key:
-            raise senseless("term", "the query is empty", hint="Give at least one search term.")
+            raise invalid_argument("term", "the query is empty", hint="Give at least one search term.")
         if bool(mindate) != bool(maxdate):
             missing = "maxdate" if mindate else "mindate"
             hint = "Give both bounds; 0001 and 3000 stand for open ends."
-            raise senseless(missing, "NCBI ignores a date bound that stands alone", hint=hint)
+            raise invalid_argument(missing, "NCBI ignores a date bound that stands alone", hint=hint)
         params = {
             "db": _database(db),
             "term": term,
@@ -154,7 +154,7 @@ class EUtils(ServiceClient):
             due = min(retmax, ceiling, found.count - retstart)
             if rettype != "count" and len(found.ids) < due:
                 short.append((content, found))
-                raise incomplete_error("esearch", f"{len(found.ids)} ids where {due} were due")
+                raise incomplete_reply_error("esearch", f"{len(found.ids)} ids where {due} were due")
             return found
 
         expect = _document(retmode, "eSearchResult", "esearchresult")
@@ -217,7 +217,9 @@ class EUtils(ServiceClient):
             lacking = due - answered.uids if due else answered.hollow
             if lacking or len(answered.uids) < len(set(asked)):
                 short.append((content, summaries))
-                raise incomplete_error("esummary", f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}")
+                raise incomplete_reply_error(
+                    "esummary", f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}"
+                )
             return summaries
 
         reply = self._ask(
@@ -592,13 +594,13 @@ def _database(name: str, field: str = "db") -> str:
     cleaned = name.strip().lower()
     if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
         hint = "EInfo without a database lists all of them, for example pubmed, gene, taxonomy."
-        raise senseless(field, f"{name!r} is no name of an Entrez database", name, hint)
+        raise invalid_argument(field, f"{name!r} is no name of an Entrez database", name, hint)
     return cleaned
 
 
 def _words(field: str, text: str) -> str:
     if not text.strip():
-        raise senseless(field, "the text is empty")
+        raise invalid_argument(field, "the text is empty")
     return text
 
 
@@ -606,27 +608,27 @@ def _number(field: str, value: int | None) -> str | None:
     if value is None:
         return None
     if value < 0:
-        raise senseless(field, f"{value} is below 0", value)
+        raise invalid_argument(field, f"{value} is below 0", value)
     return str(value)
 
 
 def _date(field: str, text: str | None) -> str | None:
     """Return a date in a form that NCBI reads whole. Of another form it uses the part that it can read."""
     if text and not _DATE.fullmatch(text):
-        raise senseless(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
+        raise invalid_argument(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     return text
 
 
 def _ids(ids: Iterable[str]) -> list[str]:
     if isinstance(ids, str):
-        raise senseless("id", "a list of ids is needed, not a text", ids[:100])
+        raise invalid_argument("id", "a list of ids is needed, not a text", ids[:100])
     cleaned = [str(item).strip() for item in ids]
     bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
     if bad is not None:
         problem = f"{bad!r} is no id" if bad else "an id is empty"
-        raise senseless("id", problem, bad[:100], "Give every id by itself, without blanks and commas.")
+        raise invalid_argument("id", problem, bad[:100], "Give every id by itself, without blanks and commas.")
     if not cleaned:
-        raise senseless("id", "no ids are given")
+        raise invalid_argument("id", "no ids are given")
     return cleaned
 
 
@@ -640,14 +642,14 @@ def _chosen(
     """Return the parameters that say which records: ids, or a set in the history."""
     if bool(webenv) != bool(query_key):
         missing = "query_key" if webenv else "webenv"
-        raise senseless(missing, "webenv and query_key go together", hint="Give both.")
+        raise invalid_argument(missing, "webenv and query_key go together", hint="Give both.")
     if ids and webenv:
-        raise senseless("id", "give either ids or webenv with query_key, not both")
+        raise invalid_argument("id", "give either ids or webenv with query_key, not both")
     if not ids and not webenv:
-        raise senseless("id", "give ids, or webenv with query_key")
+        raise invalid_argument("id", "give ids, or webenv with query_key")
     if retmax is not None and retmax > MAX_RETMAX:
         problem = f"{retmax} is more than the {MAX_RETMAX:,} records NCBI gives out at a time"
-        raise senseless("retmax", problem, retmax, "Page with retstart.")
+        raise invalid_argument("retmax", problem, retmax, "Page with retstart.")
     return {
         "id": _ids(ids) if ids else None,
         "WebEnv": webenv,
@@ -667,7 +669,7 @@ def _distinct(ids: Sequence[str] | None) -> int | None:
 def _document(retmode: str, root: str, key: str) -> Expect:
     """Return what a result document looks like, in XML or JSON."""
     if retmode not in ("xml", "json"):
-        raise senseless("retmode", f"{retmode!r} is neither xml nor json", retmode)
+        raise invalid_argument("retmode", f"{retmode!r} is neither xml nor json", retmode)
     format_: Format = "json" if retmode == "json" else "xml"
     return Expect(format_, frozenset({key if retmode == "json" else root}))
 
@@ -699,7 +701,7 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     found = parse_esearch(content)
     check_esearch(found, retmax=len(uids), among=uids)
     if len(found.ids) < found.count:
-        raise incomplete_error("esearch", f"{len(found.ids)} ids of {found.count}")
+        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids of {found.count}")
     return found
 
 
@@ -707,10 +709,10 @@ def _found_none(found: ESearchReply) -> bool:
     return not found.ids
 
 
-def incomplete_error(endpoint: str, what: str) -> UpstreamError:
+def incomplete_reply_error(endpoint: str, what: str) -> UpstreamError:
     return UpstreamError(
         f"The {endpoint} reply is incomplete: {what}.",
-        recovery_hint=Wording(ANEW, "."),
+        recovery_hint=FrontendText(ANEW, "."),
         details={"reason": "incomplete", "endpoint": endpoint},
     )
 

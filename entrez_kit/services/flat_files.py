@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import Any, Final
 
-from entrez_kit.services.known_shapes import TextShape, notice
+from entrez_kit.services.known_shapes import TextShape, log_drift
 from entrez_kit.services.xml_reply import malformed
 
 _MEDLINE_RECORD: Final = re.compile(rb"(?m)^PMID\s*-[ \t]*([0-9]+)[ \t]*\r?$")
@@ -41,7 +41,7 @@ def read_medline(content: bytes) -> list[tuple[str, bytes]]:
     record, such as NCBI's remark about an unknown PMID, is left out.
     """
     _refuse_spoilt(content)
-    notice(MEDLINE, content)
+    log_drift(MEDLINE, content)
     places = list(_MEDLINE_RECORD.finditer(content))
     if not places and _MEDLINE_FIELD.search(content):
         raise malformed("efetch", "MEDLINE text without a PMID")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from entrez_kit.services.client import ServiceClient, senseless
+from entrez_kit.services.client import ServiceClient, invalid_argument
 from entrez_kit.services.transport import Expect, Reply, T
 from entrez_kit.services.transport.policy import TTL
 
@@ -42,12 +42,12 @@ class IdConverter(ServiceClient):
         cleaned = [str(item).strip() for item in ids]
         bad = next((item for item in cleaned if not item or re.search(r"[\s,]", item)), None)
         if bad is not None or not cleaned:
-            raise senseless("ids", f"{bad!r} is no id" if bad else "no ids are given", (bad or "")[:100])
+            raise invalid_argument("ids", f"{bad!r} is no id" if bad else "no ids are given", (bad or "")[:100])
         if len(cleaned) > MAX_IDS:
             problem = f"{len(cleaned)} are more than the {MAX_IDS} the ID Converter takes at a time"
-            raise senseless("ids", problem, f"{len(cleaned)} ids", f"Ask for {MAX_IDS} at a time.")
+            raise invalid_argument("ids", problem, f"{len(cleaned)} ids", f"Ask for {MAX_IDS} at a time.")
         if idtype is not None and idtype not in ID_TYPES:
-            raise senseless("idtype", f"{idtype!r} is none of {', '.join(ID_TYPES)}", idtype)
+            raise invalid_argument("idtype", f"{idtype!r} is none of {', '.join(ID_TYPES)}", idtype)
         params = [("format", "json"), ("ids", ",".join(cleaned)), *([("idtype", idtype)] if idtype else [])]
         return self._send(
             "idconv",

@@ -2,7 +2,7 @@
 
 Every reader has its shape beside it. Names of XML elements and attributes, and the values of those that have a list of
 them, come from NCBI's own DTDs, which Biopython brings along; names of JSON fields stand in the shape itself. A reply
-that differs is read all the same: ``notice`` only says so in the log, at debug level, and once for each kind of
+that differs is read all the same: ``log_drift`` only says so in the log, at debug level, and once for each kind of
 difference. `entrez-kit doctor --deep` compares on purpose.
 """
 
@@ -265,7 +265,7 @@ def is_json(reply: Any) -> bool:
     return isinstance(reply, dict) or (isinstance(reply, bytes) and reply.lstrip()[:1] == b"{")
 
 
-def notice(shape: Shape | Callable[[Any], Shape], reply: Any) -> None:
+def log_drift(shape: Shape | Callable[[Any], Shape], reply: Any) -> None:
     """Say in the log how a reply differs from what is known, each kind of difference once in a process.
 
     Costs nothing unless the log shows debug messages, and never fails.

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.json_reply import refuse_other_types
-from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed
@@ -48,5 +48,5 @@ def _read(doi: str, content: bytes) -> bool:
     if told != doi.lower() or not isinstance(retracted, bool):
         problem = f"it is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands"
         raise malformed("openalex_work", problem)
-    notice(WORK, content)
+    log_drift(WORK, content)
     return retracted

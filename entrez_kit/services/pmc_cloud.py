@@ -12,10 +12,10 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.base.settings import PMC_OA_URL
-from entrez_kit.base.wording import BASE_ADDRESS
 from entrez_kit.services.client import ServiceClient, no_pmcid
-from entrez_kit.services.known_shapes import JsonShape, XmlShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, XmlShape, log_drift, texts
 from entrez_kit.services.transport import Expect, Reply, T, always
 from entrez_kit.services.transport.policy import DAY, TTL
 
@@ -102,7 +102,7 @@ class PmcOpenData(ServiceClient):
         pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/"
 
         def read(content: bytes) -> list[int]:
-            notice(LISTING, content)
+            log_drift(LISTING, content)
             return sorted({int(found) for found in re.findall(pattern.encode(), content)})
 
         expect = Expect("xml", frozenset({"ListBucketResult"}), wanted=1, record=pattern, read=read)
@@ -130,7 +130,7 @@ class PmcOpenData(ServiceClient):
             expect = Expect("json", frozenset({"xml_url", "text_url", "pdf_url", "pmcid"}), read=json.loads)
             try:
                 record = self._send("record", key, expect, ttl=TTL["pmc_oa"]).value
-                notice(RECORD, record)
+                log_drift(RECORD, record)
                 break
             except EntityNotFound:
                 continue

@@ -16,7 +16,7 @@ from entrez_kit.services.eutils import (
     EUtils,
     expect_records,
     fold_names,
-    incomplete_error,
+    incomplete_reply_error,
     is_uid,
     list_ids,
 )
@@ -136,5 +136,5 @@ def _refuse_short(
     """
     if found < due:
         short.append((content, value))
-        raise incomplete_error(endpoint, f"{found} records where {due} were due")
+        raise incomplete_reply_error(endpoint, f"{found} records where {due} were due")
     return value

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured
 from entrez_kit.services.client import ServiceClient
-from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed
@@ -155,7 +155,7 @@ def read_open_access(content: bytes) -> OpenAccess:
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("doi"), str):
         raise malformed("unpaywall", "it names no DOI")
-    notice(OPEN_ACCESS, content)
+    log_drift(OPEN_ACCESS, content)
     found: dict[tuple[str | None, ...], Location] = {}
     others = document.get("oa_locations")
     for item in (document.get("best_oa_location"), *(others if isinstance(others, list) else ())):

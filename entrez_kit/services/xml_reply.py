@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.known_shapes import XmlShape, log_drift
 
 WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """An environment is one long word; words of an error message that stand in its place are not."""
@@ -72,7 +72,7 @@ def parse_espell(content: bytes) -> ESpellReply:
         UpstreamError: the reply is not an ESpell result.
     """
     root = parse_reply(content, "espell", "eSpellResult")
-    notice(ESPELL, content)
+    log_drift(ESPELL, content)
     return ESpellReply(query=text_of(root, "Query") or "", corrected=text_of(root, "CorrectedQuery") or "")
 
 
@@ -92,7 +92,7 @@ def parse_epost(content: bytes) -> EPostReply:
         UpstreamError: the reply is no EPost result, or what it calls query key and environment are none.
     """
     root = parse_reply(content, "epost", "ePostResult")
-    notice(EPOST, content)
+    log_drift(EPOST, content)
     key = whole_number(root.findtext("QueryKey"))
     environment = text_of(root, "WebEnv") or ""
     if not key:

@@ -74,7 +74,7 @@ def test_what_streams_is_the_same_one_by_one(kit: EntrezKit) -> None:
 
     assert [one.outcome.input for one in walked] == pmids
     assert [one.document for one in walked if one.document] == collected.articles
-    missing, also_missing = stream.shortfall(), collected.shortfall()
+    missing, also_missing = stream.missing_error(), collected.missing_error()
     assert missing is not None
     assert also_missing is not None
     assert missing.envelope() == also_missing.envelope()
@@ -109,7 +109,7 @@ def test_a_sync_tells_each_batch_as_it_is_stored(kit: EntrezKit, sandbox: Sandbo
         assert store_of(kit.services).stats("editing").documents == len(inserted)
 
     assert len(inserted) == stream.result().inserted > 0
-    assert stream.shortfall() is None
+    assert stream.missing_error() is None
 
 
 def test_only_what_has_many_outcomes_streams(kit: EntrezKit) -> None:

@@ -21,7 +21,7 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server import http
 from entrez_kit.server.app import EntrezServer
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.ending import Ending
+from entrez_kit.server.shutdown import Shutdown
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
 
             sys.stdout.write(f"{http.url_of(opened)}\n")
             sys.stdout.flush()
-            anyio.run(partial(http.serve_http, with_token, opened, Ending(os._exit)))
+            anyio.run(partial(http.serve_http, with_token, opened, Shutdown(os._exit)))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from entrez_kit.pubmed.xml.records import ARTICLES, read_records
 from entrez_kit.services import esearch_reply, known_shapes
 from entrez_kit.services.elink_reply import ELINK, parse_linksets
 from entrez_kit.services.flat_files import MEDLINE
-from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, log_drift
 from entrez_kit.services.pmc_cloud import LISTING
 from entrez_kit.services.unpaywall import OPEN_ACCESS
 from entrez_kit.services.xml_reply import EPOST, ESPELL
@@ -122,7 +122,7 @@ def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptur
             raise AssertionError("a reply was compared")
 
     with caplog.at_level(logging.INFO, "entrez_kit"):
-        notice(Counted("never"), ARTICLE)
+        log_drift(Counted("never"), ARTICLE)
 
 
 def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptureFixture) -> None:
@@ -131,7 +131,7 @@ def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptu
             raise RuntimeError("a defect")
 
     with caplog.at_level(logging.DEBUG, "entrez_kit"):
-        notice(Broken("broken"), ARTICLE)
+        log_drift(Broken("broken"), ARTICLE)
 
     assert caplog.messages == ["broken could not be compared with what is known of it"]
 

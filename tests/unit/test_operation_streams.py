@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation, Outcomes, caught, execute
+from entrez_kit.core.operation import Operation, Outcomes, execute, run_catching
 from entrez_kit.services import Services
 
 
@@ -40,7 +40,7 @@ class Doubling(Outcomes[int]):
                 raise UpstreamError("nobody answers")
             yield 2 * number
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         return EntityNotFound("no zero") if 0 in self.begun else None
 
 
@@ -95,7 +95,7 @@ def test_the_result_of_a_single_answer_is_the_only_outcome(services: Services) -
     outcomes = HALF.stream(services, {"numbers": [4]})
 
     assert [outcome.doubled for outcome in outcomes] == [[4]]
-    assert outcomes.shortfall() is None
+    assert outcomes.missing_error() is None
 
 
 def test_what_is_missing_is_known_after_the_walk_and_stands_beside_it(services: Services) -> None:
@@ -104,7 +104,7 @@ def test_what_is_missing_is_known_after_the_walk_and_stands_beside_it(services: 
         assert list(outcomes) == [2, 0]
         return outcomes
 
-    walked = caught(walk)
+    walked = run_catching(walk)
 
     assert isinstance(walked.result, Doubling)
     assert isinstance(walked.error, EntityNotFound)
@@ -118,7 +118,7 @@ def test_a_walk_that_breaks_off_is_the_same_error_collected_and_streamed(service
         list(outcomes)
         return outcomes
 
-    streamed, collected = caught(walk), execute(DOUBLE, services, arguments)
+    streamed, collected = run_catching(walk), execute(DOUBLE, services, arguments)
 
     assert streamed.result is None
     assert collected.result is None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
-from entrez_kit.citations.names import Name, divided_initials, spaced_initials
+from entrez_kit.citations.names import Name, spaced_initials, split_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
     SHORT,
@@ -269,7 +269,7 @@ def _name(name: Name, wants: Wants, *, several: bool) -> Name:
             ready["given"] = given = re.sub(r"(?<=\w)(?=-|$)", ".", given)
         if wants.nlm_names and any(map(str.isupper, given)):
             # NLM's are not always those of the given names: it passes over "de", and took two once
-            ready["given"] = divided_initials(initials) or spaced_initials(given)
+            ready["given"] = split_initials(initials) or spaced_initials(given)
         elif wants.initials:
             ready["given"] = _HYPHENATED.sub(lambda match: match[0].upper(), given)
     if "suffix" in ready and (wants.nlm_names or wants.bare_suffixes):

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import LocalEmbeddingsError, NotConfigured, StoreError, VectorIndexError
-from entrez_kit.base.wording import REINDEX, Wording
-from entrez_kit.core.model import Result, is_absent, sparse
+from entrez_kit.base.frontend_text import REINDEX, FrontendText
+from entrez_kit.core.model import Result, is_absent, omit_if_empty
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
 from entrez_kit.corpus.search.ranking import Candidate, rank
@@ -59,11 +59,11 @@ class RagHit(Result):
     bm25: float | None
     quality: int | None
     score: float
-    title: str | None = sparse()
-    year: int | None = sparse()
-    retraction_status: RetractionStatus | None = sparse()
-    standing: Standing | None = sparse()
-    snippet: str | None = sparse()
+    title: str | None = omit_if_empty()
+    year: int | None = omit_if_empty()
+    retraction_status: RetractionStatus | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
+    snippet: str | None = omit_if_empty()
 
 
 class RagSearchResult(Reported):
@@ -126,9 +126,9 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
         if (standing := documents[int(hit.doc_id.removeprefix("pmid:"))].standing) is not None
     ]
     if lacking and result.results:
-        result._shortfall = LocalEmbeddingsError(
+        result._missing_error = LocalEmbeddingsError(
             f"{lacking:,} passages have no vector yet and were compared by their words only.",
-            recovery_hint=Wording(REINDEX, " to create the missing vectors."),
+            recovery_hint=FrontendText(REINDEX, " to create the missing vectors."),
             details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
         )
     return result

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import LocalEmbeddingsError, StoreError
-from entrez_kit.base.wording import Wording, run
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
@@ -105,7 +105,7 @@ def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError
     """Return the error for a model that changed its dimension but not its name."""
     return LocalEmbeddingsError(
         f"{model} now has {now} dimensions, but the corpus's vectors have {before}.",
-        recovery_hint=Wording(
+        recovery_hint=FrontendText(
             run("corpus reindex --anew", "Ask the administrator of the server to recreate all vectors"), "."
         ),
         details={"reason": "dimension_changed", "model": model, "dim": now, "stored_dim": before},

@@ -15,8 +15,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText
 from entrez_kit.base.private_files import database_files, make_private_database, make_private_folder
-from entrez_kit.base.wording import AGAIN, REINDEX, Wording
 from entrez_kit.corpus.store.schema import prepare, transaction
 
 BUSY_SECONDS: Final = 30.0
@@ -249,7 +249,7 @@ def _primary_code(exc: sqlite3.Error) -> int:
     return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
-_FULL: Final = Wording("Free some space. ", AGAIN, ": committed records are kept, the rest is fetched again.")
+_FULL: Final = FrontendText("Free some space. ", AGAIN, ": committed records are kept, the rest is fetched again.")
 _DAMAGED: Final = (
     "Nothing was changed. Restore a copy of the file, or move it away and sync again. "
     "`sqlite3 corpus.db .recover` may recover its content."
@@ -316,7 +316,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as exc:
         meaning = _MEANINGS.get(_primary_code(exc))
         if meaning is None and str(exc).startswith(_OF_INDEXES):
-            meaning = ("corrupt", "is damaged", Wording(REINDEX, " to rebuild it from the records."))
+            meaning = ("corrupt", "is damaged", FrontendText(REINDEX, " to rebuild it from the records."))
         if meaning is None and not str(exc).startswith(_OF_DAMAGE):
             raise
         reason, problem, hint = meaning or ("corrupt", "is incomplete", _DAMAGED)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.corpus.documents import DocFields, content_hash
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack
@@ -46,7 +46,7 @@ class CorpusStats(Result):
     """Statistics of the corpus or of one query; ``graphs`` has the number of vectors in each graph."""
 
     path: str
-    query_key: str | None = sparse()
+    query_key: str | None = omit_if_empty()
     format: int
     size_bytes: int
     corpora: int
@@ -58,7 +58,7 @@ class CorpusStats(Result):
     chunks: int
     tokens: int
     vectors: dict[str, int]
-    graphs: dict[str, int] = sparse({})
+    graphs: dict[str, int] = omit_if_empty({})
     outbox: int
     unavailable: int
     first_year: int | None
@@ -74,7 +74,7 @@ class Difference(Result):
     title: str
     from_version: int | None
     to_version: int
-    changed: list[str] = sparse([])
+    changed: list[str] = omit_if_empty([])
     retraction_status: str
     seen_at: str
 

@@ -14,11 +14,11 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput
+from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall
 from entrez_kit.base.settings import CORPUS_FILE, Settings
-from entrez_kit.base.wording import Argument, NextCall, Wording
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store import checkpoints, reading, writing
-from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
+from entrez_kit.corpus.store.checkpoints import Checkpoint, Job, Shutdown
 from entrez_kit.corpus.store.database import CorpusFile, hold_lock
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
 from entrez_kit.corpus.store.schema import rebuild_vector_index, rebuild_word_index
@@ -185,7 +185,7 @@ class Store(CorpusFile):
         moment, now = read_moment(last_edat, "last_edat"), self.clock()
         if moment > to_second(now + timedelta(days=1)):
             raise InvalidInput(
-                Wording(
+                FrontendText(
                     Argument("last_edat"),
                     f": {last_edat} is in the future. Records entered before that time would never be fetched.",
                 ),
@@ -331,7 +331,7 @@ class Store(CorpusFile):
         self.index_words(lexical.AT_ONCE)
         return done
 
-    def finish_job(self, job: Job, ending: Ending) -> None:
+    def finish_job(self, job: Job, ending: Shutdown) -> None:
         """Store the final state of a sync; a complete sync also sets the time of the last scan."""
         now = self.clock()
         with self.writing() as connection:
@@ -348,7 +348,7 @@ def _unknown_key(connection: sqlite3.Connection, query_key: str) -> EntityNotFou
     return EntityNotFound(
         f"The corpus has no query {query_key!r}.",
         invalid_input=f"query_key={query_key}",
-        recovery_hint=Wording(
+        recovery_hint=FrontendText(
             f"{listed} To create one, call ", NextCall("sync_delta", query_key=query_key, term=...), "."
         ),
         details={"reason": "unknown_query_key", "known": known},

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.base.extras import require
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, Argument, FrontendText, run
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.wording import OFFLINE_SWITCH, Argument, Wording, run
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -70,7 +70,7 @@ def server_of(settings: Settings) -> Server:
     if settings.offline and not is_loopback(host):
         raise LocalIndexError(
             f"Weaviate at {host} cannot be used in offline mode.",
-            recovery_hint=Wording(
+            recovery_hint=FrontendText(
                 "Leave ", OFFLINE_SWITCH, " out, or search the local index (leave ", Argument("index"), " out)."
             ),
             details={"reason": "offline"},
@@ -251,7 +251,7 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     if "vector lengths don't match" in said or "dimension" in said:
         return LocalIndexError(
             f"{server.name} has vectors of a different model.",
-            recovery_hint=Wording(REBUILD, "."),
+            recovery_hint=FrontendText(REBUILD, "."),
             details={"reason": "dimension_changed", "said": said},
         )
     if isinstance(exc, theirs.WeaviateBaseError) and not isinstance(exc, theirs.ResponseCannotBeDecodedError):

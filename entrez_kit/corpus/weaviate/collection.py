@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from entrez_kit.base.errors import LocalIndexError
+from entrez_kit.base.frontend_text import FrontendText
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.wording import Wording
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.search.ranking import Candidate, relevance_of
 from entrez_kit.corpus.weaviate.client import REBUILD, ask, class_of, connect, server_of, without_key
@@ -175,7 +175,7 @@ class WeaviateIndex:
         raise self._collection_error(
             f"has vectors of {held.name}, not of {self.vectors.name}",
             "model_changed",
-            Wording(REBUILD, ", or set ENTREZ_KIT_EMBEDDINGS to its former value."),
+            FrontendText(REBUILD, ", or set ENTREZ_KIT_EMBEDDINGS to its former value."),
             model=self.vectors.model,
             held=held.model,
         )
@@ -187,7 +187,7 @@ class WeaviateIndex:
             LocalIndexError: it does not exist, entrez-kit did not create it, or it lacks properties.
         """
         if not self.exists():
-            raise self._collection_error("does not exist", "no_collection", Wording(REBUILD, "."))
+            raise self._collection_error("does not exist", "no_collection", FrontendText(REBUILD, "."))
         found = self._ask(lambda: self._collection.config.get(simple=True))
         described = _DESCRIBED.fullmatch(found.description or "")
         if described is None:
@@ -202,7 +202,7 @@ class WeaviateIndex:
             raise self._collection_error(
                 f"lacks properties that this version of entrez-kit needs ({', '.join(lacking)})",
                 "schema_differs",
-                Wording(REBUILD, "."),
+                FrontendText(REBUILD, "."),
                 properties=lacking,
             )
         return VectorSource(described["model"], int(described["dim"]) if described["dim"] else None)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
-from entrez_kit.base.wording import REINDEX, ByDoor, Wording
+from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
@@ -217,14 +217,14 @@ def deliver(services: Services) -> str | None:
     An error here does not affect the corpus; undelivered passages wait for the next delivery.
     """
     try:
-        problem = drain(services).shortfall()
+        problem = drain(services).missing_error()
     except EntrezKitError as exc:
         problem = exc
     if problem is None:
         return None
     hint = problem.recovery_hint
     said = f"Weaviate did not receive all changes; the next sync tries again: {problem.message}"
-    return Wording(said, " ", ByDoor(hint, "") if isinstance(hint, Wording) else hint)
+    return FrontendText(said, " ", PerFrontend(hint, "") if isinstance(hint, FrontendText) else hint)
 
 
 def _run(store: "Store", index: WeaviateIndex) -> Delivered:
@@ -248,7 +248,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
         tracing.step(done, max(done, total))
     result.waiting = count_undelivered(store)
     if errors:
-        result._shortfall = _shortfall(index, errors, result.waiting)
+        result._missing_error = _missing_error(index, errors, result.waiting)
     return result
 
 
@@ -268,13 +268,13 @@ def _entries_after(store: "Store", index: WeaviateIndex, last: int) -> list[sqli
         ).fetchall()
 
 
-def _shortfall(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> VectorIndexError:
+def _missing_error(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> VectorIndexError:
     first, number = next(iter(errors.values())), len(errors)
     lacking = "it has no vector" in errors.values()
     kind = LocalIndexError if lacking else VectorIndexError
     return kind(
         f"{index.server.name} refused {number:,} passage{'s' if number > 1 else ''} ({first}).",
-        recovery_hint=Wording(REINDEX, " to create the missing vectors.") if lacking else None,
+        recovery_hint=FrontendText(REINDEX, " to create the missing vectors.") if lacking else None,
         details={
             "reason": "vectors_missing" if lacking else "passages_refused",
             "partial": True,

@@ -17,7 +17,7 @@ from entrez_kit.base.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
-from entrez_kit.base.wording import Argument, NextCall, Wording
+from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall
 from entrez_kit.core.model import Request
 from entrez_kit.core.operation import invalid_arguments
 
@@ -48,12 +48,12 @@ def unresolved(value: object, tool: str) -> UnresolvedEntity:
     query = " ".join(_PREFIX.sub("", text).split())
     if nearly and int(nearly[1]):
         number = nearly[1].lstrip("0")
-        hint = Wording("Call ", NextCall(tool, entrez_id=f"NCBIGene:{number}"), f" instead. {FORM}")
+        hint = FrontendText("Call ", NextCall(tool, entrez_id=f"NCBIGene:{number}"), f" instead. {FORM}")
     elif 2 <= len(query) <= _SHOWN and query.isprintable() and any(map(str.isalnum, query)):
-        hint = Wording("Call ", NextCall("search_genes", query=query), f" to resolve the identifier first. {FORM}")
+        hint = FrontendText("Call ", NextCall("search_genes", query=query), f" to resolve the identifier first. {FORM}")
     else:
         first = " with the gene's symbol or name to resolve the identifier first. "
-        hint = Wording("Call ", NextCall("search_genes"), first, FORM)
+        hint = FrontendText("Call ", NextCall("search_genes"), first, FORM)
     return UnresolvedEntity(
         f"The input {shown!r} is not a valid NCBIGene CURIE.",
         invalid_input=shown,
@@ -67,7 +67,7 @@ def not_found(number: str) -> EntityNotFound:
     return EntityNotFound(
         f"Gene not found in NCBI Gene database: NCBIGene:{number}.",
         invalid_input=f"NCBIGene:{number}",
-        recovery_hint=Wording(
+        recovery_hint=FrontendText(
             "Verify the NCBIGene ID or use ", NextCall("search_genes"), " to find the correct identifier."
         ),
         details={"reason": "not_found"},
@@ -82,7 +82,9 @@ def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> E
             missing = error["type"] == "missing"
             bad_id = unresolved(None if missing else error["input"], tool)
             if missing:
-                bad_id.message = Wording(Argument("entrez_id"), " is missing: the id of a gene, as NCBIGene CURIE.")
+                bad_id.message = FrontendText(
+                    Argument("entrez_id"), " is missing: the id of a gene, as NCBIGene CURIE."
+                )
             if len(plain.details["errors"]) > 1:
                 bad_id.details["errors"] = plain.details["errors"]
             return bad_id
@@ -92,14 +94,14 @@ def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> E
     return AmbiguousQuery(
         plain.message,
         invalid_input=f"{field}={first['input']}" if field else None,
-        recovery_hint=_HINTS.get(field) or Wording("Correct ", named, " and call ", NextCall(tool), " again."),
+        recovery_hint=_HINTS.get(field) or FrontendText("Correct ", named, " and call ", NextCall(tool), " again."),
         details=plain.details,
     )
 
 
 _TOTAL: Final = "total_count says how many articles there are."
 _HINTS: Final = {
-    field: Wording(before, Argument(field), after)
+    field: FrontendText(before, Argument(field), after)
     for field, before, after in (
         ("cursor", "Use pagination.cursor of the previous page as it is, or leave ", " out for the first page."),
         ("page_size", "Choose a ", " from 1 to 100; pagination.cursor leads to the next page."),
@@ -107,7 +109,7 @@ _HINTS: Final = {
         ("offset", "Choose an ", f" of at least 0; {_TOTAL}"),
     )
 } | {
-    "query": Wording(
+    "query": FrontendText(
         "Provide at least 2 characters: a symbol, a name or words of one. Add ",
         *(Argument("organism"), " to narrow results."),
     )
@@ -130,7 +132,7 @@ def only_gene_codes(field: str, value: object) -> Iterator[None]:
         raise AmbiguousQuery(
             exc.message,
             invalid_input=f"{field}={value}",
-            recovery_hint=Wording("Rephrase ", Argument(field), ": a symbol or plain words always work."),
+            recovery_hint=FrontendText("Rephrase ", Argument(field), ": a symbol or plain words always work."),
             details=exc.details,
         ) from None
     except EntrezKitError as exc:

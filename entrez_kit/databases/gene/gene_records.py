@@ -7,7 +7,7 @@ from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.databases.gene.cross_references import collect, tags_of
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, Status
 from entrez_kit.services import Services
-from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 STATUSES: Final[dict[str, Status]] = {
@@ -43,7 +43,7 @@ def parse_genes(content: bytes) -> list[Gene]:
         UpstreamError: the body is not such a set, is cut off, or a record in it lacks what every gene has.
     """
     root = parse_reply(content, "efetch", "Entrezgene-Set", "Entrezgene", "eFetchResult")
-    notice(GENES, content)
+    log_drift(GENES, content)
     if root.tag == "Entrezgene":
         return [_gene(root)]
     problems = _problems(root)
@@ -191,7 +191,7 @@ def parse_summaries(root: Any) -> dict[str, Gene]:
     Raises:
         UpstreamError: the reply is an error in place of summaries.
     """
-    notice(SUMMARIES, root)
+    log_drift(SUMMARIES, root)
     documents = root.findall("DocumentSummarySet/DocumentSummary")
     found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_summarized, documents) if gene is not None}
     problems = _problems(root)

@@ -6,10 +6,10 @@ from typing import ClassVar, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
-from entrez_kit.base.wording import NextCall, Wording, listed
-from entrez_kit.core.each import EachOutcome, each
-from entrez_kit.core.model import Request, Warn, Warned, past_the_last, sparse
-from entrez_kit.core.operation import Operation, shortfall_of
+from entrez_kit.base.frontend_text import FrontendText, NextCall, listed
+from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, past_the_last
+from entrez_kit.core.operation import Operation, build_missing_error
+from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks
 from entrez_kit.services import Services
@@ -111,14 +111,16 @@ class GeneBatch(Warned):
     RECORDS: ClassVar = "genes"
 
     genes: list[Gene]
-    outcomes: list[EachOutcome] = sparse([])
+    outcomes: list[PerInputOutcome] = omit_if_empty([])
 
 
-def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
+def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKitError | None:
     named = listed(outcome.input for outcome in missing)
-    first = Wording("Call ", NextCall("search_genes"), f" to resolve the identifiers first. {FORM}")
-    check = Wording("Verify the NCBIGene IDs or use ", NextCall("search_genes"), " to find the correct identifiers.")
-    return shortfall_of(
+    first = FrontendText("Call ", NextCall("search_genes"), f" to resolve the identifiers first. {FORM}")
+    check = FrontendText(
+        "Verify the NCBIGene IDs or use ", NextCall("search_genes"), " to find the correct identifiers."
+    )
+    return build_missing_error(
         missing,
         found,
         "input",
@@ -128,7 +130,7 @@ def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | No
     )
 
 
-GET_GENES = each(GET_GENE, "entrez_id", GeneBatch, _shortfall_of)
+GET_GENES = per_input(GET_GENE, "entrez_id", GeneBatch, _build_missing_error)
 """Not in the catalogue: the terminal's way to take several ids. Agents call get_gene for each."""
 
 

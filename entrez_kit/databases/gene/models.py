@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from entrez_kit.core.model import Collected, Result, Warn, Warned, sparse
+from entrez_kit.core.model import Collected, Result, Warn, Warned, omit_if_empty
 
 CURIE_PATTERN: Final = r"^NCBIGene:[0-9]+$"
 """``$`` is the very end here: pydantic matches with an engine that does not let a line break follow."""
@@ -50,11 +50,11 @@ XREF_PATTERNS: Final = {key: pattern for key, (_, pattern) in XREFS.items()}
 
 
 def _one(key: str, description: str) -> Any:
-    return sparse(pattern=XREF_PATTERNS[key], description=description)
+    return omit_if_empty(pattern=XREF_PATTERNS[key], description=description)
 
 
 def _many(description: str) -> Any:
-    return sparse([], description=description)
+    return omit_if_empty([], description=description)
 
 
 class CrossReferences(Result):
@@ -114,7 +114,7 @@ class Gene(Warned):
     aliases: list[str] = Field(default_factory=list)
     gene_type: str | None = None
     status: Status = "live"
-    replaced_by: GeneId | None = sparse()
+    replaced_by: GeneId | None = omit_if_empty()
     cross_references: CrossReferences = Field(default_factory=CrossReferences)
 
     def slim(self) -> "Gene":
@@ -147,8 +147,8 @@ class GeneSearchCandidate(Result):
     taxon_id: int | None = None
     match: MatchKind
     score: float = Field(gt=0, le=1)
-    status: Status | None = sparse()
-    replaced_by: GeneId | None = sparse()
+    status: Status | None = omit_if_empty()
+    replaced_by: GeneId | None = omit_if_empty()
 
 
 class Pagination(Result):
@@ -170,12 +170,12 @@ class GenePage(Collected):
 
     RECORDS: ClassVar = "items"
 
-    query_broadened: bool | None = sparse()
-    strict_total: int | None = sparse()
-    broader_total: int | None = sparse()
+    query_broadened: bool | None = omit_if_empty()
+    strict_total: int | None = omit_if_empty()
+    broader_total: int | None = omit_if_empty()
     items: list[GeneSearchCandidate]
     pagination: Pagination
-    warnings: list[Warn] = sparse([])
+    warnings: list[Warn] = omit_if_empty([])
 
 
 class PubMedLinks(Result):
@@ -187,7 +187,7 @@ class PubMedLinks(Result):
     RECORDS: ClassVar = "pmids"
 
     entrez_id: GeneId
-    replaced_by: GeneId | None = sparse()
-    warnings: list[Warn] = sparse([])
+    replaced_by: GeneId | None = omit_if_empty()
+    warnings: list[Warn] = omit_if_empty([])
     pmids: list[str]
     total_count: int

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from entrez_kit.base.errors import AmbiguousQuery
-from entrez_kit.base.wording import Argument, NextCall, Wording
+from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall
 from entrez_kit.services import Services
 
 _NAMES: Final = {
@@ -70,7 +70,7 @@ def taxid_of(services: Services, organism: str) -> int:
         raise AmbiguousQuery(
             f"The name {organism!r} belongs to {len(taxids)} taxa: {named}{more}.",
             invalid_input=f"organism={organism}",
-            recovery_hint=Wording(
+            recovery_hint=FrontendText(
                 "Call ",
                 NextCall("search_genes", query=..., organism=f"txid{taxids[0]}"),
                 " or name another of these taxids.",
@@ -98,7 +98,7 @@ def _unknown(organism: str, message: str) -> AmbiguousQuery:
     return AmbiguousQuery(
         message,
         invalid_input=f"organism={organism}",
-        recovery_hint=Wording(
+        recovery_hint=FrontendText(
             f"Did you mean {' or '.join(near)}? " if near else "",
             f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as txid9606; or "
             "leave ",

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from pydantic import Field, field_validator
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.wording import ANEW, Argument, Wording, listed
-from entrez_kit.core.model import Request, Warn, lacking
+from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, listed
+from entrez_kit.core.model import Request, Warn, incomplete_error
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
@@ -140,10 +140,10 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     )
     missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
     named = f"NCBI had no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
-    page._shortfall = lacking(missing, named, partial=bool(items), hint=Wording(ANEW, "."))
-    if page._shortfall is not None:
+    page._missing_error = incomplete_error(missing, named, partial=bool(items), hint=FrontendText(ANEW, "."))
+    if page._missing_error is not None:
         if not items:
-            raise page._shortfall
+            raise page._missing_error
         message = f"NCBI returned no summary of {listed(missing)}."
         page.warnings.append(Warn(code="summaries_missing", message=message))
     return page
@@ -243,7 +243,7 @@ class _Listing:
         if len(fresh) < expected:
             raise UpstreamError(
                 f"NCBI counted {count} genes and listed {len(fresh)} where {expected} were due.",
-                recovery_hint=Wording(ANEW, "."),
+                recovery_hint=FrontendText(ANEW, "."),
                 details={"reason": "incomplete", "endpoint": "esearch"},
             )
         rank = self.total + start
@@ -317,7 +317,7 @@ def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
     if not number:
         return []
     genes = "1 gene" if number == 1 else f"{number:,} genes"
-    message = Wording("Without ", Argument("organism", marked=True), f" the query finds {genes}.")
+    message = FrontendText("Without ", Argument("organism", marked=True), f" the query finds {genes}.")
     return [Warn(code="filters_emptied", message=message)]
 
 

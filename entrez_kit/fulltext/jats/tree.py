@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from entrez_kit.base.formulas import local as local
 from entrez_kit.fulltext.models import ENDPOINT
-from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.xml_reply import malformed
 
 MAX_BYTES: Final = 200 * 1024 * 1024
@@ -50,7 +50,7 @@ def parse(content: bytes) -> Any:
 
     if len(content) > MAX_BYTES:
         raise malformed(ENDPOINT, f"{len(content):,} bytes, more than the {MAX_BYTES:,} that are read")
-    notice(JATS, content)
+    log_drift(JATS, content)
     try:
         root = etree.fromstring(content, _parser())
     except (etree.XMLSyntaxError, ValueError):

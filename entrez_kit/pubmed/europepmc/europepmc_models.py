@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article
 
 RECORD_ADDRESS: Final = "https://europepmc.org/article"
@@ -12,9 +12,9 @@ class FullTextLink(Result):
     """Where the text can be read, in what form, and whether it is free."""
 
     url: str
-    site: str | None = sparse()
-    style: str | None = sparse()
-    availability: str | None = sparse()
+    site: str | None = omit_if_empty()
+    style: str | None = omit_if_empty()
+    availability: str | None = omit_if_empty()
 
 
 class RecordVersion(Result):
@@ -23,8 +23,8 @@ class RecordVersion(Result):
     version: str
     source: str
     epmc_id: str
-    doi: str | None = sparse()
-    date: str | None = sparse()
+    doi: str | None = omit_if_empty()
+    date: str | None = omit_if_empty()
 
 
 class RelatedRecord(Result):
@@ -36,7 +36,7 @@ class RelatedRecord(Result):
     kind: str
     source: str
     epmc_id: str
-    citation: str | None = sparse()
+    citation: str | None = omit_if_empty()
 
 
 class EuropePMCArticle(Article):
@@ -48,27 +48,27 @@ class EuropePMCArticle(Article):
     ``issns`` are those of a brief record, which does not say what is print and what electronic.
     """
 
-    pmid: str | None = sparse()  # type: ignore[assignment]  # records from elsewhere than PubMed have none
+    pmid: str | None = omit_if_empty()  # type: ignore[assignment]  # records from elsewhere than PubMed have none
     source: str
     epmc_id: str
-    is_open_access: bool | None = sparse()
-    has_full_text: bool | None = sparse()
-    full_text_ids: list[str] = sparse([])
-    license: str | None = sparse()
-    cited_by_count: int | None = sparse()
-    preprint_server: str | None = sparse()
-    versions: list[RecordVersion] = sparse([])
-    related_records: list[RelatedRecord] = sparse([])
-    issns: list[str] = sparse([])
-    first_publication_date: str | None = sparse()
-    publication_status: str | None = sparse()
-    publication_model: str | None = sparse()
-    subsets: list[str] = sparse([])
-    full_text_links: list[FullTextLink] = sparse([])
-    features: list[str] = sparse([])
-    cross_reference_databases: list[str] = sparse([])
-    accession_types: list[str] = sparse([])
-    data_links: list[str] = sparse([])
+    is_open_access: bool | None = omit_if_empty()
+    has_full_text: bool | None = omit_if_empty()
+    full_text_ids: list[str] = omit_if_empty([])
+    license: str | None = omit_if_empty()
+    cited_by_count: int | None = omit_if_empty()
+    preprint_server: str | None = omit_if_empty()
+    versions: list[RecordVersion] = omit_if_empty([])
+    related_records: list[RelatedRecord] = omit_if_empty([])
+    issns: list[str] = omit_if_empty([])
+    first_publication_date: str | None = omit_if_empty()
+    publication_status: str | None = omit_if_empty()
+    publication_model: str | None = omit_if_empty()
+    subsets: list[str] = omit_if_empty([])
+    full_text_links: list[FullTextLink] = omit_if_empty([])
+    features: list[str] = omit_if_empty([])
+    cross_reference_databases: list[str] = omit_if_empty([])
+    accession_types: list[str] = omit_if_empty([])
+    data_links: list[str] = omit_if_empty([])
 
     @property
     def key(self) -> str:

@@ -18,7 +18,7 @@ from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropeP
 from entrez_kit.pubmed.standing import Standing, StandingNotice
 from entrez_kit.pubmed.xml.article import add_standing, joined_sections
 from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
-from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.xml_reply import malformed
 
 _SOME_LENGTH: Final = 25
@@ -203,7 +203,7 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     said = document.get("errMsg") or document.get("errCode")
     if said:
         raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
-    notice(FOUND, document)
+    log_drift(FOUND, document)
     total = whole(document.get("hitCount"))
     if total is None:
         raise malformed("Europe PMC search", "it has no number of hits")
@@ -519,8 +519,8 @@ def _newer_version(fields: Fields) -> None:
     newest = max(fields["versions"], key=lambda version: int(version["version"]), default=None)
     if own is None or newest is None or int(newest["version"]) <= own or "standing" in fields:
         return
-    notice = StandingNotice(status="superseded", kind="NewVersion", doi=newest["doi"], date=newest["date"])
-    fields["standing"] = Standing(status="superseded", notices=[notice])
+    log_drift = StandingNotice(status="superseded", kind="NewVersion", doi=newest["doi"], date=newest["date"])
+    fields["standing"] = Standing(status="superseded", notices=[log_drift])
 
 
 def kind_of(words: str) -> str:

@@ -10,8 +10,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.wording import AGAIN, ANEW, Argument, Wording
-from entrez_kit.core.model import Collected, Request, Warn, sparse, split_at_commas
+from entrez_kit.base.frontend_text import AGAIN, ANEW, Argument, FrontendText
+from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import Operation, Outcomes
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.query import check_balance
@@ -125,7 +125,7 @@ class EuropePMCResult(Collected):
     searched_at: str
     version: str
     articles: list[EuropePMCArticle]
-    next_cursor: str | None = sparse()
+    next_cursor: str | None = omit_if_empty()
     warnings: list[Warn] = Field(default_factory=list)
     search_url: str
 
@@ -145,7 +145,7 @@ def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
     check_balance(masked, "query")
     if masked.endswith("\\"):
         raise InvalidInput(
-            Wording(Argument("query"), ": it ends with a backslash that has nothing to escape"),
+            FrontendText(Argument("query"), ": it ends with a backslash that has nothing to escape"),
             invalid_input=f"query={query}",
             recovery_hint="Take the backslash away.",
             details={"reason": "unbalanced_query", "position": len(query)},
@@ -207,7 +207,7 @@ class Walk(Outcomes[EuropePMCArticle]):
         """How many records are due: as many as wanted, or as there are; unknown where the walk began in the middle."""
         return min(self._wanted, self.total_found) if self._request.cursor == FIRST_PAGE else 0
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report fewer records than Europe PMC promised."""
         return self.failure
 
@@ -283,7 +283,7 @@ class Walk(Outcomes[EuropePMCArticle]):
             self.failure = UpstreamError(
                 f"Europe PMC counts {self.total_found:,} records and returned {self.retrieved:,} of "
                 f"{self.promised:,}: {missing:,} are missing.",
-                recovery_hint=Wording(ANEW, "; if it stays so, narrow the query, for example by PUB_YEAR."),
+                recovery_hint=FrontendText(ANEW, "; if it stays so, narrow the query, for example by PUB_YEAR."),
                 details={**self._state(), "reason": "incomplete", "partial": self.retrieved > 0, "missing": missing},
             )
 
@@ -291,9 +291,9 @@ class Walk(Outcomes[EuropePMCArticle]):
         """Return the error for a walk that failed on the way: what came so far stands."""
         self.next_cursor = cursor
         missing = max(min(self._wanted, self.total_found) - self.retrieved, 0)
-        return error.changed(
+        return error.copy_with(
             f"After {self.retrieved:,} records: {error.message}",
-            Wording(AGAIN, ": the pages that came are in the cache. Or go on with ", Argument("cursor", cursor)),
+            FrontendText(AGAIN, ": the pages that came are in the cache. Or go on with ", Argument("cursor", cursor)),
             **self._state(),
             partial=True,
             missing=missing,

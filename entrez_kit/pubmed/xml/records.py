@@ -23,7 +23,7 @@ from entrez_kit.pubmed.xml.stream import (
     iter_elements,
     parse_alone,
 )
-from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.known_shapes import XmlShape, log_drift
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
 
@@ -196,7 +196,7 @@ def read_records(content: bytes) -> Iterator[Record]:
     Raises:
         UpstreamError: as ``iter_records`` does.
     """
-    notice(ARTICLES, content)
+    log_drift(ARTICLES, content)
     yield from iter_records(content)
 
 

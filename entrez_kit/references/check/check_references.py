@@ -15,12 +15,12 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.wording import Argument, Wording
 from entrez_kit.citations.csl import csl_item
 from entrez_kit.citations.names import csl_text_of
-from entrez_kit.core.model import Request, Result, Warn, sparse, wrong
-from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
+from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH
@@ -90,9 +90,9 @@ class InTextFinding(Result):
 
     kind: Literal["no_entry", "never_called"]
     call: str
-    line: int | None = sparse()
-    counts: Literal["paragraph"] | None = sparse()
-    text: str | None = sparse()
+    line: int | None = omit_if_empty()
+    counts: Literal["paragraph"] | None = omit_if_empty()
+    text: str | None = omit_if_empty()
 
 
 class CheckRequest(Request):
@@ -156,7 +156,7 @@ class CheckRequest(Request):
         rest = self._all_of_text[end:] if self.text else []
         if not rest:
             return []
-        message = Wording(
+        message = FrontendText(
             f"References {self.text_start + 1} to {end} of {len(self._all_of_text)} were checked. ",
             *("For the others give the same text with ", Argument("text_start"), f" {end}."),
         )
@@ -184,29 +184,29 @@ class CheckedReference(Result):
     """
 
     key: str
-    line: int | None = sparse()
-    number: str | None = sparse()
+    line: int | None = omit_if_empty()
+    number: str | None = omit_if_empty()
     status: CheckStatus
     findings: list[Finding]
-    found_by: FoundBy | None = sparse()
-    pmid: str | None = sparse()
-    doi: str | None = sparse()
-    pmcid: str | None = sparse()
-    title: str | None = sparse()
-    citation: str | None = sparse()
-    same_work: bool | None = sparse()
+    found_by: FoundBy | None = omit_if_empty()
+    pmid: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    pmcid: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
+    citation: str | None = omit_if_empty()
+    same_work: bool | None = omit_if_empty()
     retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
-    standing: Standing | None = sparse()
-    standing_status: StandingStatus | Literal["none", "unknown"] | None = sparse()
-    sources: list[SourceStanding] = sparse([])
-    disagreement: str | None = sparse()
-    record_source: SourceName | None = sparse()
-    duplicate_of: int | None = sparse()
-    notice: str | None = sparse()
-    differences: list[FieldDifference] = sparse([])
-    nearest: NearestWork | None = sparse()
-    candidate_pmids: list[str] = sparse([])
-    detail: str | None = sparse()
+    standing: Standing | None = omit_if_empty()
+    standing_status: StandingStatus | Literal["none", "unknown"] | None = omit_if_empty()
+    sources: list[SourceStanding] = omit_if_empty([])
+    disagreement: str | None = omit_if_empty()
+    record_source: SourceName | None = omit_if_empty()
+    duplicate_of: int | None = omit_if_empty()
+    notice: str | None = omit_if_empty()
+    differences: list[FieldDifference] = omit_if_empty([])
+    nearest: NearestWork | None = omit_if_empty()
+    candidate_pmids: list[str] = omit_if_empty([])
+    detail: str | None = omit_if_empty()
 
     def add(self, code: FindingCode, message: str, **fields: Any) -> None:
         """Add a finding, and set ``status`` to the code of the gravest finding."""
@@ -227,7 +227,7 @@ class Change(Result):
     """What a corrected file says otherwise than before; ``old`` is empty where something was added."""
 
     key: str
-    line: int | None = sparse()
+    line: int | None = omit_if_empty()
     field: FieldName | Literal["note"]
     old: str
     new: str
@@ -249,11 +249,11 @@ class CheckResult(Result):
     references: list[CheckedReference]
     total: int
     counts: dict[str, int]
-    in_text: list[InTextFinding] = sparse([])
-    warnings: list[Warn] = sparse([])
-    fixed: str | None = sparse()
+    in_text: list[InTextFinding] = omit_if_empty([])
+    warnings: list[Warn] = omit_if_empty([])
+    fixed: str | None = omit_if_empty()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
-    changes: list[Change] = sparse([])
+    changes: list[Change] = omit_if_empty([])
     _corrections: dict[int, FieldUpdate] = PrivateAttr(default_factory=dict)
 
     @property
@@ -267,7 +267,7 @@ class CheckResult(Result):
         return self.total - self.counts["verified"]
 
 
-class Checks(Accounted[CheckedReference, CheckResult]):
+class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
     """What becomes of each reference; ``result`` tells the whole after the walk."""
 
     def __init__(self, services: Services, request: CheckRequest) -> None:
@@ -633,7 +633,7 @@ def _changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpd
 CHECK: Final = Operation(
     name="check_references",
     outcomes=check_references,
-    collect=walked,
+    collect=drain,
     result=CheckResult,
     command=("check",),
     toolset="citations",

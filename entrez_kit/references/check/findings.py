@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.references.check.compare_fields import FieldDifference
 
@@ -33,11 +33,11 @@ class Finding(Result):
     """
 
     code: FindingCode
-    field: str | None = sparse()
-    given: str | None = sparse()
-    recorded: str | None = sparse()
-    pmid: str | None = sparse()
-    standing: Standing | None = sparse()
+    field: str | None = omit_if_empty()
+    given: str | None = omit_if_empty()
+    recorded: str | None = omit_if_empty()
+    pmid: str | None = omit_if_empty()
+    standing: Standing | None = omit_if_empty()
     message: str
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, get_args
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.settings import named_in
 from entrez_kit.core.batches import in_batches
-from entrez_kit.core.model import Result, sparse
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver
 from entrez_kit.references.check.crossref_records import Record, standing_of_work
@@ -49,8 +49,8 @@ class SourceStanding(Result):
 
     source: SourceName
     says: Said
-    notices: list[StandingNotice] = sparse([])
-    detail: str | None = sparse()
+    notices: list[StandingNotice] = omit_if_empty([])
+    detail: str | None = omit_if_empty()
 
     @property
     def status(self) -> StandingStatus | None:

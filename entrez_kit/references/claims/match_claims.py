@@ -7,8 +7,8 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.frontend_text import listed
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.wording import listed
 from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.pubmed.standing import Standing, graver
 from entrez_kit.references.claims.context import find_denial

@@ -4,7 +4,7 @@ from typing import ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
-from entrez_kit.core.model import Request, Result, Warn, sparse
+from entrez_kit.core.model import Request, Result, Warn, omit_if_empty
 from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.references.claims.passages import ClaimDifference
@@ -42,9 +42,9 @@ class Place(Result):
     """
 
     id: str
-    pmid: str | None = sparse()
+    pmid: str | None = omit_if_empty()
     source: Literal["abstract", "full_text"]
-    section: str | None = sparse()
+    section: str | None = omit_if_empty()
     paragraph: int
     start: int
     end: int
@@ -61,15 +61,15 @@ class VerifiedClaim(Result):
     """
 
     claim: str
-    line: int | None = sparse()
+    line: int | None = omit_if_empty()
     ids: list[str]
     status: ClaimStatus
-    place: Place | None = sparse()
-    nearest: Place | None = sparse()
-    differences: list[ClaimDifference] = sparse([])
-    standing: Standing | None = sparse()
-    unavailable: list[Unavailable] = sparse([])
-    detail: str | None = sparse()
+    place: Place | None = omit_if_empty()
+    nearest: Place | None = omit_if_empty()
+    differences: list[ClaimDifference] = omit_if_empty([])
+    standing: Standing | None = omit_if_empty()
+    unavailable: list[Unavailable] = omit_if_empty([])
+    detail: str | None = omit_if_empty()
 
 
 class VerifyResult(Result):
@@ -80,7 +80,7 @@ class VerifyResult(Result):
     claims: list[VerifiedClaim]
     total: int
     counts: dict[str, int]
-    warnings: list[Warn] = sparse([])
+    warnings: list[Warn] = omit_if_empty([])
 
     @property
     def findings(self) -> int:

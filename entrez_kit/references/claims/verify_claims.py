@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import KEPT
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.wording import KEPT
-from entrez_kit.core.operation import Accounted, Operation, walked
+from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
 from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -24,7 +24,7 @@ from entrez_kit.references.claims.sentence_index import Part
 from entrez_kit.services import Services
 
 
-class Verification(Accounted[VerifiedClaim, VerifyResult]):
+class Verification(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
     """What becomes of each claim; ``result`` tells the whole after the walk. All texts are fetched first."""
 
     def __init__(self, services: Services, request: VerifyRequest) -> None:
@@ -137,7 +137,7 @@ def verify_claims(services: Services, request: VerifyRequest) -> Verification:
 VERIFY_CLAIMS = Operation(
     name="pubmed_verify_claims",
     outcomes=verify_claims,
-    collect=walked,
+    collect=drain,
     result=VerifyResult,
     command=("verify",),
     toolset="citations",

@@ -224,7 +224,7 @@ def _enclosed(old: str, new: str) -> str:
     return f"{{{new}}}"
 
 
-def untexed(text: str) -> str:
+def latex_to_text(text: str) -> str:
     """Return what LaTeX prints for a text, as far as a reader cares."""
     if len(text) > MAX_LATEX or max(_depths(text), default=0) > MAX_DEPTH:
         text = re.sub(r"[{}]", "", text)  # nobody meant this
@@ -247,7 +247,7 @@ def _greek_letter(name: str) -> str:
 def _reference(entry: _BibEntry) -> Reference:
     def plain(name: str) -> str | None:
         value = next((entry.values[field] for field in NAMES[name] if entry.values.get(field, "").strip()), None)
-        return untexed(value) if value is not None else None
+        return latex_to_text(value) if value is not None else None
 
     def raw(name: str) -> str:
         # Only underscores and percent signs are ever escaped in identifiers and addresses.
@@ -306,18 +306,20 @@ def _author(name: str) -> RefAuthor:
     name = name.strip()
     if _is_braced(name):
         inside = _without_braces(name)
-        if not _BRACED_PERSON.fullmatch(untexed(inside)):
-            return RefAuthor(group=untexed(name))
+        if not _BRACED_PERSON.fullmatch(latex_to_text(inside)):
+            return RefAuthor(group=latex_to_text(name))
         name = inside
     if _EXTENDED.match(name):
         pieces = _EXTENDED.split(name)[1:]
-        parts = {key.lower(): untexed(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)}
+        parts = {
+            key.lower(): latex_to_text(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)
+        }
         family = " ".join(part for part in (parts.get("prefix"), parts.get("family")) if part)
         return RefAuthor(family=family, given=parts.get("given"))
     try:
         read = parse_single_name_into_parts(name, strict=False)
     except InvalidNameError:
-        return RefAuthor(group=untexed(name))
-    family = untexed(" ".join([*read.von, *read.last]))
-    given = untexed(" ".join(read.first))
-    return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or untexed(name))
+        return RefAuthor(group=latex_to_text(name))
+    family = latex_to_text(" ".join([*read.von, *read.last]))
+    given = latex_to_text(" ".join(read.first))
+    return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or latex_to_text(name))

@@ -10,7 +10,7 @@ from typing import Final
 
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.pasted_lists import as_reference
-from entrez_kit.references.files.read_bibtex import untexed
+from entrez_kit.references.files.read_bibtex import latex_to_text
 from entrez_kit.references.files.reference_files import decoded
 from entrez_kit.references.files.references import RefAuthor, Reference, identifier_of, year_in
 from entrez_kit.references.manuscripts.document import (
@@ -153,7 +153,7 @@ def _items(text: str) -> Iterator[Reference]:
     for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
         body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
         line = lines.at(mark.start())
-        written = untexed(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
+        written = latex_to_text(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
         yield as_reference(written, line, key=mark[1].strip(), number=str(number))
 
 
@@ -163,7 +163,7 @@ def _entries(text: str) -> Iterator[Reference]:
     marks = list(_ENTRY.finditer(text))
     for entry, after in zip_longest(marks, marks[1:]):
         body = text[entry.end() : after.start() if after else len(text)].partition("\\endentry")[0]
-        fields = {name: untexed(value) for name, value in _FIELD.findall(body)}
+        fields = {name: latex_to_text(value) for name, value in _FIELD.findall(body)}
         verbatim = dict(_VERB.findall(body))
         named = _NEXT.split(body.partition("\\name{author}")[2], maxsplit=1)[0]
         authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(named)[1:]]
@@ -173,7 +173,7 @@ def _entries(text: str) -> Iterator[Reference]:
             line=lines.at(entry.start()),
             title=": ".join(part for part in (fields.get("title"), fields.get("subtitle")) if part) or None,
             authors=[
-                RefAuthor(family=untexed(name), given=untexed(one.get("given", "")) or None)
+                RefAuthor(family=latex_to_text(name), given=latex_to_text(one.get("given", "")) or None)
                 for name, one in zip(family, authors, strict=True)
                 if name
             ],
@@ -207,7 +207,7 @@ def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Parag
             quotes += len(_QUOTE.findall(match[0])) - len(_QUOTE_END.findall(match[0]))
             if calls := [[key.strip() for key in call[1].split(",")] for call in _CITE.finditer(match[0])]:
                 marked = _CITE.sub("\ue010", _ENQUOTE.sub("“\\1”", _ENVIRONMENT.sub(" ", match[0])))
-                first, *others = untexed(marked).split("\ue010")
+                first, *others = latex_to_text(marked).split("\ue010")
                 marks = ("[" + "; ".join(f"@{{{key}}}" for key in keys if key) + "]" for keys in calls)
                 said = first + "".join(mark + after for mark, after in zip(marks, others, strict=False))
                 is_quote = quotes > 0 or bool(_QUOTE.search(match[0]))

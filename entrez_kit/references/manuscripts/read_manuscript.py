@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.wording import listed
+from entrez_kit.base.frontend_text import listed
 from entrez_kit.references.check.pasted_lists import HEADINGS
 from entrez_kit.references.files.references import unreadable
 from entrez_kit.references.manuscripts.document import Beside, Manuscript

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.wording import OFFLINE_SWITCH, Wording
 from entrez_kit.services.transport import Call, Outgoing, Reply, T, in_flight
 from entrez_kit.services.transport.cache import CacheFile, StoredReply, cache_file
 from entrez_kit.services.transport.in_flight import FollowerTimeout, SingleFlight
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from entrez_kit.base.redaction import RedactingFilter
     from entrez_kit.services.transport.cached_session import CallRequest
-    from entrez_kit.services.transport.gate import Gate, LimiterFactory
+    from entrez_kit.services.transport.rate_gate import LimiterFactory, RateGate
     from entrez_kit.services.transport.replies import Incoming
     from entrez_kit.services.transport.retry import Backoff
 
@@ -74,11 +74,11 @@ class Transport:
         return self._gate.waiting if "_gate" in self.__dict__ else 0
 
     @cached_property
-    def _gate(self) -> "Gate":
+    def _gate(self) -> "RateGate":
         """The gate; the adapter, which alone needs it, is made under the lock."""
-        from entrez_kit.services.transport.gate import Gate, shared_limiter
+        from entrez_kit.services.transport.rate_gate import RateGate, shared_limiter
 
-        return Gate(self._settings, lambda: self.max_waiting, self._limiters or shared_limiter)
+        return RateGate(self._settings, lambda: self.max_waiting, self._limiters or shared_limiter)
 
     @cached_property
     def _log_filter(self) -> "RedactingFilter":
@@ -163,7 +163,7 @@ class Transport:
         if settings.offline:
             raise UpstreamError(
                 f"The cache has no reply to this {call.endpoint} request, and offline mode allows no requests.",
-                recovery_hint=Wording("Run without ", OFFLINE_SWITCH, " to ask the service."),
+                recovery_hint=FrontendText("Run without ", OFFLINE_SWITCH, " to ask the service."),
                 details=call.about("offline"),
             )
         return self._repeat(outgoing, key, is_cached=is_cached, renew=renew)
@@ -240,7 +240,7 @@ class Transport:
             )
         except Retryable as exc:
             tries = f" ({outgoing.sent} attempts)" if outgoing.sent > 1 else ""
-            error = exc.error.changed(f"{exc.error.message.rstrip('.')}{tries}.")
+            error = exc.error.copy_with(f"{exc.error.message.rstrip('.')}{tries}.")
         except OutOfTime as exc:
             error = _out_of_time(exc.last.error, outgoing)
         except EntrezKitError as exc:
@@ -295,8 +295,8 @@ def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> N
 def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
     """Return the error for a call whose time limit leaves no room for another attempt."""
     limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
-    more_time = Wording(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
-    return last.changed(
+    more_time = FrontendText(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
+    return last.copy_with(
         f"No time is left for another attempt after {outgoing.sent}. {last.message}",
         None if isinstance(last, RateLimited) else more_time,
         reason="deadline_exceeded",

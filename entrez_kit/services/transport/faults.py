@@ -10,7 +10,7 @@ import requests
 from urllib3 import exceptions as urllib3
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
-from entrez_kit.base.wording import BASE_ADDRESS, ByDoor, Wording
+from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.refusals import invalid_response
 from entrez_kit.services.transport.retry import Retryable
@@ -18,19 +18,22 @@ from entrez_kit.services.transport.retry import Retryable
 FEW: Final = 2
 """Further attempts where nobody listens or the name is unknown: that seldom passes within a minute."""
 
-_DOCTOR: Final = ByDoor(
+_DOCTOR: Final = PerFrontend(
     "; `entrez-kit doctor` says which hop fails", tools="", python="; `entrez-kit doctor` says which hop fails"
 )
 _TEXTS: Final = {
-    "dns": ("the name {host} could not be resolved", Wording("Check the network connection and DNS", _DOCTOR, ".")),
-    "connection": ("no connection to {host}", Wording("Check the network connection", _DOCTOR, ".")),
+    "dns": (
+        "the name {host} could not be resolved",
+        FrontendText("Check the network connection and DNS", _DOCTOR, "."),
+    ),
+    "connection": ("no connection to {host}", FrontendText("Check the network connection", _DOCTOR, ".")),
     "proxy": (
         "the proxy does not let requests to {host} through",
-        Wording("Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", _DOCTOR, "."),
+        FrontendText("Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", _DOCTOR, "."),
     ),
     "tls": (
         "the TLS certificate or connection of {host} was refused",
-        Wording("Where a company's proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate", _DOCTOR, "."),
+        FrontendText("Where a company's proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate", _DOCTOR, "."),
     ),
     "timeout": (
         "{host} did not answer within {seconds:g} s",
@@ -46,7 +49,7 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
     ):
         return NotConfigured(
             f"The address or proxy for {call.title} cannot be used ({type(exc).__name__}).",
-            recovery_hint=Wording(BASE_ADDRESS, " And HTTPS_PROXY."),
+            recovery_hint=FrontendText(BASE_ADDRESS, " And HTTPS_PROXY."),
             details=call.about("bad_address"),
         )
     causes = list(_causes(exc))

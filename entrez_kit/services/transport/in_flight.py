@@ -31,7 +31,7 @@ AHEAD: Final = 2
 class _Flight(Generic[T]):
     """One call: what it received so far, and in the end its result or what it raised."""
 
-    def __init__(self, errand: "_Errand[T]") -> None:
+    def __init__(self, errand: "_OrderedPool[T]") -> None:
         self.errand = errand
         self.size = 0
         self.done = False
@@ -59,7 +59,7 @@ def departed() -> None:
     """Note that a request of the running call has left, so that the next call may be begun."""
     flight = _current.get()
     while flight is not None:
-        flight.errand.clear_the_way(flight)
+        flight.errand.start_next(flight)
         flight = flight.errand.outer
 
 
@@ -71,7 +71,7 @@ def received(size: int) -> None:
         flight = flight.errand.outer
 
 
-class _Errand(Generic[T]):
+class _OrderedPool(Generic[T]):
     """Calls that are run in threads, each in a copy of the context the errand was made in.
 
     Args:
@@ -142,7 +142,7 @@ class _Errand(Generic[T]):
             self._changed.notify_all()
         self.begin()
 
-    def clear_the_way(self, flight: _Flight[T]) -> None:
+    def start_next(self, flight: _Flight[T]) -> None:
         """Begin the next call, if this one stood before the limiter until now."""
         with self._changed:
             if self._standing is not flight:
@@ -186,7 +186,7 @@ def in_order(calls: Iterable[Callable[[], T]], at_once: int) -> Iterator[T]:
         BaseException: what a call raised, where its result would have come. The calls after it are given up.
     """
     if at_once > 1:
-        yield from _Errand(calls, at_once).results()
+        yield from _OrderedPool(calls, at_once).results()
         return
     for call in calls:
         yield call()
@@ -199,7 +199,7 @@ def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
         BaseException: what the first of the calls that failed raised.
     """
     calls = list(calls)
-    return list(_Errand(calls, max(len(calls), 1), paced=False).results())
+    return list(_OrderedPool(calls, max(len(calls), 1), paced=False).results())
 
 
 def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
@@ -219,7 +219,7 @@ def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
 
     calls = list(calls)
     results: list[Future[T]] = [Future() for _ in calls]
-    _Errand(map(partial, repeat(settle), calls, results), max(len(calls), 1)).begin()
+    _OrderedPool(map(partial, repeat(settle), calls, results), max(len(calls), 1)).begin()
     return [result.result for result in results]
 
 
@@ -272,7 +272,7 @@ class SingleFlight(Generic[T]):
                 raise FollowerTimeout
             if flight.error is not None:
                 # One exception must not be raised in two threads.
-                raise flight.error.changed() if isinstance(flight.error, EntrezKitError) else flight.error
+                raise flight.error.copy_with() if isinstance(flight.error, EntrezKitError) else flight.error
             if flight.result is not None:
                 return flight.result, False
 

@@ -207,7 +207,7 @@ class _State:
         return json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-class _Book:
+class _SharedState:
     """The state behind all limiters of this process that name the same file, and the queue of its threads.
 
     Without a usable file the state lives in this process alone. What was last seen in the file is remembered, so that a
@@ -361,21 +361,21 @@ def _locked(path: Path) -> Iterator[int]:
             raise TimeoutError("the state file is removed again and again")
 
 
-_BOOKS: Final[WeakValueDictionary[str, _Book]] = WeakValueDictionary()
-_ALL_BOOKS: Final[WeakSet[_Book]] = WeakSet()
+_BOOKS: Final[WeakValueDictionary[str, _SharedState]] = WeakValueDictionary()
+_ALL_BOOKS: Final[WeakSet[_SharedState]] = WeakSet()
 _BOOKS_LOCK = threading.Lock()
 
 
-def _open_book(path: Path | None) -> _Book:
+def _open_book(path: Path | None) -> _SharedState:
     """Return the one book of this process for a file, or a new one where there is no file."""
     if path is None:
-        return _Book(None)
+        return _SharedState(None)
     absolute = path.absolute()  # the working folder may change later
     with _BOOKS_LOCK:
         book = _BOOKS.get(str(absolute))
         if book is None:
             _remove_unused(absolute)
-            book = _BOOKS[str(absolute)] = _Book(absolute)
+            book = _BOOKS[str(absolute)] = _SharedState(absolute)
         return book
 
 

@@ -18,7 +18,7 @@ from entrez_kit.base.errors import (
     RateLimited,
     UpstreamError,
 )
-from entrez_kit.base.wording import Argument, Wording
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.retry import Retryable
 
@@ -126,7 +126,7 @@ _REQUIRED = _words(
     r"\b(?P<c>\w+)\W{1,2}is (?:a |now )?(?:required|mandatory)\b",
 )
 
-HISTORY_HINT: Final = Wording(
+HISTORY_HINT: Final = FrontendText(
     "NCBI keeps a history for some hours. Search again and use the new ",
     *(Argument("web_env"), " and ", Argument("query_key"), "."),
 )

@@ -18,8 +18,8 @@ from typing import Any, Final, Generic
 from xml.parsers import expat
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RefusedReply, UpstreamError
+from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend
 from entrez_kit.base.redaction import Redactor
-from entrez_kit.base.wording import BASE_ADDRESS, ByDoor, Wording
 from entrez_kit.services.transport import Call, T, refusals
 from entrez_kit.services.transport.policy import POLICIES
 from entrez_kit.services.transport.retry import Retryable, parse_retry_after
@@ -155,7 +155,7 @@ def read(call: Call[T], body: bytes) -> T:
     try:
         return call.expect.read(body)
     except UpstreamError as exc:
-        raise exc.changed(service=call.service, endpoint=call.endpoint) from None
+        raise exc.copy_with(service=call.service, endpoint=call.endpoint) from None
 
 
 def _status_error(call: Call, status: int, said: str, wait: float | None) -> EntrezKitError | Retryable:
@@ -178,8 +178,8 @@ def _status_error(call: Call, status: int, said: str, wait: float | None) -> Ent
     if status in (401, 403, 407, 451):
         return UpstreamError(
             f"{title} or a proxy refuses requests from here: {answered}.",
-            recovery_hint=Wording(
-                *(ByDoor("Run `entrez-kit doctor`. ", ""), "NCBI blocks addresses that send too much; "),
+            recovery_hint=FrontendText(
+                *(PerFrontend("Run `entrez-kit doctor`. ", ""), "NCBI blocks addresses that send too much; "),
                 "it can be asked at info@ncbi.nlm.nih.gov.",
             ),
             details=call.about("refused", status=status),

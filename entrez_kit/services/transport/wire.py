@@ -27,13 +27,13 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
+from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.wording import BASE_ADDRESS, Wording
 from entrez_kit.services.transport import Call, Outgoing, T, faults, in_flight, redirects, replies
 from entrez_kit.services.transport.cached_session import CallRequest
-from entrez_kit.services.transport.gate import Gate
 from entrez_kit.services.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
+from entrez_kit.services.transport.rate_gate import RateGate
 from entrez_kit.services.transport.refusals import invalid_response
 from entrez_kit.services.transport.retry import Retryable
 
@@ -121,7 +121,7 @@ class Decoder:
 _current: Final = threading.local()
 
 
-class Alarm:
+class SocketDeadline:
     """A context manager around whatever may block on a connection: sending, the headers, or the body.
 
     The time limit of a socket starts anew with every byte, so a server that drips its reply would hold a call for
@@ -189,7 +189,7 @@ class _WatchedConnection(HTTPConnection):
             super().request(*args, **kwargs)
 
     def _report(self) -> None:
-        alarm: Alarm | None = getattr(_current, "alarm", None)
+        alarm: SocketDeadline | None = getattr(_current, "alarm", None)
         if alarm is not None:
             alarm.watch(self)
 
@@ -260,7 +260,7 @@ class WireAdapter(WatchedAdapter):
     def __init__(
         self,
         settings: Settings,
-        gate: Gate,
+        gate: RateGate,
         redactor: Redactor,
         watch: Callable[[Call, replies.Incoming], None] | None,
     ) -> None:
@@ -319,7 +319,7 @@ class WireAdapter(WatchedAdapter):
         """
         call = outgoing.call
         with ExitStack() as stack:
-            stack.enter_context(self._gate.seat(call, outgoing.deadline))
+            stack.enter_context(self._gate.slot(call, outgoing.deadline))
             method, url, moved_to = call.method, call.shown_url, None
             for hop in range(redirects.MAX_REDIRECTS + 1):
                 live = self._exchange(outgoing, method, url, hop)
@@ -362,7 +362,7 @@ class WireAdapter(WatchedAdapter):
         if hop == 0:
             outgoing.sent += 1
         seconds = min(self._seconds(call), left)
-        alarm = Alarm(time.monotonic() + seconds)
+        alarm = SocketDeadline(time.monotonic() + seconds)
         _current.departure = departure
         try:
             with alarm:
@@ -405,7 +405,7 @@ class WireAdapter(WatchedAdapter):
         raw: HTTPResponse = live.raw
         size = 0
         fault: Retryable | None = None
-        with Alarm(until, raw) as alarm:
+        with SocketDeadline(until, raw) as alarm:
             try:
                 decoder = Decoder(live.headers.get("Content-Encoding", "").strip().lower())
                 while chunk := raw.read1(CHUNK_BYTES, decode_content=False):
@@ -442,6 +442,6 @@ def _moved(call: Call, where: str, status: int) -> UpstreamError:
 def _redirect_refused(call: Call, why: str) -> UpstreamError:
     return UpstreamError(
         f"{call.title} does not answer {call.endpoint} where it is asked: {why}.",
-        recovery_hint=Wording(BASE_ADDRESS, " See whether a login page intervenes."),
+        recovery_hint=FrontendText(BASE_ADDRESS, " See whether a login page intervenes."),
         details=call.about("redirected"),
     )

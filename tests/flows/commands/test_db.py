@@ -77,7 +77,7 @@ def test_json_is_the_document_python_returns(
 
     expected = operation.run(kit_for(sandbox).services, arguments)
     assert json.loads(done.out) == expected.model_dump(mode="json")
-    assert done.status == (4 if expected.shortfall() else 0)
+    assert done.status == (4 if expected.missing_error() else 0)
 
 
 def test_lines_come_one_per_id_in_order(cli: Cli) -> None:

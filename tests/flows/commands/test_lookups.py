@@ -83,7 +83,7 @@ def test_json_is_the_document_python_returns(
 
     expected = operation.run(kit_for(sandbox).services, arguments)
     assert json.loads(done.out) == expected.model_dump(mode="json")
-    assert done.status == (4 if expected.shortfall() else 0)
+    assert done.status == (4 if expected.missing_error() else 0)
 
 
 # mesh and spell

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from terminal import Cli
 
-from entrez_kit.core.each import MOST_FAILURES
+from entrez_kit.core.per_input import MOST_FAILURES
 from entrez_kit.sandbox.server import Sandbox
 
 UNDER_WAY = 6

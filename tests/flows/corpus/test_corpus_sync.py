@@ -50,7 +50,7 @@ def test_a_first_sync_fetches_the_whole_query(world: World) -> None:
         assert counts(result) == (30, 0, 0)
         assert result.job_id == "sync_2026-01-05T12:00:00Z"
         assert result.max_edat_seen == state.checkpoint() == "2024-01-30T00:00:00Z"
-        assert (result.warnings, result.shortfall()) == ([], None)
+        assert (result.warnings, result.missing_error()) == ([], None)
         assert state.searched == [TERM]
         [corpus] = state.store.corpora().corpora
         assert (corpus.query_key, corpus.term, corpus.documents) == ("fish", TERM, 30)
@@ -399,9 +399,9 @@ def test_more_records_than_pubmed_lists_are_told_and_the_checkpoint_stays(
 
         assert result.inserted == 12
         assert "PubMed counted 18 records more than it listed." in result.warnings
-        shortfall = result.shortfall()
-        assert shortfall is not None
-        assert shortfall.details["partial"] is True
+        missing_error = result.missing_error()
+        assert missing_error is not None
+        assert missing_error.details["partial"] is True
         assert state.checkpoint() is None
 
 
@@ -420,10 +420,10 @@ def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
 
         assert counts(result) == (56, 0, 0)
         assert state.store.corpora().corpora[0].last_status == "partial"
-        shortfall = result.shortfall()
-        assert isinstance(shortfall, UpstreamError)
-        assert shortfall.details["missing"] == ["1026", "1027", "1028", "1029"]
-        assert shortfall.details["partial"] is True
+        missing_error = result.missing_error()
+        assert isinstance(missing_error, UpstreamError)
+        assert missing_error.details["missing"] == ["1026", "1027", "1028", "1029"]
+        assert missing_error.details["partial"] is True
         assert any("1026, 1027, 1028, 1029" in warning for warning in result.warnings)
         held_back = state.checkpoint()
         assert held_back is not None
@@ -434,7 +434,7 @@ def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
         again = state.sync()
 
         assert again.inserted == 4
-        assert again.shortfall() is None
+        assert again.missing_error() is None
         assert sorted(pmid for batch in state.fetched[asked:] for pmid in batch) == ["1026", "1027", "1028", "1029"]
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
         assert state.store.stats("fish").documents == 60
@@ -465,9 +465,9 @@ def test_batches_that_fail_one_after_the_other_cost_no_other_record(
             result = state.sync()
 
         assert result.inserted == 10
-        shortfall = result.shortfall()
-        assert isinstance(shortfall, RateLimited)
-        assert len(shortfall.details["missing"]) == 50
+        missing_error = result.missing_error()
+        assert isinstance(missing_error, RateLimited)
+        assert len(missing_error.details["missing"]) == 50
         assert state.sync().inserted == 50
 
 
@@ -504,9 +504,9 @@ def test_a_search_that_fails_on_the_way_leaves_what_came_and_the_checkpoint_befo
             result = state.sync()
 
         assert 0 < result.inserted < 40
-        shortfall = result.shortfall()
-        assert shortfall is not None
-        assert shortfall.details["partial"] is True
+        missing_error = result.missing_error()
+        assert missing_error is not None
+        assert missing_error.details["partial"] is True
         reached = state.checkpoint()
         assert reached is not None
         assert rows(state.store, "SELECT max(edat) FROM documents") == [(reached,)]
@@ -522,15 +522,15 @@ def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come
             _fail(trouble, [1003], None)
             result = state.sync()
             assert counts(result) == (29, 0, 0)
-            shortfall = result.shortfall()
-            assert shortfall is not None
-            assert shortfall.details == {"reason": "incomplete", "partial": True, "missing": ["1003"]}
+            missing_error = result.missing_error()
+            assert missing_error is not None
+            assert missing_error.details == {"reason": "incomplete", "partial": True, "missing": ["1003"]}
             assert state.checkpoint() == "2024-01-30T00:00:00Z"
 
             world.clock.move(hours=1)
             again = state.sync()
             assert again.warnings == ["PubMed still does not deliver PMID 1003."]
-            assert again.shortfall() is None
+            assert again.missing_error() is None
 
         world.clock.move(hours=1)
         assert counts(state.sync()) == (1, 0, 6)
@@ -563,9 +563,9 @@ def test_a_record_that_cannot_be_read_does_not_sink_the_others(world: World, mon
         result = state.sync()
 
         assert result.inserted == 4
-        shortfall = result.shortfall()
-        assert shortfall is not None
-        assert shortfall.details["missing"] == ["1003"]
+        missing_error = result.missing_error()
+        assert missing_error is not None
+        assert missing_error.details["missing"] == ["1003"]
 
 
 @pytest.mark.long

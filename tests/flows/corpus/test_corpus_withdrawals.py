@@ -120,7 +120,7 @@ def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
         with monkeypatch.context() as broken:
             broken.setattr(Slicer, "ask", ask)
             result = state.sync()
-        assert result.shortfall() is not None
+        assert result.missing_error() is not None
         assert result.warnings == ["PubMed is out of order."]
         assert state.sync().warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
 

@@ -382,7 +382,7 @@ def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> Non
     first = drain(services)
 
     assert (first.written, first.deleted, first.waiting) == (4, 0, 0)
-    assert first.shortfall() is None
+    assert first.missing_error() is None
     assert _held(services) == _kept(services)
 
     store_of(services).upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])

@@ -277,7 +277,7 @@ def test_passages_that_are_refused_wait_and_the_others_are_delivered(
 
     assert (done.written, done.waiting) == (3, 3)
     assert _waiting(services) == refused
-    problem = done.shortfall()
+    problem = done.missing_error()
     assert isinstance(problem, VectorIndexError)
     assert problem.details == {
         "reason": "passages_refused",
@@ -382,7 +382,7 @@ def test_passages_without_a_vector_wait_until_there_is_one(services: Services, d
     done = drain(services)
 
     assert (done.written, done.waiting) == (6, 1)
-    problem = done.shortfall()
+    problem = done.missing_error()
     assert problem is not None
     assert problem.details["reason"] == "vectors_missing"
     assert "entrez-kit corpus reindex" in problem.recovery_hint
@@ -407,7 +407,7 @@ def test_a_vector_of_a_wrong_dimension_never_leaves_this_machine(services: Servi
     done = drain(services)
 
     assert (done.written, done.waiting) == (5, 1)
-    assert "3 dimensions (expected 6)" in str(done.shortfall())
+    assert "3 dimensions (expected 6)" in str(done.missing_error())
     assert all(_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects)
 
 

@@ -49,7 +49,7 @@ def test_each_database_has_formats_of_its_own(
     result = call(kit_for(sandbox), FETCH, db=db, ids=ids, rettype=rettype, retmode=retmode)
 
     assert result.content.startswith(start)
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_ids_without_a_record_are_named_and_the_others_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -61,9 +61,9 @@ def test_ids_without_a_record_are_named_and_the_others_fetched(sandbox: Sandbox,
         zip(ids, ["found", "not_found", "found", "not_found", "invalid", "found"], strict=True)
     )
     assert result.not_found_ids == ["990000999", "ZZ999999.9"]
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is True
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is True
 
 
 def test_an_accession_that_only_efetch_knows_is_fetched() -> None:
@@ -140,7 +140,7 @@ def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: py
 
     assert result.content.count("x") == 398
     assert [outcome.id for outcome in result.outcomes if outcome.status == "error"] == ["7", "200"]
-    assert isinstance(result.shortfall(), UpstreamError)
+    assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_when_efetch_does_not_answer_at_all_that_is_raised() -> None:
@@ -156,7 +156,7 @@ def test_without_summaries_all_is_fetched_and_that_nothing_was_checked_is_said()
 
     assert result.content == "records\n"
     assert [warning.code for warning in result.warnings] == ["not_verified"]
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_text_in_another_encoding_keeps_every_character() -> None:

@@ -53,7 +53,7 @@ def test_a_query_is_counted_in_every_database(sandbox: Sandbox, kit_for: KitFor)
 
     assert result.counts_source == "egquery"
     assert {count.db for count in result.counts if count.count} >= {"pubmed", "gene", "nuccore"}
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_a_query_is_counted_in_one_database(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -93,10 +93,10 @@ def test_a_zero_beside_an_error_is_no_count() -> None:
         ("gene", 0, "Term or Database is not found"),
         ("snp", None, "Error"),
     ]
-    shortfall = run(Canned(einfo=einfo_xml("pubmed"), egquery=EGQUERY), INFO, term="xy").shortfall()
-    assert isinstance(shortfall, UpstreamError)
-    assert shortfall.details["partial"] is True
-    assert [item["db"] for item in shortfall.details["missing"]] == ["snp"]
+    missing_error = run(Canned(einfo=einfo_xml("pubmed"), egquery=EGQUERY), INFO, term="xy").missing_error()
+    assert isinstance(missing_error, UpstreamError)
+    assert missing_error.details["partial"] is True
+    assert [item["db"] for item in missing_error.details["missing"]] == ["snp"]
 
 
 def test_a_database_that_cannot_be_counted_is_named_and_the_others_are_counted(no_waiting: None) -> None:

@@ -28,10 +28,10 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
     assert result.linksets[0].links[0].model_dump() == {"id": "99000033", "link_name": "gene_pubmed"}
     assert linked(result)["NCBIGene:7157"] == linked(result)["7157"] == ["99000034", "99000031"]
     assert sandbox.entries("elink")[0].params.count(("id", "672")) == 1
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is True
-    assert [item["id"] for item in shortfall.details["missing"]] == ["999999", "TP53"]
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is True
+    assert [item["id"] for item in missing_error.details["missing"]] == ["999999", "TP53"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_source_that_ncbi_never_answers_is_an_error_and_not_without_links() ->
     result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
     assert statuses(result) == [("1", "linked"), ("2", "error")]
-    assert isinstance(result.shortfall(), UpstreamError)
+    assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_an_invalid_id_does_not_shift_the_others() -> None:
@@ -167,8 +167,8 @@ def test_a_source_whose_existence_cannot_be_checked_is_an_error() -> None:
 
 def test_all_sources_missing_is_not_found_and_none_valid_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    missing = call(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").shortfall()
-    invalid = call(kit, LINK, ids=["TP53"], source="gene", target="pubmed").shortfall()
+    missing = call(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").missing_error()
+    invalid = call(kit, LINK, ids=["TP53"], source="gene", target="pubmed").missing_error()
 
     assert isinstance(missing, EntityNotFound)
     assert missing.details["partial"] is False

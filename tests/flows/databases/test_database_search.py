@@ -25,7 +25,7 @@ def test_zero_hits_are_no_error_and_dropped_words_are_named(sandbox: Sandbox, ki
 
     assert result.ids == []
     assert {warning.code for warning in result.warnings} == {"phrase_not_found", "field_not_found"}
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_pages_neither_overlap_nor_leave_a_gap(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -64,7 +64,7 @@ def test_more_than_ncbi_gives_out_at_a_time_is_fetched_page_by_page() -> None:
     result = run(services, SEARCH, db="nuccore", term="x", max_results=22_000, offset=1_000)
 
     assert result.ids == every[1_000:23_000]
-    assert result.shortfall() is None
+    assert result.missing_error() is None
     assert [parameters["retstart"] for parameters in services.requests("esearch")] == [1_000, 11_000, 21_000]
 
 
@@ -73,9 +73,9 @@ def test_pages_that_break_off_are_a_shortfall() -> None:
     result = run(Canned(esearch=bodies), SEARCH, db="nuccore", term="x", max_results=20_000)
 
     assert result.retrieved_count == 10_000
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, UpstreamError)
-    assert shortfall.details == {"reason": "incomplete", "partial": True, "missing": 10_000}
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, UpstreamError)
+    assert missing_error.details == {"reason": "incomplete", "partial": True, "missing": 10_000}
 
 
 def test_what_pubmed_does_not_show_is_said(kit_for: KitFor) -> None:
@@ -86,7 +86,7 @@ def test_what_pubmed_does_not_show_is_said(kit_for: KitFor) -> None:
         assert result.total_found == 12_000
         assert result.retrieved_count == len(result.ids) == 9_999
         assert [warning.code for warning in result.warnings] == ["results_beyond_reach"]
-        assert result.shortfall() is None
+        assert result.missing_error() is None
         last = call(kit, SEARCH, db="pubmed", term="all[sb]", offset=9_990, max_results=20)
         assert last.ids == result.ids[9_990:]
         sent = big.requests()

@@ -24,7 +24,7 @@ def test_summaries_come_in_the_order_of_the_ids_each_as_often_as_asked(sandbox: 
         "Mus musculus",
     ]
     assert result.outcomes == []
-    assert result.shortfall() is None
+    assert result.missing_error() is None
     assert sandbox.entries("esummary")[0].get("id") == "10090,9606"
 
 
@@ -35,10 +35,10 @@ def test_every_id_has_an_outcome_in_its_place(sandbox: Sandbox, kit_for: KitFor)
     assert outcomes(result) == list(zip(ids, ["found", "not_found", "invalid", "found", "found"], strict=True))
     assert [summary["name"] for summary in result.summaries] == ["TP53", "BRCA1", "TP53"]
     assert result.not_found_ids == ["999"]
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is True
-    assert [item["id"] for item in shortfall.details["missing"]] == ["999", "TP53"]
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is True
+    assert [item["id"] for item in missing_error.details["missing"]] == ["999", "TP53"]
 
 
 def test_answers_that_lack_the_same_are_equal_and_stay_so_on_their_way(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -46,7 +46,7 @@ def test_answers_that_lack_the_same_are_equal_and_stay_so_on_their_way(sandbox: 
 
     assert first == second
     assert pickle.loads(pickle.dumps(first)) == first
-    assert pickle.loads(pickle.dumps(first)).shortfall().details == first.shortfall().details
+    assert pickle.loads(pickle.dumps(first)).missing_error().details == first.missing_error().details
     assert first != call(kit_for(sandbox), SUMMARY, db="gene", ids=["7157"])
 
 
@@ -74,8 +74,8 @@ def test_an_accession_that_ncbi_refuses_does_not_take_the_others_with_it(sandbox
 
 def test_only_unknown_ids_are_not_found_and_only_invalid_ones_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    unknown = call(kit, SUMMARY, db="taxonomy", ids=["999999", "999998"]).shortfall()
-    invalid = call(kit, SUMMARY, db="taxonomy", ids=["mouse"]).shortfall()
+    unknown = call(kit, SUMMARY, db="taxonomy", ids=["999999", "999998"]).missing_error()
+    invalid = call(kit, SUMMARY, db="taxonomy", ids=["mouse"]).missing_error()
 
     assert isinstance(unknown, EntityNotFound)
     assert unknown.details["partial"] is False
@@ -112,7 +112,7 @@ def test_the_first_of_many_ids_are_answered_before_the_last_are_asked_for(
 
         assert 0 < asked < big.requests(endpoint)
     assert len([first, *rest]) == len(ids)
-    assert items.shortfall() is None
+    assert items.missing_error() is None
 
 
 def test_an_id_that_ncbi_leaves_out_is_asked_for_again_and_then_an_error() -> None:
@@ -122,7 +122,7 @@ def test_an_id_that_ncbi_leaves_out_is_asked_for_again_and_then_an_error() -> No
     services = Canned(esummary=summaries_json(["1", "3"]))
     result = run(services, SUMMARY, db="gene", ids=["1", "2", "3"])
     assert outcomes(result) == [("1", "found"), ("2", "error"), ("3", "found")]
-    assert isinstance(result.shortfall(), UpstreamError)
+    assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_a_lost_batch_is_an_error_for_its_ids_only(no_waiting: None) -> None:
@@ -132,9 +132,9 @@ def test_a_lost_batch_is_an_error_for_its_ids_only(no_waiting: None) -> None:
 
     assert len(result.summaries) == 100
     assert {outcome.status for outcome in result.outcomes[:200]} == {"error"}
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, UpstreamError)
-    assert shortfall.details["partial"] is True
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, UpstreamError)
+    assert missing_error.details["partial"] is True
 
 
 @pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])

@@ -120,7 +120,7 @@ def test_a_heading_above_that_is_not_described_is_a_shortfall_and_a_category_has
     assert [(one.name, one.tree_numbers) for one in result.results[0].parents] == [("Diseases Category", [])]
     assert [(one.ui, one.tree_numbers) for one in result.results[0].children] == [("D006331", ["C14.280"])]
     assert result.missing_uids == ["68014652"]
-    assert isinstance(result.shortfall(), UpstreamError)
+    assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_pointers_of_supplementary_concepts_are_no_tree_numbers(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -140,7 +140,7 @@ def test_nothing_found_is_an_empty_result(sandbox: Sandbox, kit_for: KitFor) -> 
     result = call(kit_for(sandbox), MESH, query="qqqzzz")
 
     assert (result.results, result.total_found) == ([], 0)
-    assert result.shortfall() is None
+    assert result.missing_error() is None
     assert call(kit_for(sandbox), MESH, query="D999999").results == []
 
 
@@ -157,7 +157,7 @@ def test_a_record_that_is_listed_and_not_described_is_a_shortfall() -> None:
     result = run(services, MESH, query="x")
 
     assert result.missing_uids == ["68000002"]
-    assert isinstance(result.shortfall(), UpstreamError)
+    assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_upstream_failure_is_no_empty_result() -> None:

@@ -126,9 +126,9 @@ def test_neither_e_mail_nor_key_get_into_the_document(kit_for: KitFor, sandbox: 
     kit = kit_for(sandbox, unpaywall_email="canary@entrez-kit.invalid", ncbi_api_key="canarykey0123456789")
     sandbox.take_down("unpaywall", "efetch", "pmc_oa", "europepmc_search")
     result = kit.fetch_fulltext(pmids=["99000008", NOT_IN_BUCKET])
-    shortfall = result.shortfall()
+    missing_error = result.missing_error()
 
-    assert shortfall is not None
-    assert "canary" not in result.model_dump_json() + str(shortfall.envelope())
+    assert missing_error is not None
+    assert "canary" not in result.model_dump_json() + str(missing_error.envelope())
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix == ".sqlite")
     assert b"canary" not in kept

@@ -11,8 +11,8 @@ from papers import encrypted, pdf_of, prose
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.fulltext import unpaywall_tier as module
+from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.models import UnpaywallArticle
-from entrez_kit.fulltext.trail import Answer
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.replies import HTML, JSON, SandboxReply
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState

@@ -180,7 +180,7 @@ def test_several_ids_give_one_outcome_each_in_order(genes: Genes) -> None:
         ("NCBIGene:7157", "found"),
         ("NCBIGene:672", "found"),
     ]
-    error = batch.shortfall()
+    error = batch.missing_error()
     assert isinstance(error, EntityNotFound)
     assert error.details["partial"] is True
     assert genes.sandbox.requests("efetch") == 5  # "not found" is heard three times before it is believed
@@ -189,7 +189,7 @@ def test_several_ids_give_one_outcome_each_in_order(genes: Genes) -> None:
 def test_a_complete_batch_has_no_outcomes_to_report(genes: Genes) -> None:
     batch = _batch(genes, "NCBIGene:7157", "NCBIGene:672")
 
-    assert batch.shortfall() is None
+    assert batch.missing_error() is None
     assert set(batch.model_dump()) == {"genes"}
 
 
@@ -197,7 +197,7 @@ def test_one_failing_id_does_not_sink_the_others_but_nothing_at_all_is_an_error(
     failing = Canned(efetch=[UpstreamError("busy"), gene_set(entrezgene(6, "F"))])
     batch = GET_GENES.run(failing, {"inputs": ["NCBIGene:5", "NCBIGene:6"]})  # type: ignore[arg-type]
     assert [gene.symbol for gene in batch.genes] == ["F"]
-    assert isinstance(batch.shortfall(), UpstreamError)
+    assert isinstance(batch.missing_error(), UpstreamError)
 
     silent = Canned(efetch=[UpstreamError("busy")])
     outcome = execute(GET_GENES, silent, {"inputs": ["NCBIGene:5", "TP53"]})  # type: ignore[arg-type]
@@ -206,7 +206,7 @@ def test_one_failing_id_does_not_sink_the_others_but_nothing_at_all_is_an_error(
 
 
 def test_a_batch_of_nothing_but_symbols_is_unresolved(genes: Genes) -> None:
-    error = _batch(genes, "TP53", "BRCA1").shortfall()
+    error = _batch(genes, "TP53", "BRCA1").missing_error()
 
     assert isinstance(error, UnresolvedEntity)
     assert "search_genes" in error.recovery_hint

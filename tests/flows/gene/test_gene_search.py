@@ -343,7 +343,7 @@ def test_a_gene_without_a_summary_is_named_and_the_rest_of_the_page_kept() -> No
     assert [item.id for item in page.items] == ["NCBIGene:1", "NCBIGene:3"]
     assert [item.score for item in page.items] == [score_of(0), score_of(2)]
     assert page.warnings[0].code == "summaries_missing"
-    error = page.shortfall()
+    error = page.missing_error()
     assert isinstance(error, UpstreamError)
     assert error.details["missing"] == ["NCBIGene:2"]
     assert error.details["partial"] is True

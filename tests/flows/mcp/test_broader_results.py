@@ -117,7 +117,7 @@ async def test_the_terminal_and_python_leave_broader_results_out_on_request(
     assert totals(name, json.loads(done.out)) == totals(name, usual.model_dump(mode="json"))
     assert totals(name, json.loads(without.out)) == totals(name, strict.model_dump(mode="json"))
     assert totals(name, json.loads(done.out))["found"] == totals(name, json.loads(without.out))["broader"]
-    assert strict.shortfall() is None
+    assert strict.missing_error() is None
 
 
 @every_search

@@ -91,7 +91,7 @@ async def test_an_answer_goes_when_the_first_of_its_replies_does_or_the_clock_go
         await client.call_tool(tool, {**arguments, "fetch_brief_summaries": 2})
         clear(services.settings)
         before = len(sandbox.log)
-        monkeypatch.setattr("entrez_kit.server.kept_answers.time.time", lambda: now + seconds)
+        monkeypatch.setattr("entrez_kit.server.response_cache.time.time", lambda: now + seconds)
         await client.call_tool(tool, {**arguments, "fetch_brief_summaries": 2})
 
     assert (len(sandbox.log) > before) is asked_again

@@ -13,7 +13,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
-from entrez_kit.server.tool_facts import ToolFacts
+from entrez_kit.server.tool_definitions import ToolDefinition
 from entrez_kit.server.tools import TOOLSETS, Toolbox
 
 WRONG: dict[str, list[Any]] = {
@@ -66,7 +66,7 @@ BOUNDS = {
 NUMBERS = [
     (operation, name, part)
     for operation in OPERATIONS
-    for name, part in ToolFacts.of(operation).inputs["properties"].items()
+    for name, part in ToolDefinition.of(operation).inputs["properties"].items()
     if part.get("type") == "integer"
 ]
 

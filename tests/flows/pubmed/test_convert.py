@@ -42,10 +42,10 @@ def test_mixed_kinds_come_back_in_order_one_outcome_each(sandbox: Sandbox, kit_f
     ]
     assert (result.total_converted, result.total_submitted) == (4, 6)
     assert [one.id_type for one in result.records] == ["doi", "pmid", None, "pmid", "pmcid", "pmid"]
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is True
-    assert [item["requested_id"] for item in shortfall.details["missing"]] == ["nonsense", "12"]
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is True
+    assert [item["requested_id"] for item in missing_error.details["missing"]] == ["nonsense", "12"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_only_pmc_might_have_is_unknown_while_the_converter_is_down(sandbox
     result = convert(kit_for(sandbox), "99000001", "12", "PMC1", "10.5555/nothing")
 
     assert [one.status for one in result.records] == ["found", "not_found", "error", "error"]
-    assert isinstance(result.shortfall(), UpstreamError)
+    assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_when_neither_answers_that_is_an_error(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -129,9 +129,9 @@ def test_when_neither_answers_that_is_an_error(sandbox: Sandbox, kit_for: KitFor
 def test_only_invalid_inputs_are_bad_input_and_only_unknown_ones_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
-    invalid = convert(kit, "TP53", "").shortfall()
+    invalid = convert(kit, "TP53", "").missing_error()
     assert isinstance(invalid, InvalidInput)
-    unknown = convert(kit, "12", "PMC1").shortfall()
+    unknown = convert(kit, "12", "PMC1").missing_error()
     assert isinstance(unknown, EntityNotFound)
     assert unknown.details["partial"] is False
 
@@ -340,7 +340,10 @@ def test_only_those_who_were_asked_are_said_not_to_know_an_id() -> None:
 def test_an_input_that_is_no_identifier_is_not_said_to_be_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
-    partial, mixed = convert(kit, "99000001", "nonsense").shortfall(), convert(kit, "12", "nonsense").shortfall()
+    partial, mixed = (
+        convert(kit, "99000001", "nonsense").missing_error(),
+        convert(kit, "12", "nonsense").missing_error(),
+    )
 
     assert partial is not None
     assert mixed is not None

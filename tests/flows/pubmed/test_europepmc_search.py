@@ -264,11 +264,11 @@ def test_so_many_records_take_as_many_pages_as_needed(kit_for: KitFor, many: San
     assert len(set(keys(result))) == result.retrieved_count == 2_200
     assert [entry.get("pageSize") for entry in many.entries("europepmc_search")] == ["1000", "1000", "200"]
     assert result.next_cursor
-    assert result.shortfall() is None
+    assert result.missing_error() is None
     rest = search_many(kit, request, cursor=result.next_cursor, max_results=9_999)
     assert len(set(keys(rest)) | set(keys(result))) == result.total_found
     assert rest.next_cursor is None
-    assert rest.shortfall() is None
+    assert rest.missing_error() is None
 
 
 @pytest.mark.long
@@ -280,7 +280,7 @@ def test_the_end_is_reached_through_every_kind_of_fault(kit_for: KitFor) -> None
         result = search_many(kit, request, max_results=5_000)
 
         assert result.retrieved_count == len(set(keys(result))) == result.total_found >= 900
-        assert result.shortfall() is None
+        assert result.missing_error() is None
         assert len(troubled.faults.struck) == len(faults)
         assert not troubled.defects
 
@@ -350,7 +350,7 @@ def test_a_short_page_is_filled_from_the_next(kit: EntrezKit, sandbox: Sandbox) 
 
     assert keys(found) == ["1", "2", "3", "4", "5"]
     assert found.next_cursor is None
-    assert found.shortfall() is None
+    assert found.missing_error() is None
 
 
 def test_a_cursor_that_leads_nowhere_new_ends_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
@@ -358,7 +358,7 @@ def test_a_cursor_that_leads_nowhere_new_ends_the_walk(kit: EntrezKit, sandbox: 
     found = kit.europepmc_search(query="x")
 
     assert keys(found) == ["1", "2", "3"]
-    assert found.shortfall() is not None
+    assert found.missing_error() is not None
     assert sandbox.requests() == 2
 
 
@@ -367,7 +367,7 @@ def test_a_failure_on_the_way_keeps_what_came_and_says_where_to_go_on(kit: Entre
     sandbox.fail_next("500", "europepmc_search", times=50)
     request = EuropePMCRequest(query="crispr", page_size=2)
     result = search_many(kit, request, max_results=10)
-    error = result.shortfall()
+    error = result.missing_error()
 
     assert keys(result) == keys(whole)
     assert isinstance(error, UpstreamError)
@@ -403,7 +403,7 @@ def test_a_recorded_reply_goes_through_the_operation(kit: EntrezKit, sandbox: Sa
 
     assert (found.total_found, found.retrieved_count) == (5_059_039, 25)
     assert found.next_cursor == "AoIIP4ZawSg1MzEyODI1MA=="
-    assert found.shortfall() is None
+    assert found.missing_error() is None
 
 
 def test_errors_of_the_request_have_one_code(kit: EntrezKit) -> None:

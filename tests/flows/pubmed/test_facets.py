@@ -110,8 +110,8 @@ def test_records_that_do_not_come_are_a_shortfall(
     result = COUNT_FACETS.run(kit.services, {"query_term": "crispr"})
 
     assert (result.records_counted, result.complete) == (2, False)
-    assert result.shortfall() is not None
-    assert not isinstance(result.shortfall(), UpstreamError), "PubMed says that it has no such record"
+    assert result.missing_error() is not None
+    assert not isinstance(result.missing_error(), UpstreamError), "PubMed says that it has no such record"
 
 
 def test_facets_of_a_query_that_was_broadened_say_so_as_a_search_does(sandbox: Sandbox, kit_for: KitFor) -> None:

@@ -53,23 +53,23 @@ def test_every_input_has_an_outcome_in_its_place(sandbox: Sandbox, kit_for: KitF
     assert result.articles is not None
     assert [article.pmid for article in result.articles] == [pmids[0], pmids[0], pmids[1]]
     assert result.not_found_pmids == ["98999999"]
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is True
-    assert [entry["input"] for entry in shortfall.details["missing"]] == ["98999999", "TP53"]
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is True
+    assert [entry["input"] for entry in missing_error.details["missing"]] == ["98999999", "TP53"]
 
 
 def test_nothing_that_exists_is_not_partial(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).fetch_contents(pmids=["98999999", "98999998"])
 
-    shortfall = result.shortfall()
+    missing_error = result.missing_error()
     assert result.articles == []
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is False
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is False
 
 
 def test_only_invalid_inputs_are_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
-    assert isinstance(kit_for(sandbox).fetch_contents(pmids=["TP53"]).shortfall(), InvalidInput)
+    assert isinstance(kit_for(sandbox).fetch_contents(pmids=["TP53"]).missing_error(), InvalidInput)
 
 
 def test_pmcids_and_dois_are_resolved(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -132,9 +132,9 @@ def test_a_page_of_a_result_set_that_comes_again_in_place_of_the_next_is_partial
 
     assert result.articles is not None
     assert len({article.pmid for article in result.articles}) == len(result.articles) == 5
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, UpstreamError)
-    assert shortfall.details["partial"] is True
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, UpstreamError)
+    assert missing_error.details["partial"] is True
 
 
 def test_history_without_retmax_returns_the_first_200_and_says_how_many_there_are(kit_for: KitFor) -> None:
@@ -210,7 +210,7 @@ def test_five_thousand_records_survive_every_fault(kit_for: KitFor) -> None:
     assert len(asked) == 5_000
     assert result.articles is not None
     assert [article.pmid for article in result.articles] == asked
-    assert result.shortfall() is None
+    assert result.missing_error() is None
     assert faulty.faults.struck["query1"] > 0
 
 

@@ -58,7 +58,7 @@ def test_a_reference_is_matched_and_shown_with_its_record(
     assert found.title
     assert found.warnings == []
     assert (result.total_matched, result.total_submitted, result.total_warnings) == (1, 1, 0)
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_references_come_back_in_order_one_outcome_each(
@@ -86,10 +86,10 @@ def test_references_come_back_in_order_one_outcome_each(
     ]
     assert result.results[2].detail == "NCBI does not know the journal"
     assert 2 <= len(result.results[3].candidate_pmids) <= 5
-    shortfall = result.shortfall()
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is True
-    assert len(shortfall.details["missing"]) == 5
+    missing_error = result.missing_error()
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is True
+    assert len(missing_error.details["missing"]) == 5
 
 
 def test_a_title_finds_what_the_place_does_not(sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]) -> None:
@@ -184,8 +184,8 @@ def test_only_useless_references_are_bad_input_and_only_unknown_ones_not_found(
 ) -> None:
     kit = kit_for(sandbox)
 
-    assert isinstance(match(kit, {"author_name": "Doe J"}, {}).shortfall(), InvalidInput)
-    unknown = match(kit, {"journal": "No Such Journal", "year": "2020"}).shortfall()
+    assert isinstance(match(kit, {"author_name": "Doe J"}, {}).missing_error(), InvalidInput)
+    unknown = match(kit, {"journal": "No Such Journal", "year": "2020"}).missing_error()
     assert isinstance(unknown, EntityNotFound)
     assert unknown.details["partial"] is False
 
@@ -265,7 +265,7 @@ def test_a_row_that_is_dropped_twice_is_an_error_and_not_unknown() -> None:
     result = Matcher(lambda line: None if "ek1" in line else "99000001").run(FULL, FULL)
 
     assert [one.status for one in result.results] == ["matched", "error"]
-    assert isinstance(result.shortfall(), UpstreamError)
+    assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_rows_that_nobody_asked_for_count_for_nothing() -> None:

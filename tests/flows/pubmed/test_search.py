@@ -26,7 +26,7 @@ def test_a_search_returns_pmids_and_how_ncbi_read_the_query(sandbox: Sandbox, ki
     assert result.effective_esearch_term == "crispr"
     assert result.brief_summaries == []
     assert result.warnings == []
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_summaries_come_in_the_order_of_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -93,7 +93,7 @@ def test_no_hits_is_no_error_and_carries_the_spelling_suggestion(sandbox: Sandbo
     suggestions = [warning for warning in result.warnings if warning.code == "spelling_suggestion"]
     assert suggestions
     assert "crispr" in suggestions[0].message
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_history_gives_a_key_that_fetch_accepts(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -118,7 +118,7 @@ def test_an_offset_past_the_results_says_so(sandbox: Sandbox, kit_for: KitFor) -
 
     assert result.pmids == []
     assert "offset_beyond_results" in {warning.code for warning in result.warnings}
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: KitFor) -> None:
@@ -137,7 +137,7 @@ def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: Kit
     assert len(set(everything.pmids)) == 25_000
     assert sum(piece.retrieved for piece in certificate.slices) - certificate.duplicates == 25_000
     assert all(piece.count <= 9_999 for piece in certificate.slices)
-    assert everything.shortfall() is None
+    assert everything.missing_error() is None
     assert steps[-1] == (25_000, 25_000)
 
 
@@ -158,7 +158,7 @@ def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(
     assert [hit.summary is not None for hit in first] == [True, True, False]
     assert [hit.pmid for hit in (*first, *rest)] == collected.pmids
     assert hits.certificate == collected.certificate
-    assert hits.shortfall() is None
+    assert hits.missing_error() is None
 
 
 def test_titles_that_ncbi_does_not_return_are_partial_and_named(
@@ -177,7 +177,7 @@ def test_titles_that_ncbi_does_not_return_are_partial_and_named(
 
         monkeypatch.setattr(kit.eutils, "esummary", fail_after_the_first_batch)
         found = kit.search_articles(query_term="all[sb]", max_results=1_100, fetch_brief_summaries=1_100)
-        error = found.shortfall()
+        error = found.missing_error()
 
     assert found.pmids == pmids
     assert error is not None
@@ -203,7 +203,7 @@ def test_broader_results_are_left_out_on_request(
     assert result.total_found == result.strict_total == broader.strict_total
     assert result.broader_total == broader.total_found
     assert {"query_broadened", "broader_results_left_out"} <= {warning.code for warning in result.warnings}
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_a_search_that_is_not_broadened_is_the_same_without_broader_results(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -250,11 +250,11 @@ def test_fewer_pmids_than_counted_is_a_shortfall(kit_for: KitFor) -> None:
         body=_esearch_xml("<Count>3</Count><RetMax>3</RetMax><RetStart>0</RetStart><IdList><Id>1</Id></IdList>"),
     )
 
-    shortfall = kit_for(None).search_articles(query_term="asthma").shortfall()
+    missing_error = kit_for(None).search_articles(query_term="asthma").missing_error()
 
-    assert shortfall is not None
-    assert shortfall.details["missing"] == 2
-    assert shortfall.details["partial"] is True
+    assert missing_error is not None
+    assert missing_error.details["missing"] == 2
+    assert missing_error.details["partial"] is True
 
 
 @responses.activate
@@ -412,7 +412,7 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
     assert result.pmids == sound.pmids
     assert said(result, "without_mesh_uncounted")
     assert empty.total_found == 0
-    assert result.shortfall() is empty.shortfall() is None
+    assert result.missing_error() is empty.missing_error() is None
 
 
 @pytest.mark.parametrize(
@@ -486,7 +486,7 @@ def test_a_search_whose_slices_never_add_up_ends_and_its_certificate_names_what_
     assert found.certificate.count == 25_000
     assert found.certificate.missing == 25_000 - found.certificate.retrieved > 0
     assert any(piece.count > piece.retrieved for piece in found.certificate.slices)
-    shortfall = found.shortfall()
-    assert isinstance(shortfall, UpstreamError)
-    assert shortfall.details["partial"] is True
+    missing_error = found.missing_error()
+    assert isinstance(missing_error, UpstreamError)
+    assert missing_error.details["partial"] is True
     assert sandbox.requests() <= 150

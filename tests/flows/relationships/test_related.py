@@ -196,7 +196,7 @@ def test_references_of_an_article_outside_pmc_come_from_its_own_record(sandbox: 
     assert (result.provenance, codes(result)) == ("pubmed_record", ["from_pubmed_record"])
     assert "NCBI has no such links; these references of PMID 99000003 come from" in result.warnings[0].message
     assert all(article.title and article.citation is None for article in result.related_articles)
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_then_europe_pmc_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -260,7 +260,7 @@ def test_an_article_without_links_says_why(
 
     assert (result.related_articles, result.total_found, codes(result)) == ([], 0, [code])
     assert words in result.warnings[0].message
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_europe_pmc_switched_off_is_not_asked_and_that_is_said(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -276,11 +276,11 @@ def test_europe_pmc_out_of_order_leaves_the_answer_incomplete(sandbox: Sandbox, 
     serve_europepmc(sandbox)
     sandbox.fail_next("500", "europepmc", 20)
     result = related(kit_for(sandbox), ALONE, "citedin")
-    shortfall = result.shortfall()
+    missing_error = result.missing_error()
 
     assert codes(result) == ["europepmc_failed", "no_citing_articles"]
-    assert isinstance(shortfall, UpstreamError)
-    assert shortfall.details["partial"] is True
+    assert isinstance(missing_error, UpstreamError)
+    assert missing_error.details["partial"] is True
 
 
 # Pain 34: scores that never come, and an ELink that is down
@@ -305,7 +305,7 @@ def test_scores_that_never_come_are_given_up_within_their_own_time(
     assert len(pmids(result)) == 5
     assert [article.score for article in result.related_articles] == [None] * 5
     assert "cmd=neighbor&" in (result.elink_url or "")
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_the_wait_for_a_slot_counts_as_well(
@@ -358,7 +358,7 @@ def test_an_outage_of_elink_is_bridged_by_europe_pmc(sandbox: Sandbox, kit_for: 
     assert (result.provenance, codes(result)) == ("europepmc", ["from_europepmc"])
     assert "did not answer" in result.warnings[0].message
     assert result.elink_url is None
-    assert result.shortfall() is None
+    assert result.missing_error() is None
 
 
 def test_europe_pmc_over_the_same_articles_knows_the_same_citing_ones(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -399,7 +399,7 @@ def test_in_an_outage_silence_elsewhere_is_no_proof(sandbox: Sandbox, kit_for: K
     result = related(kit_for(sandbox), relation="citedin")
 
     assert codes(result) == ["links_incomplete", "no_citing_articles"]
-    assert result.shortfall() is not None
+    assert result.missing_error() is not None
 
 
 def test_a_full_queue_is_said_at_once(sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -435,7 +435,7 @@ def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
     sandbox.take_down("esummary")
-    error = related(kit_for(sandbox), relation="citedin").shortfall()
+    error = related(kit_for(sandbox), relation="citedin").missing_error()
 
     assert error is not None
     assert error.details["partial"] is True

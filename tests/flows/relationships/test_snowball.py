@@ -112,7 +112,7 @@ def test_a_budget_that_is_spent_says_what_was_left_and_what_would_do() -> None:
     assert "budget=4 would follow them" in result.warnings[0].message
     assert result.snowball is not None
     assert (result.snowball.followed, result.snowball.not_followed) == ([1, BATCH], [0, 2 * BATCH])
-    assert result.shortfall() is None  # a budget is a wish, not a failure
+    assert result.missing_error() is None  # a budget is a wish, not a failure
     assert codes(Drawn(graph).roll(budget=4)) == []
 
 
@@ -130,13 +130,13 @@ def test_batches_without_an_answer_leave_the_result_incomplete() -> None:
     first = [str(number) for number in range(100, 100 + 5 * BATCH)]
     services = Drawn({"1": first}, fails=lambda ids: ids != ["1"])
     result = services.roll()
-    shortfall = result.shortfall()
+    missing_error = result.missing_error()
 
     assert len(services.asked) == 3  # after two failures in a row the service counts as down
     assert codes(result) == ["links_incomplete"]
     assert f"{5 * BATCH:,} articles: out of order" in result.warnings[0].message
-    assert isinstance(shortfall, UpstreamError)
-    assert shortfall.details["partial"] is True
+    assert isinstance(missing_error, UpstreamError)
+    assert missing_error.details["partial"] is True
     assert result.retrieved_count == len(first)
 
 

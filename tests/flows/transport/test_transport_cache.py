@@ -28,8 +28,8 @@ from workbench import EMAIL, KEY, Bench, CountingLimiter, opened, settings_for, 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, StoreError, UpstreamError
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.base.settings import EUTILS_URL, Settings
+from entrez_kit.fulltext.article_lookup import ArticleLookup
 from entrez_kit.fulltext.tiers import _is_article, _read_article
-from entrez_kit.fulltext.trail import Trail
 from entrez_kit.pubmed.citation_matcher import CONTROL, Citation, ask_matcher
 from entrez_kit.relationships.links import follow
 from entrez_kit.services import Services
@@ -323,12 +323,14 @@ def page(hits: int, *results: dict[str, str]) -> bytes:
 
 def bucket_text(services: Services) -> object:
     return services.pmc_oa.article_xml(
-        "PMC1", "PMC1.1", read=partial(_read_article, trail=Trail(PMC1)), keep=_is_article
+        "PMC1", "PMC1.1", read=partial(_read_article, trail=ArticleLookup(PMC1)), keep=_is_article
     )
 
 
 def europepmc_text(services: Services) -> object:
-    return services.europepmc.full_text_xml("PMC1", read=partial(_read_article, trail=Trail(PMC1)), keep=_is_article)
+    return services.europepmc.full_text_xml(
+        "PMC1", read=partial(_read_article, trail=ArticleLookup(PMC1)), keep=_is_article
+    )
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_a_slot_that_comes_too_late_is_a_rate_limit_and_nothing_is_sent(tmp_path
 
 def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) -> None:
     with Loopback() as server:
-        from entrez_kit.services.transport.gate import shared_limiter
+        from entrez_kit.services.transport.rate_gate import shared_limiter
 
         with opened(server, settings_for(server, tmp_path), limiters=shared_limiter) as bench:
             for number in range(5):

@@ -48,16 +48,17 @@ def test_every_input_has_an_outcome_where_one_was_not_found(kit_for: Kits, sandb
     assert [outcome.status for outcome in result.outcomes] == ["found", "not_found", "invalid", "found"]
     assert result.not_found_pmids == ["12"]
     assert result.total_formatted == 2
-    shortfall = result.shortfall()
-    assert shortfall is not None
-    assert shortfall.details["partial"] is True
+    missing_error = result.missing_error()
+    assert missing_error is not None
+    assert missing_error is result.shortfall()
+    assert missing_error.details["partial"] is True
 
 
 def test_nothing_found_is_no_empty_success(kit_for: Kits, sandbox: Sandbox) -> None:
-    shortfall = cited(kit_for(sandbox), "12").shortfall()
+    missing_error = cited(kit_for(sandbox), "12").missing_error()
 
-    assert shortfall is not None
-    assert (shortfall.code, shortfall.details["partial"]) == ("ENTITY_NOT_FOUND", False)
+    assert missing_error is not None
+    assert (missing_error.code, missing_error.details["partial"]) == ("ENTITY_NOT_FOUND", False)
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_twelve_thousand_records_arrive_whole_from_a_failing_service_and_stay_as
         first = sync_delta(kit.services, request)
 
         assert (first.inserted, first.updated, first.skipped) == (12_000, 0, 0)
-        assert first.shortfall() is None
+        assert first.missing_error() is None
         assert [one.split(":")[0] for one in first.warnings] == ["New and retracted"]
         before = contents(store)
         second = sync_delta(kit.services, request)

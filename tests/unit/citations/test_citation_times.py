@@ -85,7 +85,7 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
     casing.taxa([text])
     pages.expanded(text)
     pages.is_article_number(text)
-    names.divided(text)
+    names.split_particle(text)
     csl.edition(text)
 
     assert time.perf_counter() - started < SECONDS

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from entrez_kit.citations.csl import csl_date
-from entrez_kit.citations.names import csl_name, divided_initials, spaced_initials
+from entrez_kit.citations.names import csl_name, spaced_initials, split_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
     SHORT,
@@ -129,7 +129,7 @@ def test_names_are_divided_as_csl_wants_them(author: Author, wanted: dict[str, s
     [("JP", "J P"), ("NÜ", "N Ü"), ("IuA", "Iu. A"), ("Kh", "Kh."), ("MdeL", "Mde. L"), ("J-P", "J P"), ("", "")],
 )
 def test_initials_that_pubmed_writes_together_are_divided(initials: str, wanted: str) -> None:
-    assert divided_initials(initials) == wanted
+    assert split_initials(initials) == wanted
 
 
 def test_initials_are_those_nlm_takes() -> None:

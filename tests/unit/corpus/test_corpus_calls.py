@@ -160,6 +160,6 @@ def test_a_sync_result_holds_what_the_contract_names_and_nothing_else() -> None:
 
     result = SyncResult.model_validate(example)
     assert result.model_dump() == example
-    assert result.shortfall() is None
+    assert result.missing_error() is None
     assert set(SyncResult.model_json_schema()["properties"]) == set(example)
     assert SyncResult.model_json_schema()["additionalProperties"] is False

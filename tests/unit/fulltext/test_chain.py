@@ -202,7 +202,7 @@ def test_a_text_says_how_the_work_stands_asked_in_one_request() -> None:
     assert len([call for call in asked.calls if call.endpoint == "esummary"]) == 1
     assert len(unknown.articles) == 2
     assert {warning.code for warning in unknown.warnings} == {"standing_unknown"}
-    error = unknown.shortfall()
+    error = unknown.missing_error()
     assert error is not None
     assert (error.code, error.details["partial"]) == ("UPSTREAM_ERROR", True)
 
@@ -573,12 +573,12 @@ def test_what_is_missing_decides_how_the_program_ends() -> None:
     broken = Bench({}).fetch(pmcids=["1", "2"])
     some = Bench({**nowhere, "eutils/efetch/pmc": lambda call: pmc_set(jats("PMC1"))}).fetch(pmcids=["1", "2"])
 
-    assert found.shortfall() is None
-    shortfall = none.shortfall()
-    assert isinstance(shortfall, EntityNotFound)
-    assert shortfall.details["partial"] is False
-    assert isinstance(broken.shortfall(), UpstreamError)
-    partial = some.shortfall()
+    assert found.missing_error() is None
+    missing_error = none.missing_error()
+    assert isinstance(missing_error, EntityNotFound)
+    assert missing_error.details["partial"] is False
+    assert isinstance(broken.missing_error(), UpstreamError)
+    partial = some.missing_error()
     assert partial is not None
     assert partial.details["partial"] is True
     assert [entry["id"] for entry in partial.details["missing"]] == ["PMC2"]

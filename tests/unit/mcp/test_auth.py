@@ -24,7 +24,7 @@ from entrez_kit.server.auth import (
     secret_of,
     verify_token,
 )
-from entrez_kit.server.tool_facts import ToolFacts
+from entrez_kit.server.tool_definitions import ToolDefinition
 from entrez_kit.server.tools import SCOPES
 
 
@@ -141,9 +141,9 @@ def test_scopes_are_read_with_and_without_their_prefix() -> None:
 def test_every_toolset_has_its_scope_and_the_corpus_two() -> None:
     from dataclasses import replace
 
-    assert ToolFacts.of(GET_GENE).scope == "entrez-kit:gene"
-    assert ToolFacts.of(replace(GET_GENE, toolset="corpus")).scope == "entrez-kit:corpus.read"
-    assert ToolFacts.of(replace(GET_GENE, toolset="corpus", read_only=False)).scope == "entrez-kit:corpus.write"
+    assert ToolDefinition.of(GET_GENE).scope == "entrez-kit:gene"
+    assert ToolDefinition.of(replace(GET_GENE, toolset="corpus")).scope == "entrez-kit:corpus.read"
+    assert ToolDefinition.of(replace(GET_GENE, toolset="corpus", read_only=False)).scope == "entrez-kit:corpus.write"
 
 
 @pytest.mark.parametrize("subject", ["", "  ", "a\nb", "x" * 201])

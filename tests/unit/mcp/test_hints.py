@@ -1,4 +1,4 @@
-"""What the program may tell an agent names no command, flag or terminal: those stand in ``ByDoor`` alone."""
+"""What the program may tell an agent names no command, flag or terminal: those stand in ``PerFrontend`` alone."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ ONLY_FOR_PEOPLE = (
         "__main__.py",
     ),
     "python/kit",
-    *("server/run.py", "server/ending.py", "server/http.py", "server/auth.py"),
+    *("server/run.py", "server/shutdown.py", "server/http.py", "server/auth.py"),
     "corpus/sync.py",  # the contract: a first sync of very many records is refused with the command for it
 )
 """Parts that no tool reaches, or that speak before there is a server."""
@@ -38,7 +38,11 @@ MODULES = [
 
 def said_to_agents(node: ast.AST) -> Iterator[str]:
     """Yield the words of a text that agents read: all but what a door of its own says."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("ByDoor", "run", "install"):
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("PerFrontend", "run", "install")
+    ):
         if len(node.args) > 1:
             yield from said_to_agents(node.args[1])
         return
@@ -55,7 +59,7 @@ def texts_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from ((node.value.lineno, text) for text in said_to_agents(node.value))
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             yield from ((one.lineno, text) for one in node.exc.args for text in said_to_agents(one))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Wording":
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "FrontendText":
             yield from ((node.lineno, text) for one in node.args for text in said_to_agents(one))
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             names = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
@@ -75,8 +79,8 @@ def test_no_message_or_hint_sends_an_agent_to_a_terminal(path: Path) -> None:
 
 
 def test_the_search_for_such_words_finds_them() -> None:
-    bad = 'raise InvalidInput("x", recovery_hint=Wording("Leave out --all, or ", ByDoor("add --force", "ask again")))'
-    good = 'raise InvalidInput("x", recovery_hint=Wording("Ask anew, or ", ByDoor("add --force", "wait")))'
+    bad = 'raise InvalidInput("x", recovery_hint=FrontendText("Leave out --all, ", PerFrontend("add --force", "wait")))'
+    good = 'raise InvalidInput("x", recovery_hint=FrontendText("Ask anew, or ", PerFrontend("add --force", "wait")))'
 
     assert [text for _, text in texts_in(ast.parse(bad)) if OF_A_TERMINAL.search(text)]
     assert not [text for _, text in texts_in(ast.parse(good)) if OF_A_TERMINAL.search(text)]

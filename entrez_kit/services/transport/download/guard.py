@@ -32,7 +32,7 @@ from entrez_kit.services.transport import faults
 from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, read_place
 from entrez_kit.services.transport.redirects import STATUSES
 from entrez_kit.services.transport.replies import root_name
-from entrez_kit.services.transport.wire import Alarm, WatchedAdapter, surroundings
+from entrez_kit.services.transport.wire import SocketDeadline, WatchedAdapter, surroundings
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -192,7 +192,7 @@ class _GuardedDownload:
         self.sent += 1
         with ExitStack() as opened:
             try:
-                with Alarm(self._deadline) as alarm:
+                with SocketDeadline(self._deadline) as alarm:
                     if proxied:
                         adapter = WatchedAdapter()
                         opened.callback(adapter.close)
@@ -233,7 +233,7 @@ class _GuardedDownload:
         raise unknown
 
     def _connected(
-        self, place: RequestTarget, addresses: list[str], around: Mapping[str, Any], alarm: Alarm
+        self, place: RequestTarget, addresses: list[str], around: Mapping[str, Any], alarm: SocketDeadline
     ) -> HTTPConnection:
         """Connect to the first of the judged addresses that answers."""
         last: Exception | None = None
@@ -260,7 +260,7 @@ class _GuardedDownload:
     def _seconds(self, place: RequestTarget) -> float:
         return min(self._silence, self._left(place))
 
-    def _unreached(self, place: RequestTarget, exc: Exception, alarm: Alarm) -> EntrezKitError:
+    def _unreached(self, place: RequestTarget, exc: Exception, alarm: SocketDeadline) -> EntrezKitError:
         if alarm.rang:
             return _failed("too_slow", place, "it did not answer before the time was up")
         if isinstance(exc, http.client.HTTPException) and not isinstance(exc, http.client.RemoteDisconnected):
@@ -283,7 +283,7 @@ class _GuardedDownload:
             raise _failed("invalid_response", place, "its body is compressed in a way that was not asked for")
         content_type = " ".join(response.headers.get("Content-Type", "").split())[:200]
         body = bytearray()
-        with Alarm(self._deadline, response) as alarm:
+        with SocketDeadline(self._deadline, response) as alarm:
             for chunk in self._chunks(place, response, alarm):
                 body += chunk
                 if len(body) > self._max_bytes:
@@ -296,7 +296,7 @@ class _GuardedDownload:
         _refuse_binaries(place, content, content_type)
         return Downloaded(place.public_url, content, content_type, kind_of(content, content_type), hop)
 
-    def _chunks(self, place: RequestTarget, response: HTTPResponse, alarm: Alarm) -> Iterator[bytes]:
+    def _chunks(self, place: RequestTarget, response: HTTPResponse, alarm: SocketDeadline) -> Iterator[bytes]:
         while True:
             error: EntrezKitError | None = None
             chunk = b""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.wording import AGAIN, OFFLINE_SWITCH, Argument, ByDoor, NextCall, Wording
+from entrez_kit.base.frontend_text import AGAIN, OFFLINE_SWITCH, Argument, FrontendText, NextCall, PerFrontend
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.tools import Tools
@@ -53,7 +53,7 @@ def _command(words: tuple[str, ...]) -> Any:
     return command
 
 
-HINT = Wording(
+HINT = FrontendText(
     "To sort by ", Argument("sort_by"), " call ", NextCall("search_articles", query_term="p53 gene", max_results=5)
 )
 
@@ -66,7 +66,7 @@ def test_a_call_and_an_argument_are_said_three_ways() -> None:
 
 
 def test_what_a_call_leaves_open_is_for_the_reader_to_fill_in() -> None:
-    hint = Wording("Call ", NextCall("entrez_search", db="gene", term=...), ".")
+    hint = FrontendText("Call ", NextCall("entrez_search", db="gene", term=...), ".")
 
     assert hint == 'Call kit.entrez_search(db="gene", term=...).'
     assert Tools().say(hint) == 'Call entrez_search(db="gene", term=...).'
@@ -74,17 +74,17 @@ def test_what_a_call_leaves_open_is_for_the_reader_to_fill_in() -> None:
 
 
 def test_an_argument_is_said_with_its_value_and_groups_by_their_options() -> None:
-    budget = Wording(Argument("budget", 4), " would do")
+    budget = FrontendText(Argument("budget", 4), " would do")
 
     assert budget == "budget=4 would do"
     assert _terminal("related").say(budget) == "--budget 4 would do"
-    assert _terminal("search").say(Wording(Argument("date_range.min_date"))) == "--min-date"
-    assert _terminal("search").say(Wording(Argument("date_range", marked=True))) == "--min-date/--max-date"
-    assert Wording(Argument("date_range", marked=True)) == "`date_range`"
+    assert _terminal("search").say(FrontendText(Argument("date_range.min_date"))) == "--min-date"
+    assert _terminal("search").say(FrontendText(Argument("date_range", marked=True))) == "--min-date/--max-date"
+    assert FrontendText(Argument("date_range", marked=True)) == "`date_range`"
 
 
 def test_switches_and_whole_sentences_differ_as_well() -> None:
-    hint = Wording(AGAIN, " without ", OFFLINE_SWITCH, ByDoor("", "", "!"))
+    hint = FrontendText(AGAIN, " without ", OFFLINE_SWITCH, PerFrontend("", "", "!"))
 
     assert hint == "Make the same call again without offline=True!"
     assert Tools().say(hint) == "Make the same call again without ENTREZ_KIT_OFFLINE"
@@ -94,11 +94,11 @@ def test_switches_and_whole_sentences_differ_as_well() -> None:
 def test_tools_are_named_as_they_are_listed() -> None:
     listed = Tools({"search_articles": "searchPubMedArticles"})
 
-    assert listed.say(Wording(NextCall("search_articles"))) == "searchPubMedArticles"
+    assert listed.say(FrontendText(NextCall("search_articles"))) == "searchPubMedArticles"
 
 
 def test_a_wording_survives_copies_errors_and_other_wordings() -> None:
-    outer = Wording("First. ", deepcopy(HINT), ".")
+    outer = FrontendText("First. ", deepcopy(HINT), ".")
 
     assert outer == f"First. {HINT}."
     assert Tools().say(outer) == f"First. {Tools().say(HINT)}."
@@ -121,7 +121,7 @@ def _modules() -> dict[str, ast.Module]:
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
-    """Return what is said to all doors alike: neither docstrings nor what a ``ByDoor`` says to one."""
+    """Return what is said to all doors alike: neither docstrings nor what a ``PerFrontend`` says to one."""
     skipped = {
         id(inner)
         for node in ast.walk(tree)
@@ -129,7 +129,7 @@ def _texts(tree: ast.Module) -> Iterator[str]:
         or (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
-            and node.func.id in ("ByDoor", "run", "NextCall")
+            and node.func.id in ("PerFrontend", "run", "NextCall")
         )
         for inner in ast.walk(node)
     }
@@ -159,7 +159,7 @@ def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
 def test_every_call_that_is_advised_can_be_made_through_every_door() -> None:
     found = 0
     for name, tree in _modules().items():
-        if "entrez_kit.base.wording import" not in (ROOT / name).read_text(encoding="utf-8"):
+        if "entrez_kit.base.frontend_text import" not in (ROOT / name).read_text(encoding="utf-8"):
             continue
         for node in ast.walk(tree):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "NextCall"):
@@ -227,6 +227,6 @@ def test_a_near_argument_is_suggested_and_no_other() -> None:
 
 
 def test_command_lines_are_such_that_a_shell_takes_them() -> None:
-    line = _terminal().say(Wording(NextCall("search_genes", query='p53; rm "x" $HOME', organism="human")))
+    line = _terminal().say(FrontendText(NextCall("search_genes", query='p53; rm "x" $HOME', organism="human")))
 
     assert shlex.split(line.strip("`")) == ["entrez-kit", "gene", "search", 'p53; rm "x" $HOME', "--organism", "human"]

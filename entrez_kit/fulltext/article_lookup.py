@@ -54,7 +54,7 @@ def failure_of(error: EntrezKitError) -> Answer:
 
 
 @dataclass(slots=True)
-class Trail:
+class ArticleLookup:
     """One wanted article. ``lookup`` is set where its PMCID is not known: why.
 
     ``has_record`` tells whether PubMed or the ID Converter knows it, None where neither said so.

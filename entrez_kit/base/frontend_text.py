@@ -1,7 +1,7 @@
-"""Words for people and models with parts that each door says in its own way: calls, arguments, flags.
+"""Texts for people and models whose parts differ by front end: calls, arguments, flags.
 
-A hint names the next call as data. ``Wording`` puts such parts between plain words; taken as the text it is, it speaks
-Python. The terminal and the server have a ``Door`` each, which says the same in commands and flags, or in tools.
+A hint names the next call as data. ``FrontendText`` puts such parts between plain words. The terminal and the server
+have a ``Frontend`` each, which renders the parts as commands and flags, or as tools.
 """
 
 import json
@@ -37,7 +37,7 @@ class NextCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ByDoor:
+class PerFrontend:
     """What the terminal says otherwise than the rest; Python may have words of its own as well."""
 
     terminal: str
@@ -45,10 +45,10 @@ class ByDoor:
     python: str | None = None
 
 
-Part = str | Argument | NextCall | ByDoor
+Part = str | Argument | NextCall | PerFrontend
 
 
-class Door:
+class Frontend:
     """How Python says the parts of a wording; the other doors say some of them otherwise."""
 
     name: ClassVar[Literal["python", "terminal", "tools"]] = "python"
@@ -67,7 +67,7 @@ class Door:
 
     def say(self, text: str) -> str:
         """Return a text in the words of this door; a plain one is everybody's."""
-        return "".join(self._said(text.parts)) if isinstance(text, Wording) else text
+        return "".join(self._said(text.parts)) if isinstance(text, FrontendText) else text
 
     def _said(self, parts: tuple[Part, ...]) -> list[str]:
         said: list[str] = []
@@ -76,7 +76,7 @@ class Door:
                 said.append(self.say(part))
             elif isinstance(part, Argument):
                 said.append(self.argument(part))
-            elif isinstance(part, ByDoor):
+            elif isinstance(part, PerFrontend):
                 own = part.tools if self.name == "tools" or part.python is None else part.python
                 said.append(self.say(part.terminal if self.name == "terminal" else own))
             else:
@@ -100,22 +100,22 @@ def _literal(value: Any) -> str:
     return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
-PYTHON: Final = Door()
+PYTHON: Final = Frontend()
 
 
-class Wording(str):
+class FrontendText(str):
     """A text whose parts every door says in its own words; by itself it is in those of Python."""
 
     __slots__ = ("parts",)
     parts: tuple[Part, ...]
 
-    def __new__(cls, *parts: Part) -> "Wording":
+    def __new__(cls, *parts: Part) -> "FrontendText":
         text = super().__new__(cls, "".join(PYTHON._said(parts)))
         text.parts = parts
         return text
 
     @classmethod
-    def joined(cls, separator: str, parts: Iterable[Part]) -> "Wording":
+    def joined(cls, separator: str, parts: Iterable[Part]) -> "FrontendText":
         """Return parts with a separator between each two of them."""
         pieces: list[Part] = [piece for part in parts for piece in (separator, part)]
         return cls(*pieces[1:])
@@ -124,27 +124,27 @@ class Wording(str):
         return self.parts
 
 
-AGAIN: Final = ByDoor("Run the same command again", "Make the same call again")
+AGAIN: Final = PerFrontend("Run the same command again", "Make the same call again")
 """What to do where something passes by itself, or goes on from where it ended."""
-KEPT: Final = Wording(AGAIN, ": what was answered is in the cache, only the rest is asked for.")
-ANEW: Final = ByDoor(
+KEPT: Final = FrontendText(AGAIN, ": what was answered is in the cache, only the rest is asked for.")
+ANEW: Final = PerFrontend(
     "Run the same command again with --refresh",
     "Make the same call again in a little while",
     "Make the same call again with EntrezKit(refresh=True)",
 )
 """What to do about an answer that should not be taken from the cache."""
 
-OFFLINE_SWITCH: Final = ByDoor("--offline", "ENTREZ_KIT_OFFLINE", "offline=True")
-BASE_ADDRESS: Final = Wording("Check the base address", ByDoor(" with `entrez-kit config show`", ""), ".")
+OFFLINE_SWITCH: Final = PerFrontend("--offline", "ENTREZ_KIT_OFFLINE", "offline=True")
+BASE_ADDRESS: Final = FrontendText("Check the base address", PerFrontend(" with `entrez-kit config show`", ""), ".")
 
 
-def run(command: str, tools: str) -> ByDoor:
+def run(command: str, tools: str) -> PerFrontend:
     """Return the advice to run a command that only the terminal has, and what agents are told to do instead."""
-    return ByDoor(f"Run `entrez-kit {command}`", tools, f"In a terminal run `entrez-kit {command}`")
+    return PerFrontend(f"Run `entrez-kit {command}`", tools, f"In a terminal run `entrez-kit {command}`")
 
 
 REINDEX: Final = run("corpus reindex", "Ask whoever runs the server to make the index of the corpus anew")
 GIVE_IDS: Final = "Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz)."
-CHECK_IDS: Final = Wording(
+CHECK_IDS: Final = FrontendText(
     "Check the identifiers; to look for the article call ", NextCall("search_articles", query_term=...), "."
 )

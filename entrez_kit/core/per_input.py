@@ -15,10 +15,10 @@ from entrez_kit.base.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
-from entrez_kit.base.wording import listed
+from entrez_kit.base.frontend_text import listed
 from entrez_kit.core.batches import not_tried
-from entrez_kit.core.model import Request, Result, Warned, sparse
-from entrez_kit.core.operation import InParts, Operation, shortfall_of
+from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
+from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 
@@ -28,29 +28,29 @@ MOST_FAILURES: Final = 3
 """So many inputs in a row without an answer: the service is down, and what is not under way by then is not tried."""
 
 
-class EachRequest(Request):
+class PerInputRequest(Request):
     """The inputs, and what is asked of all of them."""
 
     inputs: list[str] = Field(min_length=1, description="One input per call, in order.")
     arguments: dict[str, Any] = Field(default={}, description="The other arguments of the operation.")
 
 
-class EachOutcome(Result):
+class PerInputOutcome(Result):
     """What became of one input; of a ``partial`` one the result is there, and its message says what is missing."""
 
     input: str
     status: Status
-    message: str | None = sparse()
+    message: str | None = omit_if_empty()
 
 
-Shortfall = Callable[[list[EachOutcome], int], EntrezKitError | None]
+MissingErrorBuilder = Callable[[list[PerInputOutcome], int], EntrezKitError | None]
 """Turns the outcomes that lack something, and how many inputs were found, into the error that goes with them."""
 
 
-def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
+def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKitError | None:
     named = listed(one.input for one in missing)
     hint = "Check the identifiers that are named; the others were answered." if found else ""
-    return shortfall_of(
+    return build_missing_error(
         missing,
         found,
         "input",
@@ -60,26 +60,26 @@ def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | No
     )
 
 
-class EachResult(Warned):
+class PerInputResult(Warned):
     """The results in the order of the inputs; ``outcomes`` is present when anything is missing."""
 
     RECORDS: ClassVar = "results"
 
     results: list[Any]
-    outcomes: list[EachOutcome] = sparse([])
+    outcomes: list[PerInputOutcome] = omit_if_empty([])
 
 
 @dataclass(frozen=True, slots=True)
-class EachAnswer(Generic[Res]):
+class PerInputAnswer(Generic[Res]):
     """One input, and the result or the error it came to."""
 
     input: str
     result: Res | None = None
     error: EntrezKitError | None = None
 
-    def outcome(self) -> EachOutcome:
+    def outcome(self) -> PerInputOutcome:
         """Return what became of the input, without the result."""
-        error = self.error or (self.result.shortfall() if self.result is not None else None)
+        error = self.error or (self.result.missing_error() if self.result is not None else None)
         status: Status = "found"
         if error is not None:
             if self.result is not None:
@@ -88,10 +88,12 @@ class EachAnswer(Generic[Res]):
                 status = "invalid"
             else:
                 status = "not_found" if isinstance(error, EntityNotFound) else "error"
-        return EachOutcome(input=self.input, status=status, message=str(error.message) if error is not None else None)
+        return PerInputOutcome(
+            input=self.input, status=status, message=str(error.message) if error is not None else None
+        )
 
 
-class Each(InParts[str, EachAnswer[Res]]):
+class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     """What becomes of each input, in order; several are asked for at a time, one that stands there twice once.
 
     ``answers`` has each of them, by its input.
@@ -100,16 +102,21 @@ class Each(InParts[str, EachAnswer[Res]]):
     PART = 1
 
     def __init__(
-        self, services: Services, request: EachRequest, operation: Operation[Any, Res], field: str, shortfall: Shortfall
+        self,
+        services: Services,
+        request: PerInputRequest,
+        operation: Operation[Any, Res],
+        field: str,
+        missing_error: MissingErrorBuilder,
     ) -> None:
         super().__init__(services, request.inputs)
         self._arguments, self._operation, self._field = request.arguments, operation, field
-        self._shortfall = shortfall
-        self.answers: dict[str, EachAnswer[Res]] = {}
+        self._missing_error = missing_error
+        self.answers: dict[str, PerInputAnswer[Res]] = {}
         self._failures = 0
         self._down: EntrezKitError | None = None
 
-    def __iter__(self) -> Iterator[EachAnswer[Res]]:
+    def __iter__(self) -> Iterator[PerInputAnswer[Res]]:
         distinct = list(dict.fromkeys(self._inputs))
         at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
         self._answers = in_order((partial(self._ask, one) for one in distinct), at_once)
@@ -118,7 +125,7 @@ class Each(InParts[str, EachAnswer[Res]]):
         finally:
             del self._answers  # what is under way is given up where nobody goes on reading
 
-    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[EachAnswer[Res]]:
+    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[PerInputAnswer[Res]]:
         for one in inputs:
             if one not in self.answers:
                 self.answers[one] = next(self._answers)
@@ -132,42 +139,42 @@ class Each(InParts[str, EachAnswer[Res]]):
                 self._down = not_tried(failed)
             yield item
 
-    def _outcome(self, item: EachAnswer[Res]) -> EachOutcome:
+    def _outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:
         return item.outcome()
 
-    def _ask(self, one: str) -> EachAnswer[Res]:
+    def _ask(self, one: str) -> PerInputAnswer[Res]:
         if self._down is not None:
-            return EachAnswer(one, error=self._down)
+            return PerInputAnswer(one, error=self._down)
         try:
             request = self._operation.build({**self._arguments, self._field: one})
-            return EachAnswer(one, result=self._operation.answer(self._services, request))
+            return PerInputAnswer(one, result=self._operation.answer(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
-            return EachAnswer(one, error=exc)
+            return PerInputAnswer(one, error=exc)
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or to a part."""
-        return self._shortfall(self.missing, self.found)
+        return self._missing_error(self.missing, self.found)
 
 
-def each(
+def per_input(
     operation: Operation[Any, Any],
     field: str,
-    result: type[Result] = EachResult,
-    shortfall: Shortfall = _shortfall_of,
-) -> Operation[EachRequest, Any]:
+    result: type[Result] = PerInputResult,
+    missing_error: MissingErrorBuilder = _build_missing_error,
+) -> Operation[PerInputRequest, Any]:
     """Return the operation that takes several of an argument that another takes one of.
 
     Args:
         operation: has a single answer.
         field: the argument.
         result: the document of all answers; its ``RECORDS`` are the results, and it has ``outcomes``.
-        shortfall: the error where some are missing, in words of its own.
+        missing_error: the error where some are missing, in words of its own.
     """
 
-    def outcomes(services: Services, request: EachRequest) -> Each[Any]:
-        return Each(services, request, operation, field, shortfall)
+    def outcomes(services: Services, request: PerInputRequest) -> PerInput[Any]:
+        return PerInput(services, request, operation, field, missing_error)
 
-    def collect(request: EachRequest, items: Each[Any]) -> Result:
+    def collect(request: PerInputRequest, items: PerInput[Any]) -> Result:
         found = list(items)
         results = [item.result for item in found if item.result is not None]
         said = [item.outcome() for item in found] if items.missing else []
@@ -178,7 +185,7 @@ def each(
         function=None,
         outcomes=outcomes,
         collect=collect,
-        request=EachRequest,
+        request=PerInputRequest,
         result=result,
         argument_error=None,
     )

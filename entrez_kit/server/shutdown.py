@@ -21,7 +21,7 @@ SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "
 logger = logging.getLogger("entrez_kit.server")
 
 
-class Ending:
+class Shutdown:
     """The one way out of a running server.
 
     Args:

@@ -18,7 +18,7 @@ SCOPE_PREFIX: Final = "entrez-kit:"
 
 
 @dataclass(frozen=True, slots=True)
-class ToolFacts:
+class ToolDefinition:
     """An operation as a list of tools has it; ``inputs`` and ``outputs`` are JSON Schemas."""
 
     name: str
@@ -32,7 +32,7 @@ class ToolFacts:
     outputs: dict[str, Any]
 
     @classmethod
-    def of(cls, operation: Operation[Any, Any]) -> "ToolFacts":
+    def of(cls, operation: Operation[Any, Any]) -> "ToolDefinition":
         """Return the facts of an operation, with the bounds that hold for MCP calls."""
         from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema
 
@@ -77,7 +77,7 @@ def no_scope(what: str, scope: str) -> NotConfigured:
     )
 
 
-def facts_of_catalogue() -> list[ToolFacts]:
+def facts_of_catalogue() -> list[ToolDefinition]:
     """Return the facts of every operation, in the order of the catalogue."""
     text = files("entrez_kit.server").joinpath(FILE_NAME).read_text(encoding="utf-8")
-    return [ToolFacts(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(text)["tools"]]
+    return [ToolDefinition(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(text)["tools"]]

@@ -33,7 +33,7 @@ def shared_limiter(settings: Settings, service: str) -> Limiter:
     )
 
 
-class Gate:
+class RateGate:
     """Let requests out at the pace of their service.
 
     Args:
@@ -78,7 +78,7 @@ class Gate:
                 self._waiting -= 1
 
     @contextmanager
-    def seat(self, call: Call, deadline: float) -> Iterator[None]:
+    def slot(self, call: Call, deadline: float) -> Iterator[None]:
         """Hold one of the places in flight, where the service limits these.
 
         Raises:

@@ -7,7 +7,7 @@ import pytest
 from mcp_types import CallToolResult, TextContent
 
 from entrez_kit.base.tracing import Trace, TracedRequest
-from entrez_kit.server.kept_answers import KeptAnswers
+from entrez_kit.server.response_cache import ResponseCache
 
 HOUR = 3600.0
 
@@ -22,13 +22,13 @@ def answer(characters: int) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text="x" * characters)])
 
 
-def kept(answers: KeptAnswers, *tools: str) -> list[str]:
+def kept(answers: ResponseCache, *tools: str) -> list[str]:
     """Return those tools whose answer is there."""
     return [tool for tool in tools if answers.get(tool, {}, None) is not None]
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:
-    answers = KeptAnswers(most_characters=30)
+    answers = ResponseCache(most_characters=30)
     for tool in ("a", "b", "c"):
         answers.keep(tool, {}, None, answer(10), trace(time.time() + HOUR))
     assert kept(answers, "b", "c", "a") == ["b", "c", "a"]
@@ -38,7 +38,7 @@ def test_what_was_not_used_for_longest_goes_first() -> None:
 
 
 def test_an_answer_that_does_not_fit_displaces_nothing() -> None:
-    answers = KeptAnswers(most_characters=30)
+    answers = ResponseCache(most_characters=30)
     answers.keep("small", {}, None, answer(10), trace(time.time() + HOUR))
     answers.keep("large", {}, None, answer(31), trace(time.time() + HOUR))
 
@@ -46,7 +46,7 @@ def test_an_answer_that_does_not_fit_displaces_nothing() -> None:
 
 
 def test_a_newer_answer_takes_the_place_of_the_older() -> None:
-    answers = KeptAnswers(most_characters=30)
+    answers = ResponseCache(most_characters=30)
     for characters in (30, 20):
         answers.keep("a", {}, None, answer(characters), trace(time.time() + HOUR))
     answers.keep("b", {}, None, answer(10), trace(time.time() + HOUR))
@@ -56,14 +56,14 @@ def test_a_newer_answer_takes_the_place_of_the_older() -> None:
 
 @pytest.mark.parametrize("until", [(), (0.0,), (HOUR, 0.0), (HOUR, -1.0)])
 def test_what_no_cache_keeps_is_not_kept(until: Sequence[float]) -> None:
-    answers = KeptAnswers()
+    answers = ResponseCache()
     answers.keep("a", {}, None, answer(1), trace(*(time.time() + moment if moment else 0.0 for moment in until)))
 
     assert kept(answers, "a") == []
 
 
 def test_other_arguments_are_another_call_whatever_their_order() -> None:
-    answers = KeptAnswers()
+    answers = ResponseCache()
     answers.keep("a", {"x": {"b": 1, "c": [1, 2]}, "y": "1"}, None, answer(1), trace(time.time() + HOUR))
 
     assert answers.get("a", {"y": "1", "x": {"c": [1, 2], "b": 1}}, None) is not None
@@ -73,7 +73,7 @@ def test_other_arguments_are_another_call_whatever_their_order() -> None:
 
 
 def test_a_caller_whose_token_allows_something_else_gets_no_answer_of_another() -> None:
-    answers = KeptAnswers()
+    answers = ResponseCache()
     answers.keep("a", {}, ("pubmed", "gene"), answer(1), trace(time.time() + HOUR))
 
     assert answers.get("a", {}, {"gene", "pubmed"}) is not None

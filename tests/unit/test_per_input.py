@@ -4,9 +4,9 @@ import threading
 
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.settings import load_settings
-from entrez_kit.core.each import EachRequest, each
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Operation
+from entrez_kit.core.per_input import PerInputRequest, per_input
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import departed
 
@@ -45,7 +45,7 @@ def test_several_inputs_are_asked_for_at_a_time_and_answered_in_order() -> None:
     )
     services = Services(load_settings({}, environ={}))
 
-    found = each(one, "name").answer(services, EachRequest(inputs=["c", "b", "a", "c"]))
+    found = per_input(one, "name").answer(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
 
     assert [item.name for item in found.results] == ["c", "a", "c"]
     assert [(item.input, item.status) for item in found.outcomes] == [

@@ -21,7 +21,7 @@ Key = tuple[str, str, frozenset[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswer:
+class CachedResponse:
     """A whole answer, the requests behind it, and the Unix times at which it expires and was kept."""
 
     result: CallToolResult
@@ -31,7 +31,7 @@ class KeptAnswer:
     kept_at: float
 
 
-class KeptAnswers:
+class ResponseCache:
     """The answers used last, in memory, and no more of them than so many characters. Safe for threads.
 
     What counts, and until when, is what the cache of replies says: an answer is kept when it was made of replies alone
@@ -43,9 +43,9 @@ class KeptAnswers:
         self._most = most_characters
         self._size = 0
         self._lock = threading.Lock()
-        self._answers: OrderedDict[Key, KeptAnswer] = OrderedDict()
+        self._answers: OrderedDict[Key, CachedResponse] = OrderedDict()
 
-    def get(self, tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> KeptAnswer | None:
+    def get(self, tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> CachedResponse | None:
         """Return the answer to a call by somebody with these scopes, or None."""
         key = _key(tool, arguments, scopes)
         with self._lock:
@@ -73,7 +73,7 @@ class KeptAnswers:
             return
         with self._lock:
             self._drop(key)
-            self._answers[key] = KeptAnswer(result, trace, until, size, time.time())
+            self._answers[key] = CachedResponse(result, trace, until, size, time.time())
             self._size += size
             while self._size > self._most:
                 self._drop(next(iter(self._answers)))
