@@ -24,7 +24,7 @@ logger = logging.getLogger("entrez_kit.server")
 
 CHUNK: Final = 65_536
 MAX_LINE: Final = 16_000_000
-"""No message is that long; the rest of such a line is skipped, and the client told so."""
+"""The limit of a message in bytes. A longer line is refused at once, and its rest is skipped."""
 TOO_LONG: Final = refusal(f"No message may be longer than {MAX_LINE:,} bytes.")
 
 
@@ -43,7 +43,7 @@ def _wire() -> Iterator[tuple[Callable[[], bytes], BinaryIO]]:
     if standard != (0, 1):
         printed, sys.stdout = sys.stdout, sys.stderr
         try:
-            yield sys.stdin.buffer.readline, printed.buffer
+            yield lambda: sys.stdin.buffer.readline(CHUNK), printed.buffer
         finally:
             sys.stdout = printed
         return
@@ -91,14 +91,23 @@ class _Lines:
 
 
 def _split(read: Callable[[], bytes]) -> Iterator[bytes]:
-    """Yield the lines of a stream; of one that is too long the end is left out, but for a byte that tells so."""
+    """Yield the lines of a stream. A line over the limit is yielded as soon as it exceeds it; the rest is skipped."""
     held = bytearray()
+    is_skipping = False
     while chunk := read():
         *lines, rest = chunk.split(b"\n")
         for line in lines:
-            yield bytes(held) + line
+            if not is_skipping:
+                yield bytes(held) + line
             held.clear()
-        held += rest[: MAX_LINE + 1 - len(held)]
+            is_skipping = False
+        if is_skipping:
+            continue
+        held += rest
+        if len(held) > MAX_LINE:
+            yield bytes(held)
+            held.clear()
+            is_skipping = True
     if held:
         yield bytes(held)
 

@@ -374,3 +374,39 @@ def test_the_answers_of_one_session_come_while_another_call_waits(host_for: Host
 
     assert answer["result"] == {}
     assert time.monotonic() - started < QUICK
+
+
+def _peak_memory(process: "subprocess.Popen[bytes]") -> int:
+    """Return the largest memory that a process has used, in bytes."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs the proc file system")
+def test_a_line_without_an_end_is_refused_in_flat_memory_and_the_server_goes_on(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    before = _peak_memory(host.process)
+    assert host.process.stdin is not None
+    piece = b"x" * 1_000_000
+    for _ in range(200):
+        host.process.stdin.write(piece)
+    host.process.stdin.flush()
+    refused = host.receive()
+    assert refused["error"]["code"] == -32600
+    assert "id" not in refused or refused["id"] is None
+
+    host.write("the end of the line")
+    assert host.ask("ping")["result"] == {}
+    assert _peak_memory(host.process) - before < 80_000_000
+    assert host.leave()[0] == 0
+
+
+def test_a_long_line_does_not_hide_the_message_after_it(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    host.write(b"[" * 17_000_000 + b"\n" + b'{"jsonrpc": "2.0", "id": "after", "method": "ping"}')
+
+    answers = [host.receive(), host.receive()]
+    assert answers[0]["error"]["code"] == -32600
+    assert (answers[1]["id"], answers[1]["result"]) == ("after", {})
