@@ -217,7 +217,7 @@ def unavailable_page(without: Sequence[FulltextOutcome]) -> str:
             again = ", try again" if item.retryable else ""
             items.append(f"- **{_inner(item.id)}**: {item.reason}{again}")
             items += [f"  - {_answer(tier, _inner)}" for tier in item.tried_tiers]
-    items += [f"- **{_inner(one.id)}**: no PMID, PMCID or DOI" for one in without if one.status == "invalid"]
+    items += [f"- **{_inner(one.id)}**: not a PMID, PMCID or DOI" for one in without if one.status == "invalid"]
     return "\n".join(["# Without full text", "", *items, ""])
 
 

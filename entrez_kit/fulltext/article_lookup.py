@@ -1,4 +1,4 @@
-"""What is known of one wanted article on its way through the sources: ids, answers, and what came of it."""
+"""ArticleLookup: the ids, the answers of the sources and the text of one requested article."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
@@ -21,50 +21,51 @@ if TYPE_CHECKING:
     from entrez_kit.fulltext.jats.article import JatsArticle
 
 _REASONS: Final[dict[Outcome, Reason]] = {"miss": "not-found", "no-fulltext": "no-epmc-fulltext"}
-"""Outcomes that go by another name as the reason why there is no text."""
+"""Outcomes whose public reason has a different name."""
 _WEIGHT: Final[tuple[Outcome, ...]] = ("not-attempted", "miss", "no-body", "parse-failed", "service-error")
-"""Of two answers of one tier the weightier one counts: a source that did not answer may still have the text."""
+"""Outcomes in increasing weight; the heavier of two answers of one tier counts. A failed source may have the text."""
 
 EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
 UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
 OFFLINE: Final = "offline mode"
-"""In what every source says in offline mode of what the cache does not have."""
+"""Part of each source's message in offline mode if the cache has no reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a source answered; ``front`` is all of the article where it has no more."""
+    """A source's answer without a text; ``front`` is the front matter, if it has only that."""
 
     outcome: Outcome
     detail: str | None = None
     front: PmcArticle | None = None
 
     def and_then(self, other: "Answer") -> "Answer":
-        """Join the answers of two places of one tier."""
+        """Combine the answers of two sources of one tier."""
         weightier = max(self, other, key=lambda answer: _WEIGHT.index(answer.outcome))
         details = dict.fromkeys(answer.detail for answer in (self, other) if answer.detail)
         detail = "; ".join(detail for detail in details if detail) or None
         return Answer(weightier.outcome, detail, self.front or other.front)
 
 
-def failure_of(error: EntrezKitError) -> Answer:
-    """Return the answer of a source that failed: a document that cannot be read is told from a service that is down."""
+def convert_failure(error: EntrezKitError) -> Answer:
+    """Return the answer for a failed source: parse-failed for an invalid document, otherwise service-error."""
     unreadable = error.details.get("endpoint") == ENDPOINT
     return Answer("parse-failed" if unreadable else "service-error", error.message.rstrip("."))
 
 
 @dataclass(slots=True)
 class ArticleLookup:
-    """One wanted article. ``lookup`` is set where its PMCID is not known: why.
+    """The lookup of one article.
 
-    ``has_record`` tells whether PubMed or the ID Converter knows it, None where neither said so.
+    ``pmcid_problem`` is the reason if its PMCID is unknown. ``has_record`` is whether PubMed or the ID Converter knows
+    the article; None if neither answered.
     """
 
     wanted: Identifier
     pmid: str | None = None
     pmcid: str | None = None
     doi: str | None = None
-    lookup: Answer | None = None
+    pmcid_problem: Answer | None = None
     doi_error: EntrezKitError | None = None
     pubmed_asked: bool = False
     has_record: bool | None = None
@@ -78,40 +79,40 @@ class ArticleLookup:
     standing_error: EntrezKitError | None = None
 
     def __post_init__(self) -> None:
-        """Begin with the id that was given."""
+        """Set the id that was given."""
         setattr(self, self.wanted.kind, self.wanted.value)
 
     @property
     def known_pmid(self) -> str | None:
-        """The article's PMID, be it from the text itself."""
+        """The article's PMID, also if only the text has it."""
         return self.pmid or (self.jats.front.pmid if self.jats is not None else None)
 
     @property
     def is_found(self) -> bool:
-        """Tell whether there is a text."""
+        """Whether a text was found."""
         return self.jats is not None or self.copy is not None
 
     @property
     def is_without_pmc_text(self) -> bool:
-        """Whether PMC cannot have its text, or answered without one."""
+        """Whether PMC has no text, or cannot have one without a PMCID."""
         return not self.is_found and (self.pmcid is None or any(tried.tier == "pmc" for tried in self.tried))
 
     @property
     def is_unknown(self) -> bool:
-        """Tell whether nobody knows it: PubMed's word on a PMID is final, else all who were asked must have said so."""
+        """Whether no source knows the article: PubMed decides for a PMID, otherwise all sources together."""
         outcomes = {tried.outcome for tried in self.tried} - {"not-attempted", "miss"}
         if outcomes - {"service-error"} or self.has_record:
             return False
         return self.has_record is False or not outcomes
 
     def learn(self, *, pmid: str | None = None, pmcid: str | None = None, doi: str | None = None) -> None:
-        """Take over ids that are not known yet."""
+        """Set ids that are not known yet."""
         self.pmid = self.pmid or pmid
         self.pmcid = self.pmcid or pmcid
         self.doi = self.doi or doi
 
     def note(self, tier: Tier, answer: Answer | None) -> None:
-        """Write down what a tier answered that has no text, and take over ids it named."""
+        """Record the answer of a tier without a text, and the ids in it."""
         if answer is None:
             return
         if answer.front is not None:
@@ -119,7 +120,7 @@ class ArticleLookup:
         self.tried.append(TriedTier(tier=tier, outcome=answer.outcome, detail=answer.detail))
 
     def unavailable(self, identifier: Identifier) -> Unavailable:
-        """Return the entry for an id without full text, in its normal form."""
+        """Return the ``unavailable`` entry for a normalized id."""
         outcomes = [tried.outcome for tried in self.tried]
         asked = [outcome for outcome in outcomes if outcome != "not-attempted"]
         return Unavailable(

@@ -1,6 +1,6 @@
-"""From ids to texts: PMC, then Europe PMC, then open-access copies; one outcome per id, in order.
+"""Find the full text of articles: PMC, then Europe PMC, then open-access copies; one outcome per id, in order.
 
-A source that fails is one more answer on an article's trail, and never the end of the others.
+If a source fails, the lookup records its error and continues with the next source.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.standing_lookup import Standings
 
 BATCH: Final = 10
-"""Articles asked for at a time: one has up to some megabytes."""
+"""Articles per request; one may have several megabytes."""
 AT_ONCE: Final = 2
-"""Batches under way: the next one is asked for while one is being read."""
+"""Batches in progress: the next one is requested while one is parsed."""
 
 
-def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[ArticleLookup]:
-    """Yield what became of each id, in order, in batches. The same id twice is asked for once."""
+def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterator[ArticleLookup]:
+    """Yield the lookup of each id, in order. A repeated id is requested once."""
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
-    calls = (partial(_follow, services, batch, is_only=len(batches) == 1) for batch in batches)
+    calls = (partial(_look_up_batch, services, batch, is_only=len(batches) == 1) for batch in batches)
     done = 0
     tracing.step(done, len(wanted))
     for batch in in_order(calls, min(len(batches), AT_ONCE)):
@@ -36,85 +36,89 @@ def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Article
         yield from batch
 
 
-def _follow(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
-    """Follow the articles of a batch. What depends on no answer is asked before it is there."""
+def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
+    """Look up a batch of articles; requests that do not depend on another reply are sent at once."""
     from entrez_kit.fulltext.find_ids import find_dois, find_pmcids
 
     by_key = {identifier.key: ArticleLookup(identifier) for identifier in reversed(batch)}
-    trails = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
-    # Loading what reads texts takes a while: it is done while the converter is asked.
-    _side_by_side([partial(find_pmcids, services, trails), partial(import_module, "entrez_kit.fulltext.tiers")])
+    lookups = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
+    # Importing the parsers takes some time, so it happens during the converter's request.
+    _run_parallel([partial(find_pmcids, services, lookups), partial(import_module, "entrez_kit.fulltext.tiers")])
     from entrez_kit.fulltext.tiers import EuropePMCHits, ask_unpaywall
 
-    in_pmc = [trail for trail in trails if trail.pmcid is not None]
-    hits = EuropePMCHits(services, trails)
-    # Most of what PMC has will be found, and how it stands depends on no text: that is asked meanwhile.
-    early = {trail.pmid: None for trail in trails if trail.pmid is not None} if in_pmc else {}
+    in_pmc = [lookup for lookup in lookups if lookup.pmcid is not None]
+    hits = EuropePMCHits(services, lookups)
+    # Most of these texts will be found, and the publication status does not depend on the text: request it now.
+    early = {lookup.pmid: None for lookup in lookups if lookup.pmid is not None} if in_pmc else {}
     standings: list[Standings] = []
     all_at_once(
         [
-            partial(_ask_pmc, services, in_pmc, hits, is_only=is_only),
-            partial(_side_by_side, [partial(_look, services, trail, hits) for trail in trails if trail.pmcid is None]),
-            partial(_ask_standings, services, list(early), standings),
+            partial(_read_pmc, services, in_pmc, hits, is_only=is_only),
+            partial(
+                _run_parallel, [partial(_look_up, services, lookup, hits) for lookup in lookups if lookup.pmcid is None]
+            ),
+            partial(_fetch_standings, services, list(early), standings),
         ]
     )
     tracing.checkpoint()
-    without_doi = [trail for trail in trails if not trail.is_found and trail.doi is None]
+    without_doi = [lookup for lookup in lookups if not lookup.is_found and lookup.doi is None]
     if services.settings.unpaywall_email is not None:
-        find_dois(services, without_doi)  # all in one request
-    asked = in_order([partial(ask_unpaywall, services, trail) for trail in without_doi], len(without_doi))
-    for trail, answer in zip(without_doi, asked, strict=True):
-        trail.note("unpaywall", answer)
-    found = [trail for trail in trails if trail.is_found]
-    _ask_standings(services, [pmid for trail in found if (pmid := trail.known_pmid) and pmid not in early], standings)
-    for trail in found:
+        find_dois(services, without_doi)  # one request for all
+    asked = in_order([partial(ask_unpaywall, services, lookup) for lookup in without_doi], len(without_doi))
+    for lookup, answer in zip(without_doi, asked, strict=True):
+        lookup.note("unpaywall", answer)
+    found = [lookup for lookup in lookups if lookup.is_found]
+    _fetch_standings(
+        services, [pmid for lookup in found if (pmid := lookup.known_pmid) and pmid not in early], standings
+    )
+    for lookup in found:
         for said in standings:
-            trail.standing = said.known.get(trail.known_pmid or "", trail.standing)
-            trail.standing_error = said.unknown.get(trail.known_pmid or "", trail.standing_error)
+            lookup.standing = said.known.get(lookup.known_pmid or "", lookup.standing)
+            lookup.standing_error = said.unknown.get(lookup.known_pmid or "", lookup.standing_error)
     return [by_key[identifier.key] for identifier in batch]
 
 
-def _ask_pmc(services: Services, trails: Sequence[ArticleLookup], hits: "EuropePMCHits", *, is_only: bool) -> None:
-    """Ask PMC for all in one request; from there no article waits for another, each goes its own way.
+def _read_pmc(services: Services, lookups: Sequence[ArticleLookup], hits: "EuropePMCHits", *, is_only: bool) -> None:
+    """Request all articles from PMC at once, then continue each article separately.
 
-    Who asks for few articles waits for the slowest: while PMC is asked, its bucket is asked which of them it has. Where
-    another batch is read meanwhile, it is asked about those alone that PMC has not.
+    For a single batch, the versions in PMC's bucket are requested at the same time, to save waiting. If there are more
+    batches, the bucket is asked only about articles that PMC did not return.
     """
     from entrez_kit.fulltext.tiers import find_version, read_pmc
 
     read: Read = {}
-    finders = [partial(find_version, services, trail, read) for trail in trails]
+    finders = [partial(find_version, services, lookup, read) for lookup in lookups]
     versions: Sequence[Callable[[], str]] = begun(finders) if is_only else finders
-    read |= read_pmc(services, trails)
-    _side_by_side(
-        [partial(_look, services, trail, hits, read, find) for trail, find in zip(trails, versions, strict=True)]
+    read |= read_pmc(services, lookups)
+    _run_parallel(
+        [partial(_look_up, services, lookup, hits, read, find) for lookup, find in zip(lookups, versions, strict=True)]
     )
 
 
-def _look(
+def _look_up(
     services: Services,
-    trail: ArticleLookup,
+    lookup: ArticleLookup,
     hits: "EuropePMCHits",
     read: "Read | None" = None,
     version: Callable[[], str] | None = None,
 ) -> None:
-    """Take what PMC said of an article; where that is no text, ask the sources after it in turn."""
+    """Take PMC's answer for an article; if it has no text, ask the other sources in turn."""
     from entrez_kit.fulltext.tiers import ask_europepmc, ask_unpaywall, take_pmc
 
-    trail.note("pmc", take_pmc(services, trail, read, version))
-    if not trail.is_found:
-        trail.note("europepmc", ask_europepmc(services, trail, hits))
-    if not trail.is_found and trail.doi is not None:
-        trail.note("unpaywall", ask_unpaywall(services, trail))
+    lookup.note("pmc", take_pmc(services, lookup, read, version))
+    if not lookup.is_found:
+        lookup.note("europepmc", ask_europepmc(services, lookup, hits))
+    if not lookup.is_found and lookup.doi is not None:
+        lookup.note("unpaywall", ask_unpaywall(services, lookup))
 
 
-def _side_by_side(calls: Sequence[Callable[[], object]]) -> None:
+def _run_parallel(calls: Sequence[Callable[[], object]]) -> None:
     for _ in in_order(calls, len(calls)):
         tracing.checkpoint()
 
 
-def _ask_standings(services: Services, pmids: Sequence[str], said: "list[Standings]") -> None:
-    """Ask PubMed how articles stand, all in one request: a text does not change when it is retracted."""
+def _fetch_standings(services: Services, pmids: Sequence[str], said: "list[Standings]") -> None:
+    """Fetch the publication status of articles from PubMed: the text of a retracted article does not change."""
     if pmids:
         from entrez_kit.pubmed.standing_lookup import look_up_standings
 

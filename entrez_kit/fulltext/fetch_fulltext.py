@@ -1,4 +1,4 @@
-"""Fetch full text: request and result models, and the operation over the chain of sources."""
+"""The operation that fetches full text, with its request and result models."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,52 +38,52 @@ KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "p
 _OPTIONS: Final = ("include_references", "sections", "max_sections", "max_characters", "overflow_mode")
 
 
-def _of_kind(text: str, kind: IdKind) -> Identifier | None:
+def _read_kind(text: str, kind: IdKind) -> Identifier | None:
     bare = text.strip()
     found = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
     return found if found is not None and found.kind == kind else None
 
 
-def _checked(kind: IdKind, what: str) -> AfterValidator:
-    """Refuse texts that are nothing of a kind."""
+def _validate_kind(kind: IdKind, what: str) -> AfterValidator:
+    """Return a validator that refuses texts that are not an id of a kind."""
 
     def check(text: str) -> str:
-        if _of_kind(text, kind) is None:
-            raise ValueError(f"{text[:50]!r} is no {what}")
+        if _read_kind(text, kind) is None:
+            raise ValueError(f"{text[:50]!r} is not a {what}")
         return text
 
     return AfterValidator(check)
 
 
-def _doi(text: str) -> str:
-    if len(text.strip()) < 3:  # one of a form nobody has seen is for the services to judge
-        raise ValueError(f"{text!r} is no DOI such as 10.1000/xyz123")
+def _validate_doi(text: str) -> str:
+    if len(text.strip()) < 3:  # the services decide about unusual forms
+        raise ValueError(f"{text!r} is not a DOI such as 10.1000/xyz123")
     return text
 
 
 class FulltextRequest(Request):
-    """Which articles, by one kind of id, and how much of them."""
+    """The articles, by one kind of id, and the parts to return."""
 
-    pmids: list[Annotated[str, _checked("pmid", "PMID; give digits, one PMID per entry")]] | None = Field(
+    pmids: list[Annotated[str, _validate_kind("pmid", "PMID; give digits, one PMID per entry")]] | None = Field(
         default=None, max_length=MAX_IDS, description="PMIDs. Give exactly one of pmids, pmcids, dois."
     )
-    pmcids: list[Annotated[str, _checked("pmcid", "PMCID such as PMC1234567")]] | None = Field(
+    pmcids: list[Annotated[str, _validate_kind("pmcid", "PMCID such as PMC1234567")]] | None = Field(
         default=None, max_length=MAX_IDS, description="PMCIDs."
     )
-    dois: list[Annotated[str, AfterValidator(_doi)]] | None = Field(
+    dois: list[Annotated[str, AfterValidator(_validate_doi)]] | None = Field(
         default=None, max_length=MAX_IDS, description="DOIs, e.g. 10.5555/ekit.2019.0001."
     )
-    include_references: bool = Field(default=False, description="With reference lists.")
+    include_references: bool = Field(default=False, description="Include reference lists.")
     sections: list[str] = Field(
         default=[], max_length=50, description="Only sections whose titles contain one of these texts, e.g. methods."
     )
-    max_sections: int | None = Field(default=None, ge=1, le=50, description="How many sections per article.")
+    max_sections: int | None = Field(default=None, ge=1, le=50, description="Maximum number of sections per article.")
     max_characters: int | None = Field(
-        default=None, ge=1, le=MAX_CHARACTERS, description="How many characters of section text per article."
+        default=None, ge=1, le=MAX_CHARACTERS, description="Maximum characters of section text per article."
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",
-        description="Past max_characters: truncate fills in order, outline gives every section a share.",
+        description="Above max_characters: truncate fills in order, outline gives every section a share.",
     )
     ids: SkipJsonSchema[list[str] | None] = Field(
         default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."
@@ -93,7 +93,7 @@ class FulltextRequest(Request):
     )
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Self:
+    def _check_kinds(self) -> Self:
         given = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
         if len(given) != 1:
             message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
@@ -101,18 +101,18 @@ class FulltextRequest(Request):
         return self
 
     def inputs(self) -> list[tuple[str, Identifier | None]]:
-        """Return the ids, in order, with what they were read as."""
-        of_kinds = [(text, _identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
+        """Return the inputs in order, each with its identifier; None if it is not an id."""
+        of_kinds = [(text, _read_identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
         return [*of_kinds, *((text, read_identifier(text)) for text in self.ids or ())]
 
 
-def _identifier(text: str, kind: IdKind) -> Identifier:
-    found = _of_kind(text, kind)
+def _read_identifier(text: str, kind: IdKind) -> Identifier:
+    found = _read_kind(text, kind)
     return Identifier(kind, text.strip() if found is None else found.value, text)
 
 
 class FulltextResult(Collected):
-    """Articles in the order of the ids; every id without one is in ``unavailable``, with what every source answered."""
+    """Articles in the order of the ids; ``unavailable`` has the other ids with the answers of the sources."""
 
     RECORDS: ClassVar = "articles"
 
@@ -123,15 +123,13 @@ class FulltextResult(Collected):
     warnings: list[Warn] = omit_if_empty([])
 
 
-def build_missing_error(
-    unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()
-) -> EntrezKitError | None:
-    """Return the error that goes with a document in which some ids have no text.
+def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()) -> EntrezKitError | None:
+    """Return the error for a result in which some ids have no text.
 
     Args:
-        unavailable: the ids without one.
-        found: how many articles there are.
-        invalid: inputs that are no ids.
+        unavailable: the ids without full text.
+        found: the number of articles found.
+        invalid: inputs that are not ids.
     """
     if not unavailable and not invalid:
         return None
@@ -145,31 +143,29 @@ def build_missing_error(
     named = listed([*(item.id for item in unavailable), *invalid])
     if not unavailable:
         return InvalidInput(
-            f"No identifier of an article: {named}.",
+            f"Not an identifier of an article: {named}.",
             invalid_input=invalid[0],
             recovery_hint=GIVE_IDS,
             details={**details, "reason": "invalid_identifiers"},
         )
     failed = [item.id for item in unavailable if item.retryable]
     tried = [one for item in unavailable for one in item.tried_tiers]
-    # Where a source failed nobody can say that there is no text; and of a part the status says that it is one.
+    # If a source failed, the text may exist; a partial result reports this in its status.
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
         is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
-        ask = FrontendText("The cache does not have it; ask without ", OFFLINE_SWITCH, ".")
+        ask = Wording("The cache does not have it. Try again without ", OFFLINE_SWITCH, ".")
         return UpstreamError(
-            f"No full text of {listed(failed)}: not every source answered.",  # details.missing has the others
+            f"No full text of {listed(failed)}: not every source answered.",  # details.missing has all ids
             recovery_hint=ask if is_offline else KEPT,
             details={**details, "reason": "incomplete"},
         )
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
-    hint = FrontendText(
-        "The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts."
-    )
+    hint = Wording("The entries of `unavailable` have the answer of each source; call ", abstract, " for abstracts.")
     if any(one.detail == UNPAYWALL_OFF for one in tried):
-        hint = FrontendText(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")
+        hint = Wording(hint, " Set UNPAYWALL_EMAIL to search for open-access copies.")
     if failed:
-        hint = FrontendText(hint, " Where `retryable` is true, a source did not answer: try again.")
+        hint = Wording(hint, " If `retryable` is true, a source did not answer: try again.")
     nobody = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
         f"No source knows {named}." if nobody else f"No full text of {named}.",
@@ -181,7 +177,7 @@ def build_missing_error(
 
 @dataclass(frozen=True, slots=True)
 class FulltextOutcome:
-    """What became of one id: an article, with what was cut off it, or why there is none; neither of what is no id."""
+    """The outcome of one input: an article with its cuts, or an ``unavailable`` entry; neither if it is not an id."""
 
     id: str
     article: PmcArticle | UnpaywallArticle | None = None
@@ -192,7 +188,7 @@ class FulltextOutcome:
 
     @property
     def status(self) -> Literal["found", "not_found", "invalid", "error"]:
-        """What became of the id, in a word."""
+        """The status of the input."""
         if self.article is not None:
             return "found"
         if self.unavailable is None:
@@ -201,7 +197,7 @@ class FulltextOutcome:
 
 
 class Fulltexts(Outcomes[FulltextOutcome]):
-    """What becomes of each id, in order, batch by batch."""
+    """Yields the outcome of each input, in order."""
 
     def __init__(self, services: Services, request: FulltextRequest) -> None:
         super().__init__()
@@ -220,11 +216,11 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         nothing = build_missing_error([], 0, self.invalid)
         if nothing is not None and not wanted:
             raise nothing
-        from entrez_kit.fulltext.chain import follow
+        from entrez_kit.fulltext.chain import look_up_articles
 
-        trails = follow(self._services, wanted)
+        lookups = look_up_articles(self._services, wanted)
         for text, identifier in inputs:
-            item = FulltextOutcome(text) if identifier is None else self._fetched(identifier, next(trails))
+            item = FulltextOutcome(text) if identifier is None else self._build_outcome(identifier, next(lookups))
             self.warnings += item.warnings
             if item.unavailable is not None:
                 self.unavailable.append(item.unavailable)
@@ -235,21 +231,21 @@ class Fulltexts(Outcomes[FulltextOutcome]):
                 self._omitted_sections += item.omitted_sections
             yield item
 
-    def _fetched(self, identifier: Identifier, trail: ArticleLookup) -> FulltextOutcome:
+    def _build_outcome(self, identifier: Identifier, lookup: ArticleLookup) -> FulltextOutcome:
         request, name = self._request, identifier.given.strip()
-        if trail.jats is not None:
-            return _from_jats(name, trail, request)
-        if trail.copy is None:
-            return FulltextOutcome(name, unavailable=trail.unavailable(identifier))
+        if lookup.jats is not None:
+            return _build_article(name, lookup, request)
+        if lookup.copy is None:
+            return FulltextOutcome(name, unavailable=lookup.unavailable(identifier))
         fields = FulltextRequest.model_fields
         ignored = [name for name in _OPTIONS if getattr(request, name) != fields[name].default]
-        trail.copy.standing = trail.standing
-        warnings = [_ignored(name, ignored)] if ignored else []
-        return FulltextOutcome(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])
+        lookup.copy.standing = lookup.standing
+        warnings = [_ignored_warning(name, ignored)] if ignored else []
+        return FulltextOutcome(name, lookup.copy, warnings=[*warnings, *_standing_warnings(lookup)])
 
     @property
     def truncation(self) -> Truncation | None:
-        """What was cut; None where nothing was."""
+        """The omitted text; None if the articles are complete."""
         if not self._cuts:
             return None
         return Truncation(
@@ -262,57 +258,57 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             articles=self._cuts,
         )
 
-    def missing_error(self) -> EntrezKitError | None:
-        """Report ids without full text."""
-        missing = build_missing_error(self.unavailable, self.found, self.invalid)
-        return missing or standing_error(self.warnings)
+    def shortfall(self) -> EntrezKitError | None:
+        """Return the error about ids without full text, if any."""
+        missing = shortfall_of(self.unavailable, self.found, self.invalid)
+        return missing or standing_shortfall(self.warnings)
 
 
 def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
     """Fetch full text: sections, tables, captions and, on request, references.
 
-    Use it when the abstract does not answer the question, e.g. pmcids ["PMC99000001"], sections ["methods"]. Looks in
-    PMC, Europe PMC, then for an open-access copy. Long articles are cut: ask with overflow_mode outline, then for
+    Use it when the abstract does not answer the question, e.g. pmcids ["PMC99000001"], sections ["methods"]. Searches
+    PMC, Europe PMC, then open-access copies. Long articles are cut: use overflow_mode outline first, then request
     sections.
 
     Args:
         services: the clients.
-        request: the articles, and how much of them.
+        request: the articles, and the parts to return.
 
     Raises:
-        InvalidInput: none or several kinds of ids were given.
+        InvalidInput: the request has no ids, or several kinds of ids.
 
     Source: ID Converter, EFetch (db=pmc), PMC's open-data bucket, Europe PMC, Unpaywall.
     """
     return Fulltexts(services, request)
 
 
-def _from_jats(name: str, trail: ArticleLookup, request: FulltextRequest) -> FulltextOutcome:
-    assert trail.jats is not None
-    front = trail.jats.front
+def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -> FulltextOutcome:
+    assert lookup.jats is not None
+    front = lookup.jats.front
     selected = select(
-        trail.jats.sections,
+        lookup.jats.sections,
         titles=request.sections,
         max_sections=request.max_sections,
         max_characters=request.max_characters,
         overflow_mode=request.overflow_mode,
     )
-    pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
-    standing = graver(trail.standing, front.standing)
+    pmid, pmcid = lookup.pmid or front.pmid, lookup.pmcid or front.pmcid
+    standing = graver(lookup.standing, front.standing)
     article = front.model_copy(
         update={
-            "via_source": "europepmc" if trail.via_europepmc else "pmc",
+            "via_source": "europepmc" if lookup.via_europepmc else "pmc",
             "pmcid": pmcid,
             "pmc_url": pmc_url(pmcid),
             "pmid": pmid,
             "pubmed_url": pubmed_url(pmid),
-            "doi": front.doi or trail.doi,
+            "doi": front.doi or lookup.doi,
             "retraction_status": None if (status := retraction_status(standing)) == "none" else status,
             "standing": standing,
             "sections": selected.sections,
-            "references": trail.jats.references if request.include_references or request.for_readers else [],
-            "epmc_id": trail.epmc_id,
-            "epmc_source": trail.epmc_source,
+            "references": lookup.jats.references if request.include_references or request.for_readers else [],
+            "epmc_id": lookup.epmc_id,
+            "epmc_source": lookup.epmc_source,
         }
     )
     cut = CutArticle(
@@ -326,28 +322,31 @@ def _from_jats(name: str, trail: ArticleLookup, request: FulltextRequest) -> Ful
         article,
         cut=cut if selected.is_cut else None,
         omitted_sections=selected.omitted_sections,
-        warnings=[*([_missed(name, trail, request)] if selected.missed else []), *_standing_unknown(trail)],
+        warnings=[
+            *([_missing_sections_warning(name, lookup, request)] if selected.missed else []),
+            *_standing_warnings(lookup),
+        ],
     )
 
 
-def _standing_unknown(trail: ArticleLookup) -> list[Warn]:
-    if trail.standing_error is None:
+def _standing_warnings(lookup: ArticleLookup) -> list[Warn]:
+    if lookup.standing_error is None:
         return []
-    return Standings(unknown={trail.known_pmid or "": trail.standing_error}).warnings
+    return Standings(unknown={lookup.known_pmid or "": lookup.standing_error}).warnings
 
 
-def _ignored(name: str, options: Sequence[str]) -> Warn:
+def _ignored_warning(name: str, options: Sequence[str]) -> Warn:
     *others, last = options
     listed = f"{', '.join(others)} and {last} were" if others else f"{last} was"
     return Warn(
         code="selection_ignored",
-        message=f"{name} comes from an open-access copy, which has neither sections nor references: {listed} ignored.",
+        message=f"{name} is an open-access copy, which has no separate sections or references: {listed} ignored.",
     )
 
 
-def _missed(name: str, trail: ArticleLookup, request: FulltextRequest) -> Warn:
-    assert trail.jats is not None
-    titles = [section.heading for section in trail.jats.sections if section.heading]
+def _missing_sections_warning(name: str, lookup: ArticleLookup, request: FulltextRequest) -> Warn:
+    assert lookup.jats is not None
+    titles = [section.heading for section in lookup.jats.sections if section.heading]
     listed = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
     wanted = " or ".join(repr(text.strip()) for text in request.sections if text.strip())
     return Warn(
@@ -356,10 +355,10 @@ def _missed(name: str, trail: ArticleLookup, request: FulltextRequest) -> Warn:
     )
 
 
-def result_of(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
+def build_result(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
     """Build the result document from all outcomes."""
     articles = [item.article for item in texts if item.article is not None]
-    no_id = "{!r} is no PMID, PMCID or DOI."
+    no_id = "{!r} is not a PMID, PMCID or DOI."
     strangers = [Warn(code="invalid_identifier", message=no_id.format(text[:100])) for text in texts.invalid]
     return FulltextResult(
         articles=articles,
@@ -373,7 +372,7 @@ def result_of(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
 FETCH_FULLTEXT = Operation(
     name="pubmed_fetch_fulltext",
     outcomes=fetch_fulltext,
-    collect=result_of,
+    collect=build_result,
     command=("fulltext",),
     toolset="pubmed",
     title="Fetch full text",

@@ -1,4 +1,4 @@
-"""A publisher's HTML page as Markdown: the article without menus and banners, its headings, lists and tables kept."""
+"""Convert a publisher's HTML page to Markdown: the article with headings, lists and tables, without menus."""
 
 import logging
 import re
@@ -13,19 +13,19 @@ from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 
 MAX_HTML_BYTES: Final = 20_000_000
 MAX_ELEMENTS: Final = 30_000
-"""Reading takes longer than in proportion to the elements: some seconds for these. Articles have some thousands."""
+"""Parsing time grows faster than the number of elements: some seconds for this many. Articles have some thousands."""
 
 MAX_ATTRIBUTES: Final = 5000
-"""The library compares every attribute of an element with every other."""
+"""The library compares each attribute of an element with every other one."""
 
 MIN_WORDS: Final = 50
-"""Fewer words are no article."""
+"""A page with fewer words is not an article."""
 
 WALL_WORDS: Final = 400
-"""A page with fewer words that speaks of robots, scripts and cookies is what stands before the article."""
+"""A page with fewer words about robots, scripts or cookies is an access check, not the article."""
 
 LANDING_WORDS: Final = 600
-"""A page with fewer words that names a PDF of the article and has none of its sections shows the abstract."""
+"""A page with fewer words, a link to the PDF and no sections of an article shows only the abstract."""
 
 _WALL: Final = re.compile(
     r"\b(captcha|recaptcha|are you (a )?(human|robot)|not a robot|verif(y|ying) (that )?you(r browser)?\b"
@@ -55,13 +55,13 @@ _NEEDLESS: Final = (
 _GLUED_LABEL: Final = re.compile(r"(?m)^(\*\*(?:Table|Figure|Fig\.|Scheme|Box) [^*\n]{1,20}[.:]\*\*)(?=\w)")
 _SUPERSCRIPT, _SUBSCRIPT, _END = "\ua9c1", "\ua9c2", "\u169c"
 _MARKS: Final = {ord(_SUPERSCRIPT): SUPERSCRIPT, ord(_SUBSCRIPT): SUBSCRIPT, ord(_END): END}
-"""Stand for the marks of scripts while a page is a tree, which cannot hold those: letters hardly ever seen."""
+"""Rare letters that replace the script marks in the tree, which cannot hold the marks themselves."""
 _WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """An article read from a page. ``pdf_url`` is where the page itself says that the PDF is."""
+    """An article read from a page; ``pdf_url`` is the page's own link to the PDF."""
 
     title: str | None
     markdown: str
@@ -70,7 +70,7 @@ class WebPage:
 
     @property
     def is_landing_page(self) -> bool:
-        """Whether this is the page about an article rather than the article."""
+        """Whether the page describes an article instead of showing it."""
         has_sections = bool(_SECTION.search(self.markdown))
         return self.word_count < LANDING_WORDS and self.pdf_url is not None and not has_sections
 
@@ -80,19 +80,19 @@ def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> We
 
     Args:
         content: the page.
-        url: where it was found.
-        charset: the encoding the server named.
+        url: its address.
+        charset: the encoding in the server's header.
 
     Raises:
-        UpstreamError: there is no article in it, or the library that reads pages is missing; reason parse_failed.
+        UpstreamError: the page has no article, or the parser library is missing; reason parse_failed.
     """
     if len(content) > MAX_HTML_BYTES:
-        raise unreadable(f"is a page of {len(content):,} bytes, more than {MAX_HTML_BYTES:,} are not read")
+        raise unreadable(f"is a page of {len(content):,} bytes (the limit is {MAX_HTML_BYTES:,})")
     import trafilatura
 
-    silence("trafilatura", "justext", "courlan", "htmldate")  # what they say about odd pages helps no user
-    root = _parsed(_decoded(content, charset))
-    title, pdf_url = _title(root), _pdf_url(root, url)
+    silence("trafilatura", "justext", "courlan", "htmldate")  # their warnings about odd pages do not help users
+    root = _parse(_decode(content, charset))
+    title, pdf_url = _find_title(root), _find_pdf_url(root, url)
     markdown: str = (
         trafilatura.extract(
             root,
@@ -110,27 +110,27 @@ def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> We
     markdown = _tidy(markdown)
     words = count_words(markdown)
     if words < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
-        raise unreadable("is a page that keeps programs out, not the article", words=words, pdf_url=pdf_url)
+        raise unreadable("is a page that refuses programs, not the article", words=words, pdf_url=pdf_url)
     if words < MIN_WORDS:
-        raise unreadable(f"is a page with next to no text ({words} words)", words=words, pdf_url=pdf_url)
+        raise unreadable(f"is a page with almost no text ({words} words)", words=words, pdf_url=pdf_url)
     return WebPage(title, markdown, words, pdf_url)
 
 
 def count_words(text: str) -> int:
-    """Count words; a number is one, punctuation and the marks of a table are none."""
+    """Count words and numbers; punctuation and table marks do not count."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
 def silence(*names: str) -> None:
-    """Let loggers of libraries say what is critical alone, unless somebody has set them otherwise."""
+    """Set loggers of libraries to CRITICAL, unless their level is already set."""
     for name in names:
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.CRITICAL)
 
 
-def _decoded(content: bytes, charset: str | None) -> str:
-    """Decode a page by what it says of itself, then by what the server said; most are UTF-8 whatever they say."""
+def _decode(content: bytes, charset: str | None) -> str:
+    """Decode a page: as UTF-8 if valid, otherwise by the server's header, the page's declaration, or windows-1252."""
     for mark, encoding in ((BOM_UTF8, "utf-8-sig"), (BOM_UTF16_LE, "utf-16"), (BOM_UTF16_BE, "utf-16")):
         if content.startswith(mark):
             return content.decode(encoding, "replace")
@@ -145,31 +145,31 @@ def _decoded(content: bytes, charset: str | None) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     from lxml import etree, html
 
-    # Without its declaration: a text that is decoded already has no encoding of its own.
+    # Remove the XML declaration, because the text is already decoded.
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).translate({0: None, **dict.fromkeys(_MARKS)})
     long = (tag[1] for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES)
     if any(sum(1 for _ in re.finditer(_ATTRIBUTE, tag)) > MAX_ATTRIBUTES for tag in long):
-        raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes in one place")
+        raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes on one element")
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
     try:
         root = html.document_fromstring(text, parser=parser)
     except (etree.LxmlError, ValueError, RecursionError):
         root = None
     if root is None:
-        raise unreadable("is no page that can be taken apart")
+        raise unreadable("is not a page that can be parsed")
     _mark_scripts(root)
     etree.strip_elements(root, "script", "style", "svg", "noscript", "template", with_tail=False)
     elements = sum(1 for _ in root.iter())
     if elements > MAX_ELEMENTS:
-        raise unreadable(f"is a page of {elements:,} elements, more than {MAX_ELEMENTS:,} are not read")
+        raise unreadable(f"is a page of {elements:,} elements (the limit is {MAX_ELEMENTS:,})")
     return root
 
 
 def _mark_scripts(root: Any) -> None:
-    """Put marks around superscripts and subscripts in place of their tags."""
+    """Replace the tags of superscripts and subscripts by marks."""
     from lxml import etree
 
     for element in root.iter("sup", "sub"):
@@ -179,12 +179,12 @@ def _mark_scripts(root: Any) -> None:
     etree.strip_tags(root, "sup", "sub")
 
 
-def _written(text: str) -> str:
-    """Write the marked scripts of a text, line by line."""
+def _convert_scripts(text: str) -> str:
+    """Convert the marked superscripts and subscripts of a text, line by line."""
     return "\n".join(write_scripts(line.translate(_MARKS)) for line in text.split("\n"))
 
 
-def _meta(root: Any, *names: str) -> str | None:
+def _find_meta(root: Any, *names: str) -> str | None:
     for wanted in names:
         for element in root.iter("meta"):
             name = element.get("name") or element.get("property") or ""
@@ -194,18 +194,18 @@ def _meta(root: Any, *names: str) -> str | None:
     return None
 
 
-def _title(root: Any) -> str | None:
-    title = _meta(root, "citation_title", "dc.title", "og:title")
+def _find_title(root: Any) -> str | None:
+    title = _find_meta(root, "citation_title", "dc.title", "og:title")
     for name in ("h1", "title"):
         for element in root.iter(name) if title is None else ():
             title = " ".join(element.text_content().split()) or None
             if title:
                 break
-    return _written(title[:1000]) if title else None
+    return _convert_scripts(title[:1000]) if title else None
 
 
-def _pdf_url(root: Any, url: str) -> str | None:
-    named = _meta(root, "citation_pdf_url")
+def _find_pdf_url(root: Any, url: str) -> str | None:
+    named = _find_meta(root, "citation_pdf_url")
     try:
         return urljoin(url, named) if named else None
     except ValueError:
@@ -213,13 +213,13 @@ def _pdf_url(root: Any, url: str) -> str | None:
 
 
 def _tidy(markdown: str) -> str:
-    """Return Markdown with sane white space, captions before their tables, and without needless backslashes.
+    """Normalize white space, move captions before their tables, and remove needless backslashes.
 
-    The library escapes whatever may be a mark. Much of it cannot be one where it stands: a reference such as [12] that
-    no address follows, P<0.001, an underscore within a word.
+    The library escapes every character that may be Markdown. Many need no escape: a reference such as [12] without an
+    address, P<0.001, or an underscore within a word.
     """
     lines = [line.rstrip() for line in markdown.replace("\r\n", "\n").split("\n")]
-    lines = _written("\n".join(lines)).split("\n")
+    lines = _convert_scripts("\n".join(lines)).split("\n")
     text = _CAPTION_ROW.sub(lambda row: f"{row[1].strip()}\n\n{row[2]}", "\n".join(lines))
     for pattern, plain in _NEEDLESS:
         text = pattern.sub(plain, text)
@@ -228,14 +228,14 @@ def _tidy(markdown: str) -> str:
 
 
 def unreadable(what: str, **details: object) -> UpstreamError:
-    """Return the error for a page or PDF that was fetched but holds no text to be had.
+    """Return the error for a page or PDF that was fetched but has no usable text.
 
     Args:
-        what: what is wrong with it, in words that follow "it".
-        details: machine-readable extras.
+        what: the problem, in words that follow "it".
+        details: more details.
     """
     return UpstreamError(
-        f"The copy cannot be read: it {what}",
+        f"The copy cannot be used: it {what}",
         recovery_hint="Open the address in a browser.",
         details={"reason": "parse_failed", "what": what, **details},
     )

@@ -1,4 +1,4 @@
-"""The documents of full text: an article in sections or as a page, and what became of ids without one."""
+"""Result models of full text: articles in sections, copies as one text, and ids without full text."""
 
 from typing import Annotated, Final, Literal
 
@@ -9,7 +9,7 @@ from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
 ENDPOINT: Final = "full text"
-"""Who answered, in errors about documents that cannot be read."""
+"""The value of ``endpoint`` in errors about documents that cannot be parsed."""
 Tier = Literal["pmc", "europepmc", "unpaywall"]
 _Failure = Literal["no-body", "no-doi", "no-oa", "fetch-failed", "parse-failed", "service-error"]
 Outcome = Literal["not-attempted", "miss", "no-fulltext", _Failure]
@@ -18,7 +18,7 @@ OverflowMode = Literal["truncate", "outline"]
 
 
 class Section(Result):
-    """A part of an article; text between parts is one without a title. Blank lines part paragraphs, tabs cells."""
+    """A section; text between sections has no title. Empty lines separate paragraphs, tabs separate cells."""
 
     title: str | None = omit_if_empty()
     label: str | None = omit_if_empty()
@@ -32,7 +32,7 @@ class Section(Result):
 
 
 class TranslatedAbstract(Result):
-    """The abstract in another language than the article's own abstract; ``language`` as the article marks it."""
+    """The abstract in a different language; ``language`` is the article's own code."""
 
     language: str | None = omit_if_empty()
     text: str
@@ -55,7 +55,7 @@ class FulltextAuthor(Result):
 
 
 class FulltextJournal(Result):
-    """The journal and the place in it."""
+    """The journal, volume, issue and pages."""
 
     title: str | None = omit_if_empty()
     issn: str | None = omit_if_empty()
@@ -65,7 +65,7 @@ class FulltextJournal(Result):
 
 
 class FulltextDate(Result):
-    """When the article was published, as precisely as it says."""
+    """The publication date, as precise as the article gives it."""
 
     year: int | None = omit_if_empty()
     month: int | None = omit_if_empty()
@@ -125,7 +125,7 @@ FulltextArticle = Annotated[PmcArticle | UnpaywallArticle, Field(discriminator="
 
 
 class TriedTier(Result):
-    """What one source answered."""
+    """The answer of one source."""
 
     tier: Tier
     outcome: Outcome
@@ -133,7 +133,7 @@ class TriedTier(Result):
 
 
 class Unavailable(Result):
-    """An id without full text: why, and what every source answered."""
+    """An id without full text: the reason and the answer of each source."""
 
     id: str
     id_type: Literal["pmid", "pmcid", "doi"]
@@ -143,7 +143,7 @@ class Unavailable(Result):
 
 
 class CutSection(Result):
-    """A section that was cut; ask for it by its title."""
+    """A section that was cut; request it by its title."""
 
     title: str | None = omit_if_empty()
     original_characters: int
@@ -161,7 +161,7 @@ class CutArticle(Result):
 
 
 class Truncation(Result):
-    """What was left out, where max_characters or max_sections left something out."""
+    """The text omitted because of max_characters or max_sections."""
 
     mode: OverflowMode
     max_characters: int | None = omit_if_empty()

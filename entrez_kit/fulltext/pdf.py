@@ -1,8 +1,8 @@
-"""The text of a PDF: its words in order, line by line, with hyphenated words joined again.
+"""Extract the text of a PDF, line by line, with hyphenated words joined.
 
-PDFs come from anywhere, and some are made to hurt. Sizes are limited by the library's own settings, and time by
-looking at the clock between drawing operations. A file that passes a limit is not read at all rather than in part; a
-single page that cannot be read is named in the text.
+PDFs come from any source, and some are malicious. The library's settings limit sizes; a check of the clock between
+drawing operations limits time. A file beyond a limit is refused completely. A single page that cannot be read is named
+in the text.
 """
 
 import re
@@ -21,13 +21,13 @@ MAX_CHARACTERS: Final = 20_000_000
 SECONDS: Final = 60.0
 MIN_WORDS: Final = 50
 MIN_PAGE_WORDS: Final = 5
-"""A page with fewer words is a picture, or blank."""
+"""A page with fewer words is a picture or blank."""
 
 MAX_BLANK: Final = 0.8
-"""Share of pages without text beyond which a file counts as scanned, with a cover page put before it."""
+"""A file with a larger share of pages without text counts as scanned (a cover page may have text)."""
 
 MAX_FAILED: Final = 0.2
-"""Share of pages that cannot be read beyond which a file cannot; below, the text says which page is missing."""
+"""A file with a larger share of unreadable pages is refused; otherwise the text names the missing pages."""
 
 _LIMITS: Final[dict[str, Any]] = {
     "maximum_declared_stream_length": 50_000_000,
@@ -39,7 +39,7 @@ _LIMITS: Final[dict[str, Any]] = {
     "stream_decoding_work_maximum_length": 60_000_000,
     "stream_parsing_work_maximum_count": 500_000,
     "page_tree_maximum_entries": 10_000,
-    "jbig2dec_binary": None,  # no program is run for a picture
+    "jbig2dec_binary": None,  # do not run a program for pictures
 }
 
 _NOT_READ: Final = "[Page {} of this PDF could not be read.]"
@@ -70,15 +70,15 @@ def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
 
     Args:
         content: the file.
-        seconds: how long reading may take.
+        seconds: the time limit.
 
     Raises:
-        UpstreamError: it is encrypted, broken, without text or beyond a limit, or the library that reads PDFs is
-            missing; reason parse_failed.
+        UpstreamError: the file is encrypted, broken, without text or beyond a limit, or the PDF library is missing;
+            reason parse_failed.
     """
     import pypdf
 
-    silence("pypdf")  # it remarks on every oddity of a file
+    silence("pypdf")  # it warns about every irregularity of a file
     until = time.monotonic() + seconds
 
     def watch(*_: object) -> None:
@@ -87,34 +87,34 @@ def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
 
     problem: str
     try:
-        known = pypdf.Configuration.__dataclass_fields__  # not every version has all
+        known = pypdf.Configuration.__dataclass_fields__  # some versions lack some fields
         with pypdf.apply_configuration(**{name: value for name, value in _LIMITS.items() if name in known}):
             return _read(pypdf, content, watch)
     except UpstreamError:
         raise
     except MemoryError:
-        problem = "is a PDF that takes more memory than there is"
+        problem = "is a PDF that needs more memory than available"
     except RecursionError:
         problem = "is a PDF that is nested too deeply"
-    except Exception as exc:  # broken files make the library fail in any way there is
-        problem = _explained(pypdf, exc)
+    except Exception as exc:  # the library may raise any error for a broken file
+        problem = _explain(pypdf, exc)
     raise unreadable(problem)
 
 
-def _explained(pypdf: Any, exc: Exception) -> str:
+def _explain(pypdf: Any, exc: Exception) -> str:
     if isinstance(exc, pypdf.errors.DependencyError):
         return "is an encrypted PDF that needs the library cryptography: run `pip install cryptography`"
     if isinstance(exc, pypdf.errors.FileNotDecryptedError):
         return "is an encrypted PDF"
     if isinstance(exc, pypdf.errors.LimitReachedError):
-        return "is a PDF with parts larger than is read"
+        return "is a PDF with parts above the size limit"
     return f"is a broken PDF ({type(exc).__name__})"
 
 
 def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     start = content.find(b"%PDF-", 0, 1029)
     if start < 0:
-        raise unreadable("is no PDF")
+        raise unreadable("is not a PDF")
     reader = pypdf.PdfReader(BytesIO(content[start:]), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
         raise unreadable("is an encrypted PDF")
@@ -122,7 +122,7 @@ def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     if total < 1:
         raise unreadable("is a PDF without pages")
     if total > MAX_PAGES:
-        raise unreadable(f"is a PDF of {total:,} pages, more than {MAX_PAGES:,} are not read")
+        raise unreadable(f"is a PDF of {total:,} pages (the limit is {MAX_PAGES:,})")
     pages: list[str] = []
     size = 0
     failed: list[int] = []
@@ -136,33 +136,33 @@ def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
         if size > MAX_CHARACTERS:
             raise unreadable(f"is a PDF with more than {MAX_CHARACTERS:,} characters")
     if len(failed) > MAX_FAILED * total:
-        raise unreadable(f"is a PDF of which {len(failed)} of {total} pages cannot be read")
+        raise unreadable(f"is a PDF with {len(failed)} unreadable pages of {total}")
     _check_has_text(pages)
     for number in failed:
         pages[number] = _NOT_READ.format(number + 1)
     text = join_hyphenated("\n\n".join(page for page in pages if page))
-    return Pdf(_title(reader), text, total, count_words(text) - len(failed) * count_words(_NOT_READ.format(0)))
+    return Pdf(_find_title(reader), text, total, count_words(text) - len(failed) * count_words(_NOT_READ.format(0)))
 
 
 def _page_text(pypdf: Any, page: Any, watch: Callable[..., None]) -> str | None:
-    """Return the text of a page, or None when it cannot be read: too much is drawn on it, or it is broken."""
+    """Return the text of a page; None if it is broken or has too many drawing operations."""
     try:
         text: str = page.extract_text(visitor_operand_before=watch)
         return text
     except (UpstreamError, MemoryError, RecursionError, pypdf.errors.DependencyError):
         raise
-    except Exception:  # one broken page among many is told apart from a broken file
+    except Exception:  # one broken page does not make the file unreadable
         return None
 
 
 def _check_has_text(pages: Sequence[str]) -> None:
-    """Refuse a file that holds pictures of text."""
+    """Refuse a scanned file, which has pictures instead of text."""
     counts = [count_words(page) for page in pages]
     total, blank = sum(counts), sum(count < MIN_PAGE_WORDS for count in counts)
     if total < MIN_WORDS:
         raise unreadable(f"is a PDF without text ({total} words on {len(pages)} pages); most likely it was scanned")
     if len(pages) >= 5 and blank > MAX_BLANK * len(pages):
-        raise unreadable(f"is a PDF of which {blank} of {len(pages)} pages hold no text; most likely it was scanned")
+        raise unreadable(f"is a PDF with {blank} pages of {len(pages)} without text; most likely it was scanned")
 
 
 def _clean(text: str) -> str:
@@ -175,15 +175,15 @@ def _clean(text: str) -> str:
 def join_hyphenated(text: str) -> str:
     """Join words that were divided at the end of a line.
 
-    A hyphen that belongs to the word stays: ``well-`` / ``known`` becomes ``well-known`` where the text has that word
-    elsewhere, and does not have ``wellknown``.
+    A hyphen that belongs to the word stays: ``well-`` / ``known`` becomes ``well-known`` if the text has that word
+    elsewhere more often than ``wellknown``.
     """
     known = Counter(word.lower().replace("\u2010", "-") for word in _WORD.findall(_BREAK.sub(" ", text)))
-    return _BREAK.sub(_joiner(known), text)
+    return _BREAK.sub(_make_joiner(known), text)
 
 
-def _joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
-    def joined(match: re.Match[str]) -> str:
+def _make_joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
+    def join(match: re.Match[str]) -> str:
         first, hyphen, second = match[1], match[2], match[3]
         if hyphen == "\u00ad":
             return first + second
@@ -192,13 +192,13 @@ def _joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
         whole, parted = f"{first}{second}".lower(), f"{first}-{second}".lower()
         return f"{first}-{second}" if known[parted] > known[whole] else f"{first}{second}"
 
-    return joined
+    return join
 
 
-def _title(reader: Any) -> str | None:
+def _find_title(reader: Any) -> str | None:
     try:
         title = reader.metadata.title if reader.metadata else None
-    except Exception:  # a broken title is none
+    except Exception:  # ignore a broken title
         return None
     text = " ".join(_clean(title).split()) if isinstance(title, str) else ""
     return None if not text or len(text) > 500 or _NO_TITLE.fullmatch(text) else text

@@ -1,4 +1,4 @@
-"""How much of an article is returned: sections by title, how many of them, how many characters."""
+"""Select the sections of an article by title, number and length."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,12 +10,12 @@ from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
 
 ELLIPSIS: Final = "…"
 _WORD_REACH: Final = 40
-"""A cut moves back to the end of a word, if one ended so many characters ago at most."""
+"""The maximum number of characters by which a cut moves back to the end of a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The chosen sections, and what was cut off them. ``missed`` tells that no title holds what was asked for."""
+    """The selected sections and their cuts; ``missed`` is whether no title matches."""
 
     sections: list[Section]
     original_characters: int
@@ -26,7 +26,7 @@ class Selected:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether max_sections or max_characters left something out."""
+        """Whether max_sections or max_characters omitted text."""
         return bool(self.cuts)
 
 
@@ -38,25 +38,25 @@ def select(
     max_characters: int | None = None,
     overflow_mode: OverflowMode = "truncate",
 ) -> Selected:
-    """Return what is wanted of an article's sections.
+    """Select sections and cut them to the limits.
 
     Args:
-        sections: all of them.
-        titles: texts of which a section's title must hold one, upper or lower case alike.
-        max_sections: how many sections at most.
-        max_characters: how many characters of text at most; titles, abstract, ids and references do not count.
-        overflow_mode: truncate fills in order, outline gives every section a share.
+        sections: all sections.
+        titles: texts, ignoring case; a section's title must contain one of them.
+        max_sections: the maximum number of sections.
+        max_characters: the maximum number of characters of text; titles, abstract, ids and references do not count.
+        overflow_mode: truncate fills sections in order; outline gives each section a share.
     """
     wanted = [text.strip().casefold() for text in titles if text.strip()]
     if wanted:
-        sections = _by_title(sections, wanted)
+        sections = _select_by_title(sections, wanted)
     whole = [characters(section) for section in sections]
     kept = sections[:max_sections]
     if max_characters is not None:
         in_order = overflow_mode == "truncate"
         sizes = [len(text) for section in kept for text in _texts(section)]
-        shares = (_in_order if in_order else _evenly)(sizes, max_characters)
-        kept = _shortened(kept, shares, in_order=in_order)
+        shares = (_share_in_order if in_order else _share_evenly)(sizes, max_characters)
+        kept = _shorten(kept, shares, in_order=in_order)
     left = [characters(section) for section in kept]
     cuts = [
         CutSection(title=section.title, original_characters=size, returned_characters=rest or 0)
@@ -74,7 +74,7 @@ def select(
 
 
 def characters(section: Section) -> int:
-    """Return how many characters of text a section has, subsections included."""
+    """Count the characters of text in a section and its subsections."""
     return sum(map(len, _texts(section)))
 
 
@@ -84,14 +84,14 @@ def _texts(section: Section) -> Iterator[str]:
         yield from _texts(sub)
 
 
-def _by_title(sections: Sequence[Section], wanted: Sequence[str]) -> list[Section]:
-    """Keep what is named, whole, and of what lies around it the headings."""
+def _select_by_title(sections: Sequence[Section], wanted: Sequence[str]) -> list[Section]:
+    """Keep the sections whose titles match, and the headings above them."""
     kept: list[Section] = []
     for section in sections:
         heading = section.heading.casefold()
         if any(text in heading for text in wanted):
             kept.append(section)
-        elif below := _by_title(section.subsections, wanted):
+        elif below := _select_by_title(section.subsections, wanted):
             kept.append(section.model_copy(update={"text": "", "subsections": below}))
     return kept
 
@@ -99,7 +99,7 @@ def _by_title(sections: Sequence[Section], wanted: Sequence[str]) -> list[Sectio
 # Shares of a budget
 
 
-def _in_order(sizes: Sequence[int], budget: int) -> list[int]:
+def _share_in_order(sizes: Sequence[int], budget: int) -> list[int]:
     shares = []
     for size in sizes:
         shares.append(min(size, budget))
@@ -107,8 +107,8 @@ def _in_order(sizes: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _evenly(sizes: Sequence[int], budget: int) -> list[int]:
-    """Give every text the same; what short ones leave over goes to the longer ones."""
+def _share_evenly(sizes: Sequence[int], budget: int) -> list[int]:
+    """Give each text an equal share; longer texts get the rest of short ones."""
     shares = [0] * len(sizes)
     shortest_first = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: sizes[place])
     for waiting, place in zip(range(len(shortest_first), 0, -1), shortest_first, strict=True):
@@ -117,8 +117,8 @@ def _evenly(sizes: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _shortened(sections: Sequence[Section], shares: Sequence[int], *, in_order: bool) -> list[Section]:
-    """Cut texts to their shares; in order, what comes after the last share is left out, headings too."""
+def _shorten(sections: Sequence[Section], shares: Sequence[int], *, in_order: bool) -> list[Section]:
+    """Cut texts to their shares; with ``in_order``, omit sections after the last share, including headings."""
     left = iter(shares)
     unspent = sum(shares)
     kept: list[Section] = []
@@ -132,7 +132,7 @@ def _shortened(sections: Sequence[Section], shares: Sequence[int], *, in_order: 
 
 
 def _cut_to(section: Section, shares: Iterator[int], *, in_order: bool) -> tuple[Section, int]:
-    """Return a section whose texts are cut to the next shares, and how much these are together."""
+    """Return a section with texts cut to the next shares, and the sum of these shares."""
     spent = next(shares)
     text = cut(section.text, spent)
     subsections: list[Section] = []
@@ -145,9 +145,9 @@ def _cut_to(section: Section, shares: Iterator[int], *, in_order: bool) -> tuple
 
 
 def cut(text: str, limit: int) -> str:
-    """Return at most so many characters of a text, cut at the end of a word and never inside a character.
+    """Cut a text to ``limit`` characters at the end of a word, never inside a grapheme.
 
-    An ellipsis, which counts, shows where something is missing.
+    An ellipsis, which counts, marks the cut.
     """
     if len(text) <= limit:
         return text
@@ -164,14 +164,14 @@ def cut(text: str, limit: int) -> str:
 
 
 def _is_boundary(text: str, at: int) -> bool:
-    """Tell whether a character as readers see it ends here: not before an accent, inside a flag or a joined emoji."""
+    """Return whether a grapheme ends here: not before a combining mark, or inside a flag or a joined emoji."""
     after, before = text[at], text[at - 1]
     if unicodedata.category(after) in ("Mn", "Me", "Mc") or "\u200d" in (after, before):
         return False
     code = ord(after)
     if 0x1F3FB <= code <= 0x1F3FF or 0xE0020 <= code <= 0xE007F or 0x1160 <= code <= 0x11FF:
         return False
-    if unicodedata.combining(before) == 9:  # a virama joins what follows
+    if unicodedata.combining(before) == 9:  # a virama joins the next letter
         return False
     if 0x1F1E6 <= code <= 0x1F1FF:
         flags = len(text[:at]) - len(text[:at].rstrip("".join(chr(0x1F1E6 + letter) for letter in range(26))))

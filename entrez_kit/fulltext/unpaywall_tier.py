@@ -1,4 +1,4 @@
-"""The last tier of full text: an open-access copy that Unpaywall knows, read as Markdown or plain text."""
+"""The last tier of full text: an open-access copy listed by Unpaywall, as Markdown or plain text."""
 
 import re
 import time
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from entrez_kit.services.transport.download.guard import Downloaded
 
 MAX_ATTEMPTS: Final = 4
-"""Downloads for one article."""
+"""The maximum number of downloads for one article."""
 
 DOWNLOAD_SHARE: Final = 3
 TIER_SHARE: Final = 6
-"""Time limits, as multiples of UNPAYWALL_TIMEOUT_MS: of one download, and of all for one article."""
+"""Time limits as multiples of UNPAYWALL_TIMEOUT_MS: for one download, and for all downloads of one article."""
 
 
 def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None = None) -> UnpaywallArticle | Answer:
-    """Fetch an open-access copy of an article: the PDF of the best one first, then its page, then further ones.
+    """Fetch an open-access copy of an article: first the PDF of the best location, then its page, then other locations.
 
     Args:
         services: the clients.
         doi: the article.
-        guard: which addresses may be asked; by default what the settings allow.
+        guard: the allowed addresses; by default those that the settings allow.
     """
     try:
         known = services.unpaywall.location(doi).value
@@ -49,7 +49,7 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
         return Answer("no-oa", NO_COPY)
     if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
         return Answer("no-oa", NO_ADDRESS)
-    return _first_copy(services.settings, known, guard or AddressGuard.of(services.settings))
+    return _fetch_first_copy(services.settings, known, guard or AddressGuard.of(services.settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class _Candidate:
     guard: AddressGuard | None = None
 
 
-def _first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
-    """Try the copies of an article, one after the other, and return the first that can be read."""
+def _fetch_first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
+    """Try the copies of an article in order and return the first that can be parsed."""
     from entrez_kit.services.transport.download.guard import download
 
     limit = settings.unpaywall_timeout_ms / 1000
@@ -68,7 +68,7 @@ def _first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard) -> U
     failures: dict[str, Outcome] = {}
     named: list[_Candidate] = []
     tried: set[str] = set()
-    listed = _candidates(known)
+    listed = _list_candidates(known)
     while len(tried) < MAX_ATTEMPTS and (left := until - time.monotonic()) > 0:
         candidate = named.pop(0) if named else next(listed, None)
         if candidate is None:
@@ -93,19 +93,19 @@ def _first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard) -> U
             failures[f"{fetched.url.partition('?')[0]} {exc.details.get('what') or exc.message}"] = "parse-failed"
             pdf = exc.details.get("pdf_url")
             if isinstance(pdf, str):
-                # What a page names is the page's word: a public one must not lead to a service on this machine.
+                # The page chose this address: a public page must not lead to a service on this machine.
                 inner = candidate.guard or guard.seen_from(fetched.url)
                 named.append(_Candidate(pdf, candidate.location, inner))
     outcome: Outcome = "parse-failed" if "parse-failed" in failures.values() else "fetch-failed"
-    return Answer(outcome, "; ".join(failures) or "the time was up before any copy was fetched")
+    return Answer(outcome, "; ".join(failures) or "the time limit ended before a copy was fetched")
 
 
 def _read(
     fetched: "Downloaded", location: Location, known: OpenAccess, settings: Settings, until: float
 ) -> UnpaywallArticle:
-    """Read what was fetched, by what it is and not by what it was said to be."""
+    """Parse a download by its content, not by its declared type."""
     url = fetched.url
-    if settings.demo:  # the sandbox's port is another one in every run
+    if settings.demo:  # the sandbox's port changes in every run
         url = re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", url)
     copy = partial(
         UnpaywallArticle,
@@ -123,7 +123,7 @@ def _read(
             title=known.title or pdf.title,
             total_pages=pdf.total_pages,
         )
-    page = _page(fetched)
+    page = _read_page(fetched)
     return copy(
         content_format="html-markdown",
         content=page.markdown,
@@ -132,10 +132,10 @@ def _read(
     )
 
 
-def _page(fetched: "Downloaded") -> WebPage:
+def _read_page(fetched: "Downloaded") -> WebPage:
     if fetched.kind != "html":
         said = fetched.content_type.partition(";")[0].strip()[:60]
-        raise unreadable("is neither a PDF nor a page" + (f" (it is called {said})" if said else ""))
+        raise unreadable("is neither a PDF nor an HTML page" + (f" (its type is {said})" if said else ""))
     page = html_to_markdown(fetched.content, fetched.url, fetched.charset)
     if page.is_landing_page:
         what = f"is a page about the article ({page.word_count} words), not the article"
@@ -143,11 +143,10 @@ def _page(fetched: "Downloaded") -> WebPage:
     return page
 
 
-def _candidates(known: OpenAccess) -> Iterator[_Candidate]:
-    """Yield the addresses worth asking: of each copy the PDF, then its page.
+def _list_candidates(known: OpenAccess) -> Iterator[_Candidate]:
+    """Yield the addresses to try: for each location its PDF, then its page.
 
-    PMC's own pages come last: the tiers before this one have asked PMC for the text itself, and its pages turn
-    programs away.
+    PMC's own pages come last: earlier tiers have requested the text from PMC, and its pages refuse programs.
     """
     for location in sorted(known.locations, key=lambda one: _is_pmc(one.url_for_pdf or one.url or one.landing_page)):
         for url in dict.fromkeys((location.url_for_pdf, location.url, location.landing_page)):

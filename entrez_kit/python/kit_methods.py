@@ -158,28 +158,28 @@ class Methods(OperationRunner):
     ) -> "FulltextResult":
         """Fetch full text: sections, tables, captions and, on request, references.
 
-        Use it when the abstract does not answer the question, e.g. pmcids ["PMC99000001"], sections ["methods"]. Looks
-        in PMC, Europe PMC, then for an open-access copy. Long articles are cut: ask with overflow_mode outline, then
-        for sections.
+        Use it when the abstract does not answer the question, e.g. pmcids ["PMC99000001"], sections ["methods"].
+        Searches PMC, Europe PMC, then open-access copies. Long articles are cut: use overflow_mode outline first, then
+        request sections.
 
         Args:
             pmids: PMIDs. Give exactly one of pmids, pmcids, dois.
             pmcids: PMCIDs.
             dois: DOIs, e.g. 10.5555/ekit.2019.0001.
-            include_references: With reference lists.
+            include_references: Include reference lists.
             sections: Only sections whose titles contain one of these texts, e.g. methods.
-            max_sections: How many sections per article. From 1 to 50.
-            max_characters: How many characters of section text per article. From 1 to 1000000.
-            overflow_mode: Past max_characters: truncate fills in order, outline gives every section a share.
+            max_sections: Maximum number of sections per article. From 1 to 50.
+            max_characters: Maximum characters of section text per article. From 1 to 1000000.
+            overflow_mode: Above max_characters: truncate fills in order, outline gives every section a share.
             ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
             for_readers: With references wherever there are any, for a page to read.
 
         Returns:
-            Articles in the order of the ids; every id without one is in ``unavailable``, with what every source
-            answered.
+            Articles in the order of the ids; ``unavailable`` has the other ids with the answers of the sources.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; none or several kinds of ids were given.
+            InvalidInput: an argument is unknown, missing or out of bounds; the request has no ids, or several kinds of
+                ids.
         """
 
     @runs("entrez_kit.relationships.find_relationships.RELATIONSHIPS")

@@ -1,7 +1,7 @@
-"""JATS, the XML of PMC, Europe PMC and many publishers, as articles: front matter, sections, references.
+"""Parse JATS, the XML of PMC, Europe PMC and many publishers, into front matter, sections and references.
 
-Reads ``pmc-articleset`` replies with several articles, single articles, namespaces, and the older NLM DTDs. What an
-article holds is never guessed from its DTD; elements nobody has heard of keep their words.
+Reads ``pmc-articleset`` replies with several articles, single articles, namespaces, and the older NLM DTDs. The parser
+does not depend on the declared DTD; unknown elements keep their text.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from entrez_kit.fulltext.jats.body import body_sections, has_text, other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import read_front
-from entrez_kit.fulltext.jats.text import references_of
+from entrez_kit.fulltext.jats.text import read_reference_list
 from entrez_kit.fulltext.jats.tree import attribute, descendants, local, parse
 from entrez_kit.fulltext.models import ListedReference, PmcArticle, Section
 
@@ -21,9 +21,9 @@ _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class JatsArticle:
-    """One article. What is not asked for is not read: sections and references are made when first used.
+    """One article; sections and references are parsed on first use.
 
-    ``forbidden`` tells that PMC says it may not pass on the text.
+    ``forbidden`` is whether PMC states that the publisher does not allow the download.
     """
 
     front: PmcArticle
@@ -39,28 +39,28 @@ class JatsArticle:
     @cached_property
     def references(self) -> list[ListedReference]:
         """The reference list."""
-        return references_of(self._element)
+        return read_reference_list(self._element)
 
     @cached_property
     def has_body(self) -> bool:
-        """Whether there is a text: headings alone, an acknowledgement, or a list of supplements are none."""
+        """Whether the article has a text: headings, acknowledgements or lists of supplements do not count."""
         bearers = (self._element, *descendants(self._element, "sub-article", "response"))
         return any(has_text(bearer) for bearer in bearers)
 
 
 @dataclass(frozen=True, slots=True)
 class JatsError:
-    """PMC's word for an id that it has no article for."""
+    """PMC's message for an id without an article."""
 
     id: str
     message: str
 
 
 def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
-    """Yield the articles of a document in order, and what PMC says about ids without one.
+    """Yield the articles of a document in order, and PMC's messages about ids without one.
 
     Raises:
-        UpstreamError: not well-formed, or too large.
+        UpstreamError: the XML is malformed or too large.
     """
     from lxml import etree
 

@@ -1,4 +1,4 @@
-"""What stands before the text: ids, title, authors, journal, dates, abstract, keywords, licence."""
+"""Parse the front matter: ids, title, authors, journal, dates, abstract, keywords and licence."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _DATES: Final = (
     *("epub", "epreprint", "ppub", "epub-ppub", "pub", "published", "final", "preprint", "collection"),
     *("issue-pub", "", "epub-original", "nihms-submitted", "pmc-release"),
 )
-"""Kinds of dates, the one that says best when the article was published first; dates of its handling are not asked."""
+"""Date types in order of preference for the publication date; dates of the editorial process are not used."""
 _NO_PUBLICATION: Final = frozenset(
     ("received", "accepted", "rev-recd", "rev-request", "retracted", "retraction", "corrected", "ecorrected")
 )
@@ -32,20 +32,20 @@ _NO_PUBLICATION: Final = frozenset(
 _KEY_ABSTRACTS: Final = ("", "abstract", "section", "sections", "structured", "web-summary", "main")
 _OTHER_CONTRIBUTORS: Final = re.compile("edit|review|translat|referee|assignee|compiler|illustrat", re.IGNORECASE)
 _IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "email", "ext-link", "break")
-"""What belongs to the text around it in an affiliation; anything else is a part by itself."""
+"""Elements that are part of the surrounding text of an affiliation; others are separate parts."""
 _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
 
 
-def front_of(article: Any) -> tuple[Any, Any]:
-    """Return the front matter of an article or a reply, and in it what is about the article; None for none."""
+def find_front(article: Any) -> tuple[Any, Any]:
+    """Return the front matter of an article or a reply, and its article metadata; None for a missing one."""
     front = child(article, "front", "front-stub")
     meta = child(front, "article-meta")
     return front, front if meta is None else meta
 
 
 def read_front(article: Any) -> PmcArticle:
-    """Return an article without its text: what its front matter says."""
-    front, meta = front_of(article)
+    """Return an article without its text, from the front matter."""
+    front, meta = find_front(article)
     article_type = attribute(article, "article-type") or None
     if meta is None:
         return PmcArticle(via_source="pmc", sections=[], article_type=article_type)
@@ -56,14 +56,14 @@ def read_front(article: Any) -> PmcArticle:
         via_source="pmc",
         sections=[],
         title=title,
-        abstract=abstract_of(meta),
+        abstract=read_abstract(meta),
         other_abstracts=_translated_abstracts(article, meta),
         authors=authors,
         affiliations=affiliations,
         journal=_journal(front, meta),
         keywords=_keywords(meta),
         article_type=article_type,
-        standing=standing_of_jats(article_type, _related(meta), title),
+        standing=standing_of_jats(article_type, _find_related(meta), title),
         publication_date=_date(meta),
         license=_license(meta),
     )
@@ -78,7 +78,7 @@ def _text_at(parent: Any, name: str) -> str:
 
 
 def _ids(meta: Any) -> dict[IdKind, str]:
-    """Return PMCID, PMID and DOI of the article itself."""
+    """Return the article's own PMCID, PMID and DOI."""
     found: dict[IdKind, str] = {}
     for node in children(meta, "article-id"):
         kind = attribute(node, "pub-id-type").lower()
@@ -104,14 +104,14 @@ def _title(meta: Any) -> str | None:
 
 
 def _without_notes(element: Any) -> str:
-    """Return a title without footnotes and their marks, which PMC keeps inside it."""
+    """Return a title without the footnotes and marks that PMC puts into it."""
     marks = [node for node in descendants(element, "xref") if attribute(node, "ref-type") in ("fn", "author-notes")]
     around = (parent for parent in {node.getparent() for node in marks} if _only_holds_marks(parent, marks))
     return one_line(" ".join(blocks_of(element, without=("fn",), skip=[*marks, *around])))
 
 
 def _only_holds_marks(parent: Any, marks: Sequence[Any]) -> bool:
-    """Tell whether there is nothing but marks in superscript, and what stands between them."""
+    """Return whether an element has only marks in superscript and separators."""
     if local(parent) != "sup" or not set(parent) <= set(marks):
         return False
     return not "".join([parent.text or "", *(node.tail or "" for node in parent)]).strip(" \t\r\n,;")
@@ -120,10 +120,10 @@ def _only_holds_marks(parent: Any, marks: Sequence[Any]) -> bool:
 # Abstracts
 
 
-def abstract_of(meta: Any) -> str | None:
-    """Return the abstract, then the other kinds (summaries for authors, editors, lay readers) under their names.
+def read_abstract(meta: Any) -> str | None:
+    """Return the abstract, then other kinds with their names (summaries for authors, editors, lay readers).
 
-    Translations stand in only where there is nothing else.
+    A translation is used only if there is no other abstract.
     """
     own: list[str] = []
     others: list[str] = []
@@ -140,11 +140,11 @@ def abstract_of(meta: Any) -> str | None:
 
 
 def _translated_abstracts(article: Any, meta: Any) -> list[TranslatedAbstract]:
-    """Return the abstracts in other languages: beside the article's own, and of translations it brings along."""
+    """Return the abstracts in other languages, from the article and from its translations."""
     found = [(attribute(node, "lang"), node) for node in children(meta, "trans-abstract")]
     for part in descendants(article, "sub-article"):
         if attribute(part, "article-type") == "translation":
-            nodes = children(front_of(part)[1], "abstract", "trans-abstract")
+            nodes = children(find_front(part)[1], "abstract", "trans-abstract")
             found += [(attribute(node, "lang") or attribute(part, "lang"), node) for node in nodes]
     return [
         TranslatedAbstract(language=language or None, text=text)
@@ -154,7 +154,7 @@ def _translated_abstracts(article: Any, meta: Any) -> list[TranslatedAbstract]:
 
 
 def _abstract_text(abstract: Any, *, named: bool) -> str:
-    """Return an abstract under its heading, or the name of its kind where it needs one; "" where there is no text."""
+    """Return an abstract with its heading, or with the name of its kind if needed; "" if it has no text."""
     head = " ".join(filter(None, heading_of(abstract)))
     if not head and named:
         head = attribute(abstract, "abstract-type").replace("-", " ").capitalize()
@@ -167,7 +167,7 @@ def _abstract_text(abstract: Any, *, named: bool) -> str:
 
 
 def _abstract_section(section: Any) -> list[str]:
-    """Return a part of a structured abstract, its heading in front of its text."""
+    """Return a part of a structured abstract, with its heading before its text."""
     head = " ".join(heading_of(section)).strip()
     first, *more = blocks_of(section, skip=children(section, *HEADINGS)) or [""]
     if head:
@@ -179,14 +179,14 @@ def _abstract_section(section: Any) -> list[str]:
 
 
 def _people(meta: Any) -> tuple[list[FulltextAuthor], list[str]]:
-    """Return the authors, and their affiliations in the order in which the authors name them."""
+    """Return the authors, and their affiliations in order of the authors."""
     authors: list[FulltextAuthor] = []
     places = {attribute(node, "id"): node for node in _places(meta) if attribute(node, "id")}
     named: dict[Any, None] = {}
     of_others: set[Any] = set()
     for group in children(meta, "contrib-group"):
         others_group = bool(_OTHER_CONTRIBUTORS.search(attribute(group, "content-type")))
-        for person in descendants(group, "contrib", outside=("contrib", "collab")):  # no members of a group author
+        for person in descendants(group, "contrib", outside=("contrib", "collab")):  # not the members of a group author
             kind = attribute(person, "contrib-type")
             marks = [node for node in children(person, "xref") if attribute(node, "ref-type") in ("aff", "")]
             keys = (key for node in (*marks, person) for key in attribute(node, "rid").split())
@@ -229,7 +229,7 @@ def _author(person: Any, *, is_alternative: bool = False) -> FulltextAuthor | No
 
 
 def affiliation_text(place: Any) -> str:
-    """Return an affiliation without its mark; parts between which nothing stands get a comma."""
+    """Return an affiliation without its mark; adjacent parts are separated by a comma."""
     line = place.text or ""
     after_part = False
     for node in place:
@@ -272,7 +272,7 @@ def _journal(front: Any, meta: Any) -> FulltextJournal | None:
 
 
 def _date(meta: Any) -> FulltextDate | None:
-    """Return when the article was published: on line before in print, before any date that only PMC knows."""
+    """Return the publication date: electronic first, then print, then a date that only PMC has."""
     found: list[tuple[int, int, FulltextDate]] = []
     for node in children(meta, "pub-date"):
         kind = (attribute(node, "pub-type") or attribute(node, "date-type")).lower()
@@ -318,7 +318,7 @@ def _keywords(meta: Any) -> list[str]:
 
 
 def _license(meta: Any) -> str | None:
-    """Return the address of the licence, or its text where it has none."""
+    """Return the address of the licence, or its text if it has no address."""
     permissions = child(meta, "permissions")
     texts: list[str] = []
     for node in descendants(permissions, "license"):
@@ -331,8 +331,8 @@ def _license(meta: Any) -> str | None:
     return texts[0] if texts else None
 
 
-def _related(meta: Any) -> list[dict[str, str]]:
-    """Return the articles that this one names as related: the kind, DOI or PMID, and the words for it."""
+def _find_related(meta: Any) -> list[dict[str, str]]:
+    """Return the related articles: the relation, the DOI or PMID, and the text."""
     found = []
     for node in children(meta, "related-article"):
         entry = {"kind": attribute(node, "related-article-type"), "citation": inline_text(node)}

@@ -1,4 +1,4 @@
-"""Tables as rows of texts: the tables of XHTML and those of OASIS; every cell once, every column in its place."""
+"""Convert XHTML and OASIS tables to rows of texts: each cell once, in its column."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -6,17 +6,17 @@ from typing import Any, Final
 from entrez_kit.fulltext.jats.tree import attribute, children, local
 
 MAX_SPAN: Final = 200
-"""Wider spans are mistakes or malice; they would multiply what has to be kept."""
+"""Wider spans are errors or attacks, and would use too much memory."""
 MAX_COLUMNS: Final = 2000
-"""Cells farther to the right cover themselves alone."""
+"""Cells farther to the right span one column only."""
 _GROUPS: Final = ("thead", "tbody", "tfoot")
 
 
 def rows_of(table: Any, text_of: Callable[[Any], str]) -> list[list[str]]:
-    """Return a table's rows. A cell over several columns or rows stands in the first; the others are empty.
+    """Return a table's rows. The text of a spanning cell is in its first place; the other places are empty.
 
     Args:
-        table: the element ``table``, of either kind.
+        table: the element ``table`` of either model.
         text_of: returns the text of a cell.
     """
     rows: list[list[str]] = []
@@ -28,7 +28,7 @@ def rows_of(table: Any, text_of: Callable[[Any], str]) -> list[list[str]]:
 
 
 def _groups(table: Any) -> Iterator[tuple[Any, Mapping[str, int]]]:
-    """Yield what holds rows, in document order, each with the numbers of its named columns."""
+    """Yield the elements with rows in document order, each with the numbers of its named columns."""
     if any(True for _ in children(table, "tr", "row")):
         yield table, {}
     for group in children(table, *_GROUPS):
@@ -73,7 +73,7 @@ def _row(row: Any, columns: Mapping[str, int], open_spans: dict[int, int], text_
 
 
 def _place(cell: Any, columns: Mapping[str, int]) -> tuple[int | None, int]:
-    """Return the column a cell says it begins in, and how many it covers."""
+    """Return the declared first column of a cell, and the number of columns it spans."""
     if local(cell) != "entry":
         return None, _count(attribute(cell, "colspan"), 1)
     first, last = columns.get(attribute(cell, "namest")), columns.get(attribute(cell, "nameend"))

@@ -1,8 +1,8 @@
-"""The words of JATS: blocks of text in document order, nothing glued, nothing split, nothing lost.
+"""Convert JATS elements to blocks of text in document order, without losing, joining or splitting words.
 
-Markup inside a sentence is joined as it stands, superscripts and subscripts as ``entrez_kit.base.markup`` has it ("1.73
-m<sup>2</sup>" is "1.73 m²"). Paragraphs, list items, rows and the like are blocks: each begins a line of its own. Cells
-of a table row stand apart by tabs. Mixed citations stand verbatim, element citations are joined field by field.
+Inline markup is removed; superscripts and subscripts are converted by ``entrez_kit.base.markup`` ("1.73 m<sup>2</sup>"
+becomes "1.73 m²"). Paragraphs, list items and rows are blocks on separate lines; tabs separate the cells of a row.
+Mixed citations keep their text; element citations are joined field by field.
 """
 
 import re
@@ -19,11 +19,11 @@ from entrez_kit.fulltext.jats.tree import attribute, child, children, descendant
 from entrez_kit.fulltext.models import ListedReference
 
 BREAK: Final = "\x1f"
-"""Stands for a forced line break until the text is tidied; XML cannot hold this character."""
+"""A placeholder for a forced line break until the text is normalized; XML does not allow this character."""
 FORMULA: Final = "[formula]"
-"""Stands for a formula that is only there as a picture."""
+"""The text for a formula that is only a picture."""
 MAX_SECTIONS: Final = 30
-"""Sections nested deeper than this become part of the text of the one above."""
+"""Sections nested deeper become part of the text of their parent."""
 HEADINGS: Final = ("label", "title", "subtitle")
 
 _INLINE: Final = frozenset(
@@ -37,16 +37,16 @@ _INLINE: Final = frozenset(
         *("institution", "country", "content-language", "price", "isbn", "issn"),
     )
 )
-"""Markup inside a word or sentence: the text goes on as if it were not there."""
+"""Inline markup, which does not interrupt a word or sentence."""
 
 _PLAIN: Final = frozenset(("bold", "italic", "underline", "sc", "ext-link", "monospace"))
-"""Of these, those that are read like the text around them, whatever they hold."""
+"""Inline markup whose content is read like the surrounding text."""
 
 _CITED: Final = "bibr"
 _REACH: Final = 16
-"""Pieces of a line that are looked at for what stands before."""
+"""The number of last pieces of a line that are searched for its last character."""
 _MAX_MARK: Final = 5
-"""Longer links to notes are words of the sentence ("see note 3")."""
+"""In characters; longer links to notes are words of the sentence ("see note 3")."""
 
 _BLOCK: Final = frozenset(
     (
@@ -60,15 +60,15 @@ _BLOCK: Final = frozenset(
         *("abstract", "trans-abstract", "front-note", "foreword", "preface", "named-book-part-body", "h1", "h2", "h3"),
     )
 )
-"""Elements that stand apart from the text around them; heading, if there is one, and content on lines of their own."""
+"""Block elements: their heading, if any, and their content are on separate lines."""
 
 _ONE_BLOCK: Final = frozenset(
     ("fig", "table-wrap", "chem-struct-wrap", "supplementary-material", "media", "graphic", "chem-struct-wrapper")
 )
-"""Elements whose parts (label, caption, rows, notes) belong closely together: lines of one block."""
+"""Elements whose parts (label, caption, rows, notes) are lines of one block."""
 
 _FLOATS: Final = _ONE_BLOCK | {"boxed-text", "fig-group", "table-wrap-group", "fn"}
-"""Elements that only have their anchor in a paragraph: they follow it instead of cutting its sentence in two."""
+"""Elements that are only anchored in a paragraph: they follow it instead of splitting its sentence."""
 
 _HIDDEN: Final = frozenset(
     (
@@ -77,13 +77,13 @@ _HIDDEN: Final = frozenset(
         *("license_ref", "free_to_read", "object-meta", "counts", "glyph-ref"),
     )
 )
-"""Elements without words for readers. References have a place of their own."""
+"""Elements without text for readers. References are read separately."""
 
 _PREFERRED: Final = (
     *("math", "tex-math", "table", "oasis-table", "textual-form", "preformat", "code", "chem-struct"),
     *("disp-formula", "inline-formula", "media", "graphic", "inline-graphic", "inline-media"),
 )
-"""Which of several versions of the same thing is read, the best one first."""
+"""The preferred version among alternatives, best first."""
 
 _CITATIONS: Final = frozenset(
     ("mixed-citation", "element-citation", "nlm-citation", "citation", "citation-alternatives", "product")
@@ -92,12 +92,12 @@ _PICTURES: Final = frozenset(("graphic", "inline-graphic", "media", "inline-medi
 _BLANKS: Final = re.compile(r"[ \t\r\n\f\v\x85\u2028\u2029]+")
 _AT_BREAK: Final = re.compile(rf"(?<! ) *+{BREAK} *+")
 _MIN_ALT_WORDS: Final = 4
-"""Shorter alternative texts ("Image 1", "An external file that holds a picture" is cut off as well) say nothing."""
+"""Shorter alternative texts, such as "Image 1", carry no information."""
 _NO_ALT: Final = ("An external file that holds a picture", "graphic file with name", "Click here for")
 
 
 def tidy(text: str) -> str:
-    """Make every run of blanks one space; forced breaks become line breaks, typographic spaces stay."""
+    """Collapse white space; forced breaks become line breaks, typographic spaces stay."""
     return _AT_BREAK.sub("\n", _BLANKS.sub(" ", text)).strip(" \n")
 
 
@@ -107,21 +107,21 @@ def one_line(text: str) -> str:
 
 
 def blocks_of(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any] = ()) -> list[str]:
-    """Return the blocks of an element's content; None has none.
+    """Return the blocks of an element's content; an empty list for None.
 
     Args:
-        element: what to read.
-        without: names of elements that are left out wherever they stand.
-        skip: elements in it that are left out.
+        element: the element to read.
+        without: names of elements to omit at any depth.
+        skip: child elements to omit.
     """
     flow = Flow(without=frozenset(without))
     if element is not None:
         flow.content(element, skip=skip)
-    return flow.finished()
+    return flow.finish()
 
 
 def inline_text(element: Any, *, without: Iterable[str] = ()) -> str:
-    """Return an element's words on one line; None has none. Elements of the names in ``without`` are left out."""
+    """Return an element's text on one line, without the elements named in ``without``; "" for None."""
     return one_line(" ".join(blocks_of(element, without=without)))
 
 
@@ -131,31 +131,31 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
     A box with a title, or with sections inside, is a section too.
 
     Args:
-        element: what to read.
-        without: names of elements directly in it that are left out.
-        depth: how many sections it is in; far in they are text like any other.
+        element: the element to read.
+        without: names of child elements to omit.
+        depth: the nesting level; sections below ``MAX_SECTIONS`` are plain text.
     """
     flow = Flow()
     flow.text(element.text)
     for node in element:
         name = local(node)
         if (name == "sec" or (name == "boxed-text" and is_section(node))) and depth < MAX_SECTIONS:
-            yield flow.finished()
+            yield flow.finish()
             yield node
             flow = Flow()
         elif name not in without:
             flow.node(node)
         flow.text(node.tail)
-    yield flow.finished()
+    yield flow.finish()
 
 
 def is_section(box: Any) -> bool:
-    """Return whether a box has a title of its own or sections inside."""
+    """Return whether a box has a title or sections inside."""
     return bool(heading_of(box)[1]) or child(box, "sec") is not None
 
 
 def heading_of(element: Any) -> tuple[str, str]:
-    """Return label and title of a section or a box, "" for a missing one; subtitles belong to the title."""
+    """Return label and title of a section or box, "" if missing; subtitles are part of the title."""
     label = inline_text(child(element, "label"))
     holder = element
     if local(element) == "boxed-text" and child(element, "title") is None:
@@ -181,10 +181,8 @@ class Flow:
         self._in_script = 0
         self._apart = False
 
-    # what it is made of
-
-    def finished(self) -> list[str]:
-        """Return the blocks, after what is left of the last line."""
+    def finish(self) -> list[str]:
+        """End the last line and return all blocks."""
         self.end()
         self.blocks += self._floats
         self._floats = []
@@ -202,7 +200,7 @@ class Flow:
         self._line.append(text)
 
     def end(self) -> None:
-        """End the line: what comes now is another block."""
+        """End the line; the next text starts a new block."""
         self._apart = False
         if self._line:
             line = write_scripts(tidy("".join(self._line)))
@@ -211,13 +209,13 @@ class Flow:
                 self.blocks.append(line)
 
     def block(self, text: str) -> None:
-        """Add a block that is ready, after what stands on the line."""
+        """End the line and add a finished block."""
         self.end()
         if text.strip():
             self.blocks.append(text)
 
     def _touches(self) -> str:
-        """Return the character that what comes next on the line would touch, "" for none or a blank."""
+        """Return the last character of the line; "" if the line is empty or ends with a space."""
         for piece in reversed(self._line[-_REACH:]):
             if piece not in (SUPERSCRIPT, SUBSCRIPT, CALLOUT, END) and piece:
                 return piece[-1].strip()
@@ -233,7 +231,7 @@ class Flow:
             if node not in left_out:
                 self.node(node)
             elif local(node):
-                self._apart = True  # what stood on both sides of it are two words
+                self._apart = True  # it separates two words
             self.text(node.tail)
 
     def node(self, element: Any) -> None:
@@ -249,35 +247,35 @@ class Flow:
         elif name in _INLINE:
             self.content(element)
         elif name in _ONE_BLOCK:
-            self.as_block(Flow.whole, element)
+            self.as_block(Flow.add_float, element)
         elif name in _BLOCK:
             self.end()
-            self.whole(element)
+            self.add_float(element)
             self.end()
         else:
             self.apart(lambda: self.content(element))
 
     def apart(self, add: Callable[[], None]) -> None:
-        """Add what is no part of the words beside it."""
+        """Add text that is separate from the adjacent words."""
         self._apart = True
         add()
         self._apart = True
 
     def part(self, fill: Callable[["Flow"], None]) -> list[str]:
-        """Return the blocks of something that is read by itself."""
+        """Return the blocks of a part that is read separately."""
         flow = Flow(without=self._without)
         fill(flow)
-        return flow.finished()
+        return flow.finish()
 
     def as_block(self, read: Callable[["Flow", Any], None], element: Any) -> None:
         """Add an element as one block."""
         self.block("\n".join(self.part(lambda part: read(part, element))))
 
     def inline(self, element: Any) -> str:
-        """Return an element's words on one line; None has none."""
+        """Return an element's text on one line; "" for None."""
         return "" if element is None else one_line(" ".join(self.part(lambda part: part.content(element))))
 
-    def headed(self, element: Any) -> None:
+    def add_headed(self, element: Any) -> None:
         """Add label and title on one line, then the rest of an element."""
         names = [name for name in ("label", "title") if name not in self._without]
         head = list(children(element, *names)) if len(element) and names else []
@@ -289,14 +287,14 @@ class Flow:
         else:
             self.content(element)
 
-    def whole(self, element: Any) -> None:
-        """Add label and title, the rest, and last the DOI that figures, tables and boxes of some journals have."""
-        self.headed(element)
+    def add_float(self, element: Any) -> None:
+        """Add label and title, the rest, and the DOI that figures, tables and boxes of some journals have."""
+        self.add_headed(element)
         for node in children(element, "object-id"):
             self.block(self.inline(node) if attribute(node, "pub-id-type") == "doi" else "")
 
     def paragraph(self, element: Any) -> None:
-        """Add a paragraph; what is only anchored in it follows."""
+        """Add a paragraph, then the elements that are only anchored in it."""
         self.end()
         self._in_paragraph += 1
         self.content(element)
@@ -307,15 +305,15 @@ class Flow:
             self._floats = []
 
     def verbatim(self, element: Any) -> None:
-        """Add text whose line breaks and blanks mean something."""
+        """Add preformatted text with its line breaks and spaces."""
         self.end()
-        text = "".join(self._written(element)).expandtabs(4).replace("\r\n", "\n")
+        text = "".join(self._read_verbatim(element)).expandtabs(4).replace("\r\n", "\n")
         lines = textwrap.dedent(write_scripts(text)).split("\n")
         first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
         self.block("\n".join(line.rstrip() for line in lines[first:]).rstrip())
 
-    def _written(self, element: Any) -> Iterator[str]:
-        """Yield a text as it stands, its blanks and line breaks too."""
+    def _read_verbatim(self, element: Any) -> Iterator[str]:
+        """Yield the pieces of a text without normalizing white space."""
         yield element.text or ""
         for node in element:
             name = local(node)
@@ -324,12 +322,12 @@ class Flow:
             elif name:
                 script = SCRIPTS.get(name)
                 yield script or ""
-                yield from self._written(node)
+                yield from self._read_verbatim(node)
                 yield END if script else ""
             yield node.tail or ""
 
     def item_list(self, element: Any) -> None:
-        """Add a list as one block: items with their marks, terms with their definitions, text between them as well."""
+        """Add a list as one block: items with their marks, terms with their definitions, and text between them."""
         kind = attribute(element, "list-type").lower()
         numbers = count(1)
         lines = [one_line(element.text or "")]
@@ -355,7 +353,7 @@ class Flow:
         return [f"{mark} {first}".strip(), *(f"  {line}" for line in more)]
 
     def _definition(self, element: Any) -> list[str]:
-        """Return a term and its definition, both on the first line where there is one of each."""
+        """Return a term and its definition, on one line if there is one of each."""
         parts: list[list[str]] = [[one_line(element.text or "")]]
         for node in element:
             parts += [self._lines_of(node), [one_line(node.tail or "")]]
@@ -369,7 +367,7 @@ class Flow:
         return [first, *(f"  {line}" for lines in (more, *others) for line in lines)]
 
     def script(self, element: Any) -> None:
-        """Add a superscript or subscript; how it is written shows when the line is whole."""
+        """Add a superscript or subscript as marks, which are converted when the line is complete."""
         kind = SCRIPTS[local(element)]
         if kind == SUPERSCRIPT and (self._in_mark or any(_is_mark(node) for node in children(element, "xref"))):
             kind = CALLOUT
@@ -380,7 +378,7 @@ class Flow:
         self._in_script -= 1
 
     def link(self, element: Any) -> None:
-        """Add a link. A note mark or callout that touches a word stands apart from it, in superscript or not."""
+        """Add a link. A note mark or callout next to a word is separated from it."""
         is_mark = _is_mark(element)
         self._in_mark += is_mark
         if is_mark and not self._in_script and self._is_glued(element):
@@ -392,37 +390,37 @@ class Flow:
         self._in_mark -= is_mark
 
     def _is_glued(self, element: Any) -> bool:
-        """Tell whether a callout that is no superscript would become a part of the word before it."""
+        """Return whether a callout that is not a superscript would become part of the word before it."""
         before, mark = self._touches(), "".join(element.itertext()).strip()
         if not before or not 0 < len(mark) <= _MAX_MARK or next(element.iter("{*}sup"), None) is not None:
             return False
-        if attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year of which there are several
+        if attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year with a suffix
             return before.isalnum() and mark[0].isdigit()
         return before not in "([,;–-" if mark[0].isalnum() else before.isalnum()
 
     def footnote(self, element: Any) -> None:
-        """Add a footnote as one block, its mark before its text."""
+        """Add a footnote as one block, with its mark first."""
         label = child(element, "label")
         part = self.part(lambda part: part.content(element, skip=[label]))
         self.block(f"{self.inline(label)} {chr(10).join(part)}".strip())
 
     def display_formula(self, element: Any) -> None:
-        """Add a formula on a line of its own, its number after it."""
+        """Add a formula with its number on a separate line."""
         label = child(element, "label")
         text = self.formula(element, skip=[label])
         self.block(f"{text} {self.inline(label)}".strip())
 
     def formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
-        """Return a formula on one line, or a word for one that is only a picture."""
+        """Return a formula on one line, or a placeholder if it is only a picture."""
         named = {local(node): node for node in reversed(list(children(element)))}
-        if "math" in named and math_text(named["math"]):  # the others are pictures and other notations of the same
+        if "math" in named and math_text(named["math"]):  # the others are pictures and other notations of it
             skip = [*skip, *children(element, "tex-math", *_PICTURES)]
         blocks = self.part(lambda part: part.content(element, skip=skip))
         text = one_line(" ".join(blocks))
         return text or (FORMULA if any(local(node) in _PICTURES for node in element.iter()) else "")
 
     def alternatives(self, element: Any) -> None:
-        """Add the best of several versions of the same thing, of those that have words or are formulas."""
+        """Add the best of several alternatives that have text or are formulas."""
         rank = {name: place for place, name in enumerate(_PREFERRED)}
         for node in sorted(children(element), key=lambda node: rank.get(local(node), len(rank))):
             if local(node) in _FORMULAS or any(words.strip() for words in node.itertext()):
@@ -431,18 +429,18 @@ class Flow:
         self.text(element.text)
 
     def picture(self, element: Any) -> None:
-        """Add what is said about a picture: label, caption, and a description where it is one."""
+        """Add the label, caption and description of a picture."""
         if len(element):
-            self.as_block(Flow.whole, element)
+            self.as_block(Flow.add_float, element)
 
     def alternative_text(self, element: Any) -> None:
-        """Add the description of a picture, unless it describes nothing."""
+        """Add the description of a picture, unless it carries no information."""
         words = one_line("".join(element.itertext()))
         if len(words.split()) >= _MIN_ALT_WORDS and not words.startswith(_NO_ALT):
             self.block(words)
 
     def abbreviation(self, element: Any) -> None:
-        """Add an abbreviation, its meaning in brackets where the markup has one."""
+        """Add an abbreviation, with its meaning in brackets if the markup has one."""
         meaning = child(element, "def")
         self.content(element, skip=[meaning])
         if meaning is not None:
@@ -451,14 +449,14 @@ class Flow:
     def table(self, element: Any) -> None:
         """Add a table: a line per row, a tab between cells."""
         self.end()
-        for caption in children(element, "caption", "title"):  # HTML has it inside
+        for caption in children(element, "caption", "title"):  # inside the table, as in HTML
             self.node(caption)
         rows = rows_of(element, self._cell)
         if any(any(row) for row in rows):
             self.blocks.append("\n".join("\t".join(row) for row in rows if any(row)))
 
     def _cell(self, cell: Any) -> str:
-        # most hold text and simple markup alone, and there may be a hundred thousand
+        # a fast path: most cells have only text and simple markup, and there may be a hundred thousand
         if all(node.tag in _PLAIN for node in cell.iterdescendants()):
             return one_line("".join(cell.itertext()))
         return self.inline(cell)
@@ -471,13 +469,13 @@ class Flow:
 
 
 def _is_mark(link: Any) -> bool:
-    """Tell whether a link goes to a note, an affiliation or a reference."""
+    """Return whether a link goes to a note, an affiliation or a reference."""
     kind = attribute(link, "ref-type")
     return kind in ("fn", "table-fn", "author-notes", "corresp", "aff") or kind == _CITED
 
 
 def _tex_text(element: Any) -> str:
-    """Return a TeX formula without the document some publishers wrap around each."""
+    """Return a TeX formula without the document that some publishers wrap around it."""
     written = "".join(element.itertext())
     _, begins, inner = written.partition(r"\begin{document}")
     inner = (inner.partition(r"\end{document}")[0] if begins else written).strip()
@@ -517,7 +515,7 @@ _IDS: Final[Mapping[str, str]] = {"doi": "doi:", "pmid": "PMID:", "pmc": "", "pm
 _TIGHT: Final = frozenset(
     ("bold", "italic", "sc", "underline", "monospace", "roman", "xref", "styled-content", "named-content", *SCRIPTS)
 )
-"""Markup inside a word of a citation; between other elements words stay apart."""
+"""Markup inside a word of a citation; other elements separate words."""
 _FORMULAS: Final = frozenset(("inline-formula", "disp-formula"))
 
 
@@ -538,7 +536,7 @@ def citation_text(element: Any, *, label: bool = True) -> str:
 
 
 def _is_fields(element: Any) -> bool:
-    """Tell whether there is no text between the fields, so that punctuation has to be added."""
+    """Return whether there is no text between the fields, so that punctuation must be added."""
     between = [element.text, *(node.tail for node in element)]
     return len(element) > 0 and not any(text and text.strip(" \t\r\n.,;:") for text in between)
 
@@ -547,10 +545,10 @@ def _is_fields(element: Any) -> bool:
 
 
 class _Verbatim(Flow):
-    """Collects what stands in a citation, with a blank where two fields would run into one word."""
+    """Collects the text of a citation, with a space if two fields would form one word."""
 
     def node(self, element: Any) -> None:
-        """Add an element; none is hidden, and a superscript is no note mark."""
+        """Add an element; no element is hidden, and a superscript is not a note mark."""
         name = local(element)
         if name in _FORMULAS or name in ("alternatives", "math", "tex-math", "break", "br"):
             super().node(element)
@@ -567,14 +565,14 @@ class _Verbatim(Flow):
 def _on_one_line(element: Any, skip: Any = None) -> str:
     flow = _Verbatim()
     flow.content(element, skip=[skip])
-    return one_line(" ".join(flow.finished()))
+    return one_line(" ".join(flow.finish()))
 
 
 # Citations, field by field
 
 
 def _joined_fields(element: Any, skip: Any) -> str:
-    """Return the fields of a citation as a reference list has them; fields of no known place come last."""
+    """Return the fields of a citation in the order of a reference list; other fields come last."""
     left = [node for node in children(element) if node is not skip]
 
     def take(*names: str) -> list[Any]:
@@ -661,8 +659,8 @@ def _sentences(parts: Iterable[str]) -> str:
 # Reference lists
 
 
-def references_of(article: Any) -> list[ListedReference]:
-    """Return the references of an article, without those of the letters and replies it brings along."""
+def read_reference_list(article: Any) -> list[ListedReference]:
+    """Return the references of an article, without those of the letters and replies in it."""
     found: list[ListedReference] = []
     for element in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
         label, citation = _reference(element)
@@ -677,7 +675,7 @@ def _reference(reference: Any) -> tuple[str, str]:
     for part in children(reference):
         name = local(part)
         if name == "element-citation" and is_twice:
-            pass  # the same once more, as SciELO has it
+            pass  # SciELO repeats the citation
         elif name == "label":
             label = label or inline_text(part)
         elif name in _CITATIONS:
@@ -693,7 +691,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
     "p": Flow.paragraph,
     **dict.fromkeys(("break", "br"), lambda flow, _: flow.text(BREAK)),
     **dict.fromkeys(("preformat", "code"), Flow.verbatim),
-    "verse-group": lambda flow, element: flow.as_block(Flow.headed, element),
+    "verse-group": lambda flow, element: flow.as_block(Flow.add_headed, element),
     **dict.fromkeys(("list", "def-list"), Flow.item_list),
     "fn": Flow.footnote,
     "disp-formula": Flow.display_formula,

@@ -1,4 +1,4 @@
-"""Read JATS safely into an element tree, and the small things every part of the parser needs."""
+"""Parse JATS safely into an element tree, with helpers for its elements."""
 
 import html
 import re
@@ -11,18 +11,18 @@ from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.xml_reply import malformed
 
 MAX_BYTES: Final = 200 * 1024 * 1024
-"""The largest articles, with tables of whole genomes in them, have some 50 MB."""
+"""The largest articles, with tables of whole genomes, have about 50 MB."""
 MAX_DEPTH: Final = 80
-"""Of what is nested deeper, the words alone are kept: articles have some 20 levels, and readers call themselves."""
+"""Deeper elements become plain text, because the readers are recursive; articles have about 20 levels."""
 TABLE_PARTS: Final = frozenset(("table", "tgroup", "thead", "tbody", "tfoot", "tr", "row"))
 MAX_ENTITY_LENGTH: Final = 1000
 MAX_ATTRIBUTES: Final = 200
-"""Of an element with more, those whose names are in a namespace are not looked for: each look passes all of them."""
+"""In an element with more, attributes with a namespace are ignored, because each lookup scans all of them."""
 
 _CDATA: Final = re.compile(
     rb"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^\[>]*(?:\[.*?(?:\]\s*>|\Z)|>|\Z))", re.DOTALL
 )
-"""What is left as it is; one that never ends goes to the end, so that nothing is searched through twice."""
+"""Parts that stay unchanged; one without an end extends to the end, so that each byte is scanned once."""
 _REFERENCE: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9.]*);")
 
 
@@ -34,23 +34,23 @@ JATS: Final = XmlShape(
     " taxon-authority treatment-sec treatment-meta nomenclature",
     due={"article": "article-meta"},
 )
-"""Beside JATS itself: older NLM names, tables as OASIS writes them, and TaxPub."""
+"""JATS with older NLM names, OASIS tables and TaxPub."""
 
 
 def parse(content: bytes) -> Any:
-    """Return the root of a JATS document; no network, no DTD, and of entities only what is plain text.
+    """Return the root of a JATS document, parsed without network and DTD; entities may only contain plain text.
 
-    Entities that nothing defines (``&nbsp;`` without a DTD) become the characters HTML knows by that name, or stay as
-    they are written: no text is lost over them.
+    Undefined entities (``&nbsp;`` without a DTD) become the HTML characters of that name, or stay unchanged, so that no
+    text is lost.
 
     Raises:
-        UpstreamError: not well-formed, or too large.
+        UpstreamError: the XML is malformed or too large.
     """
     from lxml import etree
 
     if len(content) > MAX_BYTES:
-        raise malformed(ENDPOINT, f"{len(content):,} bytes, more than the {MAX_BYTES:,} that are read")
-    log_drift(JATS, content)
+        raise malformed(ENDPOINT, f"{len(content):,} bytes (the limit is {MAX_BYTES:,})")
+    notice(JATS, content)
     try:
         root = etree.fromstring(content, _parser())
     except (etree.XMLSyntaxError, ValueError):
@@ -60,7 +60,7 @@ def parse(content: bytes) -> Any:
             raise malformed(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
     _write_entities(root)
     for element in root.xpath("/*" * MAX_DEPTH):
-        while local(element) in TABLE_PARTS:  # words stand in cells alone
+        while local(element) in TABLE_PARTS:  # only cells contain words
             element = element.getparent()
         words = " ".join(element.itertext())
         del element[:]
@@ -75,13 +75,13 @@ def _parser() -> Any:
 
 
 def _without_undefined_entities(content: bytes) -> bytes:
-    """Write references to entities that only a DTD could define as character references, or as plain text."""
+    """Replace references to undefined entities by character references or plain text."""
     parts = _CDATA.split(content)
-    parts[::2] = [_REFERENCE.sub(_defined, part) for part in parts[::2]]
+    parts[::2] = [_REFERENCE.sub(_replace_entity, part) for part in parts[::2]]
     return b"".join(parts)
 
 
-def _defined(match: re.Match[bytes]) -> bytes:
+def _replace_entity(match: re.Match[bytes]) -> bytes:
     name = match[1].decode("ascii")
     if name in ("amp", "lt", "gt", "quot", "apos"):
         return match[0]
@@ -92,9 +92,9 @@ def _defined(match: re.Match[bytes]) -> bytes:
 
 
 def _write_entities(root: Any) -> None:
-    """Write out the references to entities: as what the document's own DOCTYPE says, or as HTML knows them.
+    """Replace entity references by their definition in the document's DOCTYPE, or by the HTML characters.
 
-    Entities inside entities are left as they are written.
+    Entities inside entities are not replaced.
     """
     from lxml import etree
 
@@ -110,13 +110,13 @@ def _write_entities(root: Any) -> None:
         pieces += [node.tail or "", declared.get(written.strip("&;")) or html.unescape(written)]
         before = node.getprevious()
         is_first = before is None or before.tag is not etree.Entity
-        node.tail = "".join(reversed(pieces)) if is_first else None  # of several in a row, all at once
+        node.tail = "".join(reversed(pieces)) if is_first else None  # consecutive references at once
         pieces = [] if is_first else pieces
     etree.strip_elements(root, etree.Entity, with_tail=False)
 
 
 def attribute(element: Any, name: str) -> str:
-    """Return an attribute's value whatever namespace its name is in; "" where there is none."""
+    """Return an attribute's value in any namespace; "" if it is absent."""
     value = element.get(name)
     if value is None and len(element.attrib) <= MAX_ATTRIBUTES:
         value = next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
@@ -124,7 +124,7 @@ def attribute(element: Any, name: str) -> str:
 
 
 def children(element: Any, *names: str) -> Iterator[Any]:
-    """Yield the child elements with one of these names, all where none is given, in document order."""
+    """Yield the child elements with one of these names (or all children) in document order."""
     for child in element if element is not None else ():
         name = local(child)
         if name and (not names or name in names):
@@ -132,15 +132,15 @@ def children(element: Any, *names: str) -> Iterator[Any]:
 
 
 def child(element: Any, *names: str) -> Any:
-    """Return the first child with one of these names, or None."""
+    """Return the first child with one of these names; None if there is no such child."""
     return next(children(element, *names), None)
 
 
 def descendants(element: Any, *names: str, outside: tuple[str, ...] = ()) -> Iterator[Any]:
-    """Yield the elements below one that have one of these names, in document order.
+    """Yield the descendants with one of these names in document order.
 
     Args:
-        outside: elements that are not looked into.
+        outside: names of elements whose children are skipped.
     """
     pending = [iter(element)] if element is not None else []
     while pending:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.fulltext.jats.text import references_of
+from entrez_kit.fulltext.jats.text import read_reference_list
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, attribute, descendants, local, parse
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -42,7 +42,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
 
 
 def _listed(article: Any) -> Iterator[Reference]:
-    texts = {one.id: one.citation for one in references_of(article) if one.id}
+    texts = {one.id: one.citation for one in read_reference_list(article) if one.id}
     outside = ("sub-article", "response", "front", "ref")
     for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
         key = attribute(element, "id") or f"reference {number}"

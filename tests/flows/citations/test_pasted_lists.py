@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from list_layouts import BLANKS, MARKS, NUMBERS, Layout
 
 from entrez_kit.citations.format_citations import citations_of
-from entrez_kit.fulltext.jats.text import references_of
+from entrez_kit.fulltext.jats.text import read_reference_list
 from entrez_kit.fulltext.jats.tree import descendants, local, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
 from entrez_kit.pubmed.xml.records import iter_records
@@ -103,7 +103,7 @@ def recorded_lists(real_data: Path) -> dict[str, list[str]]:
         root = parse(path.read_bytes())
         articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
         for number, article in enumerate(articles):
-            texts = [" ".join(one.citation.split()) for one in references_of(article) if one.citation]
+            texts = [" ".join(one.citation.split()) for one in read_reference_list(article) if one.citation]
             if texts:
                 lists[f"{path.name} {number}"] = texts
     return lists

@@ -95,7 +95,7 @@ def test_markdown_ends_with_the_ids_without_a_text_and_what_each_source_answered
     assert last.startswith("# Without full text\n\n- **99000008**: no-oa\n  - PMC: not-attempted (PMID has no PMC")
     assert "\n  - Europe PMC: no-fulltext (" in last
     assert "\n  - Unpaywall: no-oa (No open-access copy indexed)\n" in last
-    assert last.endswith("\n- **rubbish**: no PMID, PMCID or DOI\n")
+    assert last.endswith("\n- **rubbish**: not a PMID, PMCID or DOI\n")
 
 
 def test_references_stand_under_the_labels_of_the_article(module: Module) -> None:

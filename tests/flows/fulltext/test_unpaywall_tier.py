@@ -139,7 +139,7 @@ def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor
     found = missed(kit_for(sandbox))
 
     assert found.outcome == "parse-failed"
-    assert "/publisher/a.pdf is neither a PDF nor a page (it is called application/pdf)" in str(found.detail)
+    assert "/publisher/a.pdf is neither a PDF nor an HTML page (its type is application/pdf)" in str(found.detail)
     assert "/publisher/b.pdf is a page that keeps programs out, not the article" in str(found.detail)
 
 
@@ -333,6 +333,6 @@ def test_the_candidates_are_each_named_once() -> None:
         None,
         (Location("p", "p", "l"), Location("q", "l", "l"), Location(None, None, "m")),
     )
-    urls: Iterable[str] = [one.url for one in module._candidates(known)]
+    urls: Iterable[str] = [one.url for one in module._list_candidates(known)]
 
     assert list(urls) == ["p", "l", "q", "l", "m"]

@@ -323,13 +323,13 @@ def page(hits: int, *results: dict[str, str]) -> bytes:
 
 def bucket_text(services: Services) -> object:
     return services.pmc_oa.article_xml(
-        "PMC1", "PMC1.1", read=partial(_read_article, trail=ArticleLookup(PMC1)), keep=_is_article
+        "PMC1", "PMC1.1", read=partial(_read_article, lookup=ArticleLookup(PMC1)), keep=_is_article
     )
 
 
 def europepmc_text(services: Services) -> object:
     return services.europepmc.full_text_xml(
-        "PMC1", read=partial(_read_article, trail=ArticleLookup(PMC1)), keep=_is_article
+        "PMC1", read=partial(_read_article, lookup=ArticleLookup(PMC1)), keep=_is_article
     )
 
 

@@ -145,7 +145,7 @@ def test_articles_are_told_apart_by_their_own_ids_and_not_by_their_place() -> No
 @pytest.mark.parametrize(
     "answer",
     [pmc_set(), pmc_set(jats("PMC99")), pmc_set(not_in_pmc("99")), b"<opml><head/></opml>"],
-    ids=["empty", "another article", "about another article", "another document"],
+    ids=["empty", "different article", "about another article", "another document"],
 )
 def test_an_article_that_pmc_does_not_mention_is_not_one_that_pmc_does_not_have(answer: bytes) -> None:
     bench = Bench(
@@ -158,7 +158,7 @@ def test_an_article_that_pmc_does_not_mention_is_not_one_that_pmc_does_not_have(
     )
     (missed,) = bench.fetch(pmcids=["4"]).unavailable
 
-    assert "does not mention" in (missed.tried_tiers[0].detail or "")
+    assert "does not contain" in (missed.tried_tiers[0].detail or "")
     assert missed.retryable
 
 

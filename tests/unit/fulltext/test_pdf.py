@@ -102,7 +102,7 @@ def test_a_scanned_pdf_has_no_text() -> None:
 
     assert "most likely it was scanned" in refusal(drawn(picture, picture))
     cover = b"BT /F1 10 Tf 50 780 Td " + b"(This article was scanned by a library.) Tj T* " * 20 + b"ET"
-    assert refusal(drawn(cover, *[picture] * 9)).startswith("is a PDF of which 9 of 10 pages hold no text")
+    assert refusal(drawn(cover, *[picture] * 9)).startswith("is a PDF with 9 pages of 10 without text")
 
 
 def test_a_page_that_cannot_be_read_is_named_in_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_a_page_that_cannot_be_read_is_named_in_the_text(monkeypatch: pytest.Mon
     found = pdf_to_text(drawn(*text[:3], figure, *text[3:]))
     assert "[Page 4 of this PDF could not be read.]" in found.text
     assert (found.total_pages, found.word_count) == (6, 300)
-    assert refusal(drawn(text[0], figure)) == "is a PDF of which 1 of 2 pages cannot be read"
+    assert refusal(drawn(text[0], figure)) == "is a PDF with 1 unreadable pages of 2"
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9])
@@ -128,7 +128,7 @@ def test_a_pdf_that_breaks_off_is_either_read_or_refused(share: float) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"<html>not a PDF</html>", b'{"error": "no PDF"}', b"x" * 3000 + b"%PDF-1.4"])
 def test_what_is_no_pdf_is_told_apart(content: bytes) -> None:
-    assert refusal(content) == "is no PDF"
+    assert refusal(content) == "is not a PDF"
 
 
 def test_what_stands_before_a_pdf_does_not_matter() -> None:
@@ -172,4 +172,4 @@ def test_reading_ends_when_its_time_is_up() -> None:
 def test_a_pdf_of_too_many_pages_is_not_read_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_PAGES", 3)
 
-    assert refusal(pdf_of(*[prose(60)] * 4)) == "is a PDF of 4 pages, more than 3 are not read"
+    assert refusal(pdf_of(*[prose(60)] * 4)) == "is a PDF of 4 pages (the limit is 3)"
