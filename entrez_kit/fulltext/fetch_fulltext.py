@@ -123,7 +123,9 @@ class FulltextResult(Collected):
     warnings: list[Warn] = omit_if_empty([])
 
 
-def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()) -> EntrezKitError | None:
+def build_missing_error(
+    unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()
+) -> EntrezKitError | None:
     """Return the error for a result in which some ids have no text.
 
     Args:
@@ -153,7 +155,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
     # If a source failed, the text may exist; a partial result reports this in its status.
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
         is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
-        ask = Wording("The cache does not have it. Try again without ", OFFLINE_SWITCH, ".")
+        ask = FrontendText("The cache does not have it. Try again without ", OFFLINE_SWITCH, ".")
         return UpstreamError(
             f"No full text of {listed(failed)}: not every source answered.",  # details.missing has all ids
             recovery_hint=ask if is_offline else KEPT,
@@ -161,11 +163,13 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
         )
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
-    hint = Wording("The entries of `unavailable` have the answer of each source; call ", abstract, " for abstracts.")
+    hint = FrontendText(
+        "The entries of `unavailable` have the answer of each source; call ", abstract, " for abstracts."
+    )
     if any(one.detail == UNPAYWALL_OFF for one in tried):
-        hint = Wording(hint, " Set UNPAYWALL_EMAIL to search for open-access copies.")
+        hint = FrontendText(hint, " Set UNPAYWALL_EMAIL to search for open-access copies.")
     if failed:
-        hint = Wording(hint, " If `retryable` is true, a source did not answer: try again.")
+        hint = FrontendText(hint, " If `retryable` is true, a source did not answer: try again.")
     nobody = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
         f"No source knows {named}." if nobody else f"No full text of {named}.",
@@ -260,8 +264,8 @@ class Fulltexts(Outcomes[FulltextOutcome]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Return the error about ids without full text, if any."""
-        missing = shortfall_of(self.unavailable, self.found, self.invalid)
-        return missing or standing_shortfall(self.warnings)
+        missing = build_missing_error(self.unavailable, self.found, self.invalid)
+        return missing or standing_error(self.warnings)
 
 
 def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:

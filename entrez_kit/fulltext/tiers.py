@@ -9,7 +9,7 @@ from typing import Any, Final
 from entrez_kit.base import extras
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.core.batches import Pulse, in_batches
+from entrez_kit.core.batches import CircuitBreaker, in_batches
 from entrez_kit.fulltext.article_lookup import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, ArticleLookup, convert_failure
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import PmcArticle, pubmed_url
@@ -44,7 +44,7 @@ def read_pmc(services: Services, lookups: Sequence[ArticleLookup]) -> Read:
             break
         try:
             ask = partial(_read_set, services, {lookup.pmcid: lookup for lookup in lookups if lookup.pmcid})
-            asked = in_batches(lacking, size, ask, refusals=refusals, pulse=Pulse())
+            asked = in_batches(lacking, size, ask, refusals=refusals, pulse=CircuitBreaker())
         except EntrezKitError as exc:
             return read | dict.fromkeys(lacking, convert_failure(exc))
         for _, found in asked.answers:

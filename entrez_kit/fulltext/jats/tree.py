@@ -50,7 +50,7 @@ def parse(content: bytes) -> Any:
 
     if len(content) > MAX_BYTES:
         raise malformed(ENDPOINT, f"{len(content):,} bytes (the limit is {MAX_BYTES:,})")
-    notice(JATS, content)
+    log_drift(JATS, content)
     try:
         root = etree.fromstring(content, _parser())
     except (etree.XMLSyntaxError, ValueError):
