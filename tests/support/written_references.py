@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from word_files import heading, paragraph, word
 
 from entrez_kit.citations.format_citations import citations_of
+from entrez_kit.citations.titles import dotted
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.pasted_lists import split_references
 from entrez_kit.references.files.references import Reference
@@ -121,10 +122,54 @@ DIALECTS: dict[str, Callable[[Article], str]] = {
 }
 
 
+def first_page(article: Article) -> dict[str, str]:
+    given = parts(article)
+    return {**given, "pages": given["pages"].partition("-")[0]}
+
+
+def physics(article: Article) -> str:
+    names = ", ".join(full_initials(article))
+    return "{names}, {short} {volume}, {pages} ({year})".format(names=names, **first_page(article))
+
+
+def letters(article: Article) -> str:
+    name = initials(article)[0] + (", et al." if len(article.authors) > 1 else "")
+    return "{name}, {short} {volume}, {pages} ({year}).".format(name=name, **parts(article))
+
+
+def cell(article: Article) -> str:
+    given = first_page(article)
+    short = dotted(given["short"], given["journal"])
+    name = full_initials(article)[0] + (" et al." if len(article.authors) > 1 else "")
+    return "{name}, {journal} {volume}, {pages} ({year})".format(**{**given, "name": name, "journal": short})
+
+
+def chemistry(article: Article) -> str:
+    names = "; ".join(initials(article, dotted=True, comma=True)).rstrip(".")
+    return "{names}. {short} {year}, {volume}, {pages}.".format(names=names, **parts(article))
+
+
+def bare(article: Article) -> str:
+    return "{short} {volume}, {pages} ({year})".format(**first_page(article))
+
+
+def full_initials(article: Article) -> list[str]:
+    return [
+        who.collective_name or " ".join([*(f"{letter}." for letter in who.initials or ""), who.last_name or ""])
+        for who in article.authors
+    ]
+
+
+TITLELESS: dict[str, Callable[[Article], str]] = {
+    one.__name__: one for one in (physics, letters, cell, chemistry, bare)
+}
+"""References of physics, chemistry and letters, which have no title."""
+
+
 def rendered(style: str, articles: list[Article]) -> list[str]:
     """Return references in a style, without the identifiers and notes that would find them at once."""
-    if style in DIALECTS:
-        return [DIALECTS[style](article) for article in articles]
+    if written := {**DIALECTS, **TITLELESS}.get(style):
+        return [written(article) for article in articles]
     texts = [texts[style] for texts in citations_of(articles, [style])]
     return [" ".join(re.sub(r"PubMed Central|PubMed|\s;", "", _IDS.sub("", text)).split()) for text in texts]
 

@@ -555,7 +555,7 @@ def _add_missing_record(checked: CheckedReference, one: Candidates) -> None:
     elif text is not None and len(text) > MAX_TEXT:
         code = "unreadable"
         detail = f"this is too long to be a reference. It begins: {shown}"
-    elif text is not None and one.title_term is None:
+    elif text is not None and one.title_term is None and not one.citations:
         code = "unreadable"
         detail = f"nothing was looked up: neither an identifier nor a title can be made out. It says: {shown}"
     elif text is not None:

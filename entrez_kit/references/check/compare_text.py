@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.names import Name, csl_names, csl_text_of
+from entrez_kit.citations.titles import abbreviates
 from entrez_kit.pubmed.likeness import (
     LEAST_PART,
     confusable_key,
@@ -36,6 +37,7 @@ from entrez_kit.references.check.compare_fields import (
     identifier_differences,
     titles_of,
 )
+from entrez_kit.references.check.guessing import DOCUMENT_TYPE
 from entrez_kit.references.check.pasted_lists import words_of
 from entrez_kit.references.files.references import Reference
 
@@ -64,7 +66,7 @@ _SUPERFLUOUS_WORDS: Final = (
 )
 _SUPERFLUOUS: Final = frozenset(_SUPERFLUOUS_WORDS.split())
 """Words that say nothing about a work."""
-_PLACE_WORDS: Final = "bd band jg jahrgang h heft s seiten t tome n num j ol m d u coll т с вып стр и др"
+_PLACE_WORDS: Final = "bd band jg jahrgang h heft s seiten t tome n num u coll т с вып стр и др"
 _OF_PLACES: Final = frozenset(_PLACE_WORDS.split())
 """Words in front of volumes, issues and pages in German, French, Russian and Chinese lists."""
 _OTHERS: Final = frozenset((("et", "al"), ("and", "others"), ("u", "a"), ("et", "coll"), ("и", "др")))
@@ -85,7 +87,7 @@ _YEAR: Final = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}[a-z]?")
 def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference that is written out with a record."""
     item = csl_item(article)
-    words = words_of(reference.text or "", _words_of_record(article, item))
+    words = words_of(DOCUMENT_TYPE.sub(" ", reference.text or ""), _words_of_record(article, item))
     found = list(identifier_differences(reference, article))
     if not words:
         return Agreement(True, found, [], False)
@@ -96,7 +98,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     for start, length in sorted(title.spans, reverse=True):
         del words[start : start + length]
     head = min((start for start, _ in title.spans), default=None)
-    authors = _compare_authors(words, article, reference.text or "", head)
+    authors = _compare_authors(words, article, reference.text or "", head, _journal_start(words, article, item))
     if authors.difference is not None:
         found.append(authors.difference)
     rest = [word for n, word in enumerate(words) if n not in authors.taken]
@@ -110,11 +112,32 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     shown = reference.text or "" if names_other_work else ""
     shown = shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
     detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
-    if unknown or not sure:  # at its place a reference needs no title
+    nearly = (
+        not unknown
+        and authors.agree
+        and authors.difference is None
+        and _is_nearly_at_its_place(words, article, item, place)
+    )
+    if unknown or not (sure or nearly):  # at its place a reference needs no title
         found.append(FieldDifference(field="title", given=shown, record=str(item.get("title", "")), detail=detail))
     differences = [one for one in place.differences if not (names_other_work and one.field == "journal")]
-    same = not names_other_work and not authors.are_others and (sure or (authors.agree and not differences))
+    agrees = sure or nearly or (authors.agree and not differences)
+    same = not names_other_work and not authors.are_others and agrees
     return Agreement(same, [*found, *differences], [] if names_other_work else place.left, authors.agree)
+
+
+def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, place: "_Place") -> bool:
+    """Return whether a text without a title differs from a record in one of year, volume and pages alone."""
+    fields = [one.field for one in place.differences]
+    agreeing = [bool(wanted) and wanted <= set(words) for wanted in map(set, _volume_and_page(item))]
+    agreeing.append(not set(years_of(article)).isdisjoint(words))
+    return place.has_journal and len(fields) == 1 and fields[0] in ("year", "volume", "pages") and sum(agreeing) >= 2
+
+
+def _volume_and_page(item: Item) -> tuple[list[str], list[str]]:
+    """Return the words of a record's volume and of its first page."""
+    page = str(item.get("page") or item.get("number") or "").partition("-")[0]
+    return folded(str(item.get("volume") or "")).split(), folded(page).split()
 
 
 def _words_of_record(article: Article, item: Item) -> set[str]:
@@ -131,8 +154,7 @@ def _is_at_its_place(reference: Reference, words: Sequence[str], article: Articl
         for name in ("doi", "pmid", "pmcid")
     ):
         return True
-    volume = folded(str(item.get("volume") or "")).split()
-    page = folded(str(item.get("page") or item.get("number") or "").partition("-")[0]).split()
+    volume, page = _volume_and_page(item)
     return bool(volume and page) and {*volume, *page} <= set(words) and _has_journal(words, article, item)
 
 
@@ -153,6 +175,23 @@ def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
         return None
     size = len(wanted)
     return next((n for n in range(len(words) - size + 1) if list(words[n : n + size]) == list(wanted)), None)
+
+
+def _journal_start(words: Sequence[str], article: Article, item: Item) -> int | None:
+    """Return where the journal of a record begins in a text; a shortened name ends before the first number."""
+    names = sorted((folded(name).split() for name in _journal_names(article, item)), key=len, reverse=True)
+    whole = next((place for name in names if (place := _place_of(name, words)) is not None), None)
+    if whole is not None:
+        return whole
+    end = start = _first_number(words)
+    known = [word for name in names for word in name]
+    while start and any(abbreviates(words[start - 1], word) for word in known):
+        start -= 1
+    return start if start < end else None
+
+
+def _first_number(words: Sequence[str]) -> int:
+    return next((n for n, word in enumerate(words) if word.isdigit()), len(words))
 
 
 # Title
@@ -229,29 +268,37 @@ class _Found:
     taken: set[int] = field(default_factory=set)
 
 
-def _compare_authors(words: Sequence[str], article: Article, text: str, head: int | None) -> _Authors:
-    """Compare the authors, who stand before the title at ``head``, or without a title before the first number."""
+def _compare_authors(
+    words: Sequence[str], article: Article, text: str, head: int | None, journal: int | None
+) -> _Authors:
+    """Compare the authors, who stand before the title at ``head``, or without a title before the journal."""
     names = csl_names(article.authors, with_initials=True)
     if not names:
         return _Authors()
     # What the title says of others is said of no author.
     others = any(pair in _OTHERS for pair in pairwise(words))
     others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)
-    count, taken = _match_in_order(words, names, others=others, end=head or len(words))
-    end = head if head is not None else next((n for n, word in enumerate(words) if word.isdigit()), len(words))
-    open_words = [n for n in range(end) if n not in taken and _may_be_name(words[n])]
-    if count and (others or count == len(names)) and not (head and open_words):
+    known_end = head if head is not None else journal
+    count, taken = _match_in_order(words, names, others=others, end=known_end or len(words))
+    end = known_end if known_end is not None else _first_number(words)
+    may_be_names = [n for n in range(end) if n not in taken and _may_be_name(words[n])]
+    if count and (others or count == len(names)) and not (known_end and may_be_names):
         return _Authors(taken, agree=True)
     if not head and not count:
         end = len(words) if head == 0 else end
     found = _match_with_mistakes(words[: min(end, MAX_HEAD)], names)
     if not found.places:
-        if not open_words:
+        if not may_be_names:
             return _Authors(taken)  # the text names no authors
-        return _Authors(taken | set(range(head or 0)), _none_of_them(words, names, head), are_others=True)
-    added = [words[n] for n in range(end) if n not in found.taken and _may_be_name(words[n]) and len(words[n]) > 1]
-    added = added if head is not None else []
-    missing = [] if others else [csl_text_of(name) for n, name in enumerate(names) if n not in found.places]
+        return _Authors(taken | set(range(known_end or 0)), _none_of_them(words, names, known_end), are_others=True)
+    open_words = [words[n] for n in range(end) if n not in found.taken and _may_be_name(words[n])]
+    added = [word for word in open_words if len(word) > 1]
+    has_initials = any(len(word) < MAX_INITIALS for word in open_words)
+    if head is None and not (journal is not None and len(added) < LEAST_TITLE and has_initials):
+        added, known_end = [], None  # these words may be another title
+    # Those who are left out are not the first ones.
+    wanted = names[: min(found.places)] if others else names
+    missing = [csl_text_of(name) for n, name in enumerate(wanted) if n not in found.places]
     order = [found.places[n] for n in sorted(found.places)]
     said = [
         f"{word}: {_listed(texts)}"
@@ -263,7 +310,7 @@ def _compare_authors(words: Sequence[str], article: Article, text: str, head: in
         if texts
     ]
     said += ["the order is another"] if order != sorted(order) else []
-    result = _Authors(found.taken | set(range(head or 0)), agree=True)
+    result = _Authors(found.taken | set(range(known_end or 0)), agree=True)
     if said:
         given = " ".join(words[:end])
         result.difference = FieldDifference(
@@ -299,8 +346,8 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
     """Return how many of a record's authors are at the head of a text, in order, and the places of their words.
 
     Between two family names only given names and initials of these two may stand. Where the text says that there are
-    ``others``, some of the record's may be passed over. At ``end`` the title stood; a letter behind it is the
-    journal's.
+    ``others``, some of the record's may be passed over, but not the first. At ``end`` the title stood; a letter behind
+    it is the journal's.
     """
     taken: set[int] = set()
     begin = 0
@@ -312,7 +359,7 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
         place = _place_of(family, words[begin : begin + len(family) + NAME_WORDS])
         between = range(begin, begin + (place or 0))
         if place is None or any(words[n] not in before | given | _SUPERFLUOUS for n in between):
-            if others:
+            if others and count:
                 continue
             break
         begin += place + len(family)
@@ -396,6 +443,7 @@ class _Place(NamedTuple):
 
     differences: list[FieldDifference]
     left: list[str]
+    has_journal: bool
 
 
 def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place:
@@ -438,7 +486,7 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
             FieldDifference(field="journal", given=given, record=str(item.get("container-title") or names[0]))
         )
         left = []
-    return _Place(differences, left[:MAX_LEFT])
+    return _Place(differences, left[:MAX_LEFT], has_journal)
 
 
 def _words_of_book(article: Article) -> set[str]:

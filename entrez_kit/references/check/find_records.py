@@ -17,7 +17,7 @@ from entrez_kit.pubmed.citation_matcher import (
     ask_matcher,
     name_candidates,
 )
-from entrez_kit.pubmed.likeness import digits_of, folded, text_likeness
+from entrez_kit.pubmed.likeness import confusable_key, digits_of, folded, text_likeness
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
 from entrez_kit.references.check.compare import compare
@@ -27,6 +27,7 @@ from entrez_kit.references.check.compare_fields import (
     FieldDifference,
     IdentifierName,
     title_agrees,
+    titles_of,
 )
 from entrez_kit.references.check.crossref_records import article_of
 from entrez_kit.references.check.guessing import Guess, guessed
@@ -38,6 +39,8 @@ TITLES_PER_SEARCH: Final = 10
 RECORDS_PER_SEARCH: Final = 100
 LEAST_LIKENESS: Final = 0.5
 """Titles that have less in common are not worth naming."""
+LEAST_TITLE_SHARE: Final = 0.3
+"""Share of the words of a title, from which on a text may have this title."""
 LEAST_WORDS: Final = 3
 """Titles of fewer words are searched with the first author, or not at all: they would find anything."""
 MAX_FITTING: Final = 5
@@ -101,6 +104,18 @@ class Candidates:
             if match.same or not only_same:
                 self.matches[key] = match
 
+    def may_have_title(self, article: Article) -> bool:
+        """Whether a text has enough words of a record's title; one search is for several texts."""
+        return any(
+            sum(key in self._word_keys for key in keys) >= LEAST_TITLE_SHARE * len(keys)
+            for title in titles_of(article)
+            if (keys := [confusable_key(word) for word in folded(title).split()])
+        )
+
+    @cached_property
+    def _word_keys(self) -> frozenset[str]:
+        return frozenset(confusable_key(word) for word in folded(_DIVIDED.sub("", self.reference.text or "")).split())
+
     @property
     def settled(self) -> bool:
         """Whether one of the records is the work that is meant."""
@@ -162,7 +177,7 @@ class Candidates:
                 journal=place.journal,
                 year=place.year,
                 volume=digits_of(place.volume),
-                first_page=digits_of(place.page or "") or None,
+                first_page=_digits_of_page(place.page or "") or None,
                 author_name=guess.author,
             )
             for place in guess.places
@@ -172,6 +187,11 @@ class Candidates:
     def places(self) -> list[Citation]:
         """Those of its citations that have a journal, a volume and a page."""
         return [citation for citation in self.citations if citation.volume and citation.first_page]
+
+
+def _digits_of_page(page: str) -> str:
+    """Return a page as NCBI takes it: digits as scanned text has them, or a Roman numeral unchanged."""
+    return digits_of(page) if any(map(str.isdigit, page)) else page
 
 
 def find_records(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[Candidates]:
@@ -302,14 +322,18 @@ def _look_up_places(services: Services, found: Sequence[Candidates]) -> None:
 
 
 def _look_up_altered_places(services: Services, found: Sequence[Candidates]) -> None:
-    """Ask for places of which one part may be wrong: year, volume or page."""
-    parts = ("year", "volume", "first_page")
+    """Ask for places with a part left out that may be wrong.
+
+    NCBI's matcher does not know every article number, so a page is left out beside another part, too.
+    """
+    alone = ("year", "volume", "first_page")
+    parts = [(part,) for part in alone] + [("first_page", part) for part in ("year", "volume", "author_name")]
     lines = [
-        (one, place.model_copy(update={part: None}))
+        (one, place.model_copy(update=dict.fromkeys(left_out)))
         for one in found
         for place in one.places
         if place.journal not in one.unknown_journals
-        for part in parts
+        for left_out in parts
     ]
     _match_lines(services, lines, at_place=False)
 
@@ -358,8 +382,12 @@ def _search_titles(services: Services, found: Sequence[Candidates]) -> None:
             one.failure = error
     for one, item, article in _fetch(services, pmids):
         one.failure = item.error or one.failure
-        if article is not None:
-            one.add(article, "title", only_same=bool(one.reference.text) or not title_agrees(one.reference, article))
+        if article is None:
+            continue
+        if one.reference.text is None:
+            one.add(article, "title", only_same=not title_agrees(one.reference, article))
+        elif one.may_have_title(article):
+            one.add(article, "title", only_same=True)
 
 
 def _search(

@@ -15,7 +15,10 @@ MAX_JOURNAL_WORDS: Final = 20
 _ADDRESS: Final = re.compile(
     r"https?://\S++|\bdoi:?\s*+10\.\S++|\b10\.[0-9]{4,9}/\S++|\bPM(?:C)?ID:?\s*+(?:PMC)?[0-9]++", re.IGNORECASE
 )
+DOCUMENT_TYPE: Final = re.compile(r"\[(?:[JMDCNSPRGAZ]|EB|DB|CP|DS)(?:/(?:OL|CD|DK|MT))?\]")
+"""The type of a work as GB/T 7714 marks it: [J], [J/OL], [EB/OL]."""
 VISITED: Final = re.compile(
+    r"[\[(](?:1[89]|20)[0-9]{2}-[0-9]{1,2}-[0-9]{1,2}[\])]|"
     r"[\[(]\s*+(?:cited|accessed|retrieved|viewed|updated|last accessed)\b[^\[\]()]{3,60}[\])]"
     r"|\b(?:accessed|retrieved|viewed|available (?:at|from)|last accessed)\b(?: on)?:?[^.;:]{0,40}(?=\.|;|:|https?://|$)",
     re.IGNORECASE,
@@ -36,11 +39,14 @@ _PLACE: Final = re.compile(
 _FIRST_AUTHOR: Final = re.compile(r"[^\W\d_][\w'’-]*+(?:[ -][^\W\d_][\w'’-]*+){0,3}?(?=,| [A-Z]{1,4}\b|\s+et al)")
 _BRACKETS: Final = re.compile(r"\[([^\[\]]*+)\]")
 _SPLITS: Final = re.compile(r"[.;:,]\s*+$")
-_LABEL: Final = re.compile(r",? ?\b(?:vol(?:ume)?|issue|no)\.? ?$", re.IGNORECASE)
+_LABEL: Final = re.compile(r",? ?\b(?:vol(?:ume)?|bd|band|jg|tome|т|том|issue|no)\.? ?$", re.IGNORECASE)
 _INITIALS: Final = r"(?:(?:[^\W\d_a-z]\.[ -]?){1,5}|[A-Z]{1,4}(?![^\W_]))"
 _FAMILY: Final = r"[^\W\d_][\w'’-]*+(?: [^\W\d_][\w'’-]*+){0,3}?"
 _PERSON: Final = re.compile(
     rf"(?:and |& )?(?:{_INITIALS} ?{_FAMILY}|{_FAMILY} {_INITIALS})(?: (?:Jr|Sr|I{{2,3}})\.?)?|et al\.?"
+)
+_INITIALS_AND_FAMILY: Final = re.compile(
+    rf"(?:[^\W\d_a-z]\.[ -]?){{1,5}} ?(?P<family>{_FAMILY})(?=,| and | & |\s+et al)"
 )
 _INITIAL: Final = re.compile(r"(?<![^\W\d_])[^\W\d_a-z]{1,3}(?![^\W_])")
 _CAPITALS: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_a-z]{4,}|BY|FOR|IN|OF|ON|THE|TO)(?![^\W_])")
@@ -59,12 +65,40 @@ _JOURNAL: Final = re.compile(
 _BEFORE_JOURNAL: Final = re.compile(r"^[\s.,;:”\"’'»?!]*+(?:in:?\s++)?", re.IGNORECASE)
 
 
-_DATE_AND_PLACE: Final = re.compile(
-    r"\b(?P<year>(?:1[89]|20)[0-9]{2})\b[^;:.,()]{0,12}; ?(?P<volume>[0-9OlI]{1,5})(?: ?\([^()]{1,30}\))?"
-    r"(?:: ?(?P<page>[A-Za-z]{0,3}[0-9OlI]{1,9}))?"
+_YEAR_IN_PLACE: Final = r"(?P<year>(?:1[89]|20)[0-9]{2})(?![0-9])"
+_BETWEEN: Final = r"[ .,;:–—-]{0,5}"
+_VOLUME: Final = (
+    r"(?:\b(?:vol(?:ume)?|bd|band|jg|t|tome|т|том)\.? ?)?(?<![^\W_])(?P<volume>[0-9OlI]{1,5}[A-Z]?)(?![^\W_])"
+    r"(?: ?\((?!(?:1[89]|20)[0-9]{2}\))[^()]{1,30}\))?"
 )
-"""Year, volume and page as most styles of medicine write them: 2024;12(3):201-12."""
-_ABBREVIATION: Final = re.compile(r"[^\W\d_a-z][^\W\d_]{0,8}[a-z]\.")
+_ISSUE: Final = (
+    rf"(?:{_BETWEEN}(?:no|nr|iss|issue|heft|h|n°|nº|№|вып)\.? ?(?:[a-z]{{2,5}}\.? )?"
+    r"[0-9]{1,4}(?:[-–/][0-9]{1,4})?)?"
+)
+_PAGE: Final = (
+    r"(?:(?:pp?|s|с|стр|pages?|art(?:icle)?)\b\.? ?)?"
+    r"(?P<page>(?:[A-Za-z]{0,4}[0-9OlI]{1,9}|[ivxl]{1,7}\b|[A-Za-z]{3}\.)(?:\.?[A-Za-z]?[0-9]{1,9}){0,3})"
+)
+_YEAR_VOLUME: Final = re.compile(rf"\b{_YEAR_IN_PLACE}[^;:.,()]{{0,12}}; ?{_VOLUME}(?:: ?{_PAGE})?", re.IGNORECASE)
+"""2024;12(3):201-12"""
+_YEAR_VOLUME_PAGE: Final = re.compile(
+    rf"(?<![\w(]){_YEAR_IN_PLACE}[.,] ?[–—-]? ?{_VOLUME}{_ISSUE}{_BETWEEN}{_PAGE}", re.IGNORECASE
+)
+"""2024, 12(3), 201-12"""
+_VOLUME_PAGE_YEAR: Final = re.compile(
+    rf"{_VOLUME}{_ISSUE} ?[,:] ?{_PAGE}(?:[-–,;][^()]{{1,30}})? ?\((?:[^()]{{1,15}} )?{_YEAR_IN_PLACE}\)", re.IGNORECASE
+)
+"""12(3), 201-12 (2024)"""
+_VOLUME_YEAR_PAGE: Final = re.compile(
+    rf"{_VOLUME}{_ISSUE},? ?\({_YEAR_IN_PLACE}\){_ISSUE}{_BETWEEN}{_PAGE}", re.IGNORECASE
+)
+"""12(3) (2024) 201-12"""
+_DATED_PLACES: Final = (_YEAR_VOLUME, _YEAR_VOLUME_PAGE, _VOLUME_PAGE_YEAR, _VOLUME_YEAR_PAGE)
+_ABBREVIATION: Final = re.compile(r"[^\W\d_a-z](?:[^\W\d_]{0,12}[a-z])?\.")
+_DIVIDER: Final = re.compile(r"(?:[,;]| //) ")
+_OTHERS: Final = re.compile(r"\bal\b\.?,? ")
+_LEADING_INITIAL: Final = re.compile(r"[^\W\d_a-z]\.[ -]?")
+MAX_PLACES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,36 +121,64 @@ class Guess:
     places: tuple[Place, ...] = ()
 
 
-def _places_before_date(text: str) -> Iterator[Place]:
-    """Yield the last date that a volume follows, with what may be the journal before it.
+def _dated_place(text: str) -> re.Match[str] | None:
+    """Return the last place of a text that a year belongs to."""
+    found = [match for pattern in _DATED_PLACES for match in pattern.finditer(text)]
+    return max(found, key=lambda match: match.start(), default=None)
 
-    A full stop before the date ends a sentence or an abbreviation, so there are up to two journals.
+
+def _places_before(text: str, place: re.Match[str]) -> Iterator[Place]:
+    """Yield a place with each text before it that may be the journal, the likeliest first."""
+    head = text[: place.start()].strip(" .,:;–—")
+    names = dict.fromkeys(_BEFORE_JOURNAL.sub("", name).strip(" .,:;") for name in _journals_at_end(head))
+    for name in [name for name in names if name and len(name.split()) <= MAX_JOURNAL_WORDS][:MAX_PLACES]:
+        yield Place(name, place["year"], place["volume"], place["page"])
+
+
+def _journals_at_end(head: str) -> Iterator[str]:
+    """Yield the ends of a text that may be a journal.
+
+    A journal follows the last comma or "et al". Initials behind a comma may be those of the last author. A full stop
+    ends a sentence or an abbreviation; a journal has abbreviations in it and no end of a sentence.
     """
-    place = next(reversed(list(_DATE_AND_PLACE.finditer(text))), None)
-    words = text[: place.start()].split() if place is not None else []
-    if place is None or not words:
-        return
-    numbers = (place["year"], place["volume"], place["page"])
+    words = head.split()
     ends = [n for n in range(len(words) - 1) if words[n][-1] in ".?!"]
-    last = max(ends, default=-1)
-    sure = max((n for n in ends if not _ABBREVIATION.fullmatch(words[n])), default=-1)
-    for begin in dict.fromkeys((last, sure)):
-        name = words[begin + 1 :]
-        if len(name) <= MAX_JOURNAL_WORDS:
-            yield Place(" ".join(name).strip(" .,;:"), *numbers)
+    sentence = max((n for n in ends if not _ABBREVIATION.fullmatch(words[n])), default=-1) + 1
+    tail = " ".join(words[sentence:])
+    if others := list(_OTHERS.finditer(tail)):
+        yield tail[others[-1].end() :]
+    if dividers := list(_DIVIDER.finditer(tail)):
+        yield (name := tail[dividers[-1].end() :])
+        while match := _LEADING_INITIAL.match(name):
+            yield (name := name[match.end() :])
+    for start in (sentence, *(n + 1 for n in ends if n >= sentence)):
+        yield " ".join(words[start:])
+    parts = tail.split(", ")
+    if persons := [n for n, part in enumerate(parts[:-1], start=1) if _PERSON.fullmatch(part)]:
+        yield ", ".join(parts[persons[-1] :])
+
+
+def _first_author(text: str) -> str | None:
+    """Return the family name at the head of a text, behind initials or before them."""
+    if match := _INITIALS_AND_FAMILY.match(text):
+        return match["family"]
+    return match[0] if (match := _FIRST_AUTHOR.match(text)) else None
 
 
 def guessed(text: str) -> Guess:
     """Guess the parts of a reference."""
-    plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", text)).split())
-    titles = tuple(dict.fromkeys(part for title in _titles(plain) for part in _parts(title)))[:MAX_TITLES]
-    author = _FIRST_AUTHOR.match(plain)
+    plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", DOCUMENT_TYPE.sub("", text))).split())
+    dated = _dated_place(plain)
+    found = dict.fromkeys(part for title in _titles(plain) for part in _parts(title))
+    # A text with the place in it is not a title.
+    titles = tuple(title for title in found if dated is None or dated[0] not in title)[:MAX_TITLES]
     years = YEAR.findall(plain)
     journal, place = _journal_and_place(plain, titles)
     year = years[0] if years else None
     places = [Place(journal, year, place["volume"], place["page"])] if journal and year and place else []
-    places += _places_before_date(plain)
-    return Guess(titles, author[0] if author else None, year, tuple(dict.fromkeys(places)))
+    places = [one for one in places if one.volume != one.year]
+    places += _places_before(plain, dated) if dated is not None else ()
+    return Guess(titles, _first_author(plain), year, tuple(dict.fromkeys(places)))
 
 
 def _journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re.Match[str] | None]:
@@ -172,7 +234,7 @@ def _behind_mark(text: str) -> str | None:
     mark = _AUTHORS_MARK.match(text)
     if mark is None:
         return None
-    return _SENTENCE.split(text[mark.end() :].partition("[J")[0], maxsplit=1)[0].strip(' .,“”"')
+    return _SENTENCE.split(text[mark.end() :], maxsplit=1)[0].strip(' .,“”"')
 
 
 def _behind_names(text: str) -> str | None:

@@ -191,6 +191,72 @@ def test_hyphens_and_characters_of_a_page_layout_are_no_mismatch(text: str) -> N
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Thistlewood WA, Fenwick-Achebe I. {}[J/OL]. J Inv Med, 2019, 3: 101-12[2024-05-06]. https://example.org/a",
+        "Thistlewood WA, et al. {}[J]. J Inv Med, 2019, 3: 101.",
+        "Thistlewood WA, Fenwick-Achebe I. {}[EB/OL]. J Inv Med, (2019-02-03)[2024-05-06]. https://example.org/a",
+        "Thistlewood, W. A. u. a.: {}. In: J Inv Med Bd. 3 (2019), S. 101-112",
+        "Thistlewood WA, et coll. — {}. J Inv Med, 2019, vol. 3, pp. 101-112.",
+        "Thistlewood W. A., Fenwick-Achebe I. {} // J Inv Med. – 2019. – Т. 3. – С. 101-112.",
+    ],
+)
+def test_the_words_of_a_national_style_are_punctuation(text: str) -> None:
+    (reference,) = split_references(text.format(ARTICLE.title))
+    agreement = compare_text(reference, ARTICLE)
+
+    assert (agreement.same, agreement.differences, agreement.left) == (True, [], [])
+
+
+@pytest.mark.parametrize(("number", "text"), [("2", "Nr. 2"), ("2", "n° 2"), ("2", "№ 2"), ("2", "no. 2")])
+def test_every_label_of_an_issue_is_punctuation(number: str, text: str) -> None:
+    journal = ARTICLE.journal_info
+    assert journal is not None
+    article = ARTICLE.model_copy(update={"journal_info": journal.model_copy(update={"issue": number})})
+    (reference,) = split_references(
+        f"Thistlewood WA, Fenwick-Achebe I. {ARTICLE.title}. J Inv Med, 2019, vol. 3, {text}, p. 101-12."
+    )
+
+    assert compare_text(reference, article).differences == []
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("W. A. Thistlewood, I. Fenwick-Achebe, J Inv Med 3, 101 (2019)", None),
+        ("J Inv Med 3, 101 (2019)", None),
+        ("W. A. Thistlewood, I. Fenwick-Achebe, J Inv Med 4, 101 (2019)", "volume"),
+        ("W. A. Thistlewood, I. Fenwick-Achebe, J Inv Med 3, 201 (2019)", "pages"),
+        ("W. A. Thistlewood, I. Fenwick-Achebe, J Inv Med 3, 101 (2009)", "year"),
+        ("W. A. Thistlewood, Q. Nobodyson, J Inv Med 3, 101 (2019)", "authors"),
+        ("W. A. Thistlewood, I. Fenwick-Achebe, Q. Nobodyson, J Inv Med 3, 101 (2019)", "authors"),
+        ("I. Fenwick-Achebe et al., J Inv Med 3, 101 (2019)", "authors"),
+    ],
+)
+def test_without_a_title_one_wrong_part_is_a_difference_of_its_field_alone(text: str, field: str | None) -> None:
+    (reference,) = split_references(text)
+    agreement = compare_text(reference, ARTICLE)
+
+    assert (agreement.same, agreement.left) == (True, [])
+    assert [one.field for one in agreement.differences] == ([field] if field else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "J Inv Med 4, 101 (2019)",
+        "Q. Nobodyson, J Inv Med 3, 101 (2019)",
+        "Q. Nobodyson, J Inv Med 4, 101 (2019)",
+        "W. A. Thistlewood, I. Fenwick-Achebe, J Inv Med 4, 201 (2019)",
+    ],
+)
+def test_without_a_title_and_without_enough_that_agrees_a_record_is_another_work(text: str) -> None:
+    (reference,) = split_references(text)
+
+    assert not compare_text(reference, ARTICLE).same
+
+
+@pytest.mark.parametrize(
     ("author", "text"),
     [
         (Author(last_name="The", initials="B"), "The B"),

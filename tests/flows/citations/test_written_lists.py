@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from written_references import DIALECTS, as_text, as_word, fabricated, lancet, rendered
+from written_references import DIALECTS, TITLELESS, as_text, as_word, fabricated, lancet, parts, rendered
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.style.format_entries import STYLES
@@ -103,6 +103,46 @@ def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_els
     assert total >= 400
     assert right >= 0.98 * total, (right, total)
     assert verified >= 0.97 * total, (verified, total)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("style", TITLELESS)
+def test_a_reference_without_a_title_finds_the_article_at_its_place(shelf: Shelf, style: str) -> None:
+    articles = [one for one in shelf.articles if all(parts(one)[name] for name in ("volume", "pages", "year"))]
+    articles = [one for one in articles if parts(one)["volume"].isdigit()]
+    rows = shelf.checked([split_references(text)[0] for text in rendered(style, articles)])
+
+    missed = [
+        (row.key, [one.message for one in row.findings])
+        for article, row in zip(articles, rows, strict=True)
+        if row.pmid != article.pmid or row.same_work is False or any(one.code == "mismatch" for one in row.findings)
+        if not (style == "bare" and row.status == "ambiguous" and article.pmid in row.candidate_pmids)
+    ]
+    assert len(articles) > 25
+    assert len(missed) <= len(articles) // 50, missed
+
+
+@pytest.mark.parametrize(
+    ("text", "author", "place"),
+    [
+        ("J. Doe, R. A. Roe, Science 350, 101 (2019)", "Doe", ("Science", "350", "101")),
+        ("Doe J, et al., Nature 12, 33-40 (2004).", "Doe", ("Nature", "12", "33")),
+        ("J. Doe et al., J. Cell Biol. 3, 101 (2019)", "Doe", ("J. Cell Biol", "3", "101")),
+        ("Science 350(6257), 101-105 (9 October 2015)", None, ("Science", "350", "101")),
+        ("J. Doe, Nature (London) 350, 101 (1991)", "Doe", ("Nature (London)", "350", "101")),
+        ("Doe, J.; Roe, R. A. J. Am. Chem. Soc. 2019, 141, 101–105.", "Doe", ("J. Am. Chem. Soc", "141", "101")),
+        ("J. Doe, R. Roe, Angew. Chem. Int. Ed. 2019, 58, 101.", "Doe", ("Angew. Chem. Int. Ed", "58", "101")),
+        ("A. Doe et al. (RHO Collaboration), Phys. Lett. B 716 (2012) 1-29", "Doe", ("Phys. Lett. B", "716", "1")),
+        ("Doe J. Med. J. Aust. 170, 11 (1999)", None, ("Med. J. Aust", "170", "11")),
+    ],
+)
+def test_a_place_behind_the_authors_is_guessed_without_a_title(
+    text: str, author: str | None, place: tuple[str, str, str]
+) -> None:
+    guess = guessed(text)
+
+    assert place in [(one.journal, one.volume, one.page) for one in guess.places]
+    assert author in (None, guess.author)
 
 
 @pytest.mark.long
