@@ -18,7 +18,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.tools import Tools
 
-ROOT = Path(__file__).parents[2] / "entrez_kit"
+ROOT = Path(__file__).parents[3] / "entrez_kit"
 ELSEWHERE = (
     "sandbox/",
     "doctor/",

@@ -1,6 +1,6 @@
 """Let the clients of others call every tool, well and badly, over stdio and HTTP, in both eras of the protocol.
 
-    python tests/process/mcp/clients.py [FOLDER] [CLIENT ...]
+    python tests/process/server/clients.py [FOLDER] [CLIENT ...]
 
 Each client is installed into a folder of its own below FOLDER (a temporary one unless given, so that a second run
 installs nothing), by pip or npm; one that cannot be installed is said so. Nothing but the sandbox is asked. A good call
