@@ -262,7 +262,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             articles=self._cuts,
         )
 
-    def shortfall(self) -> EntrezKitError | None:
+    def missing_error(self) -> EntrezKitError | None:
         """Return the error about ids without full text, if any."""
         missing = build_missing_error(self.unavailable, self.found, self.invalid)
         return missing or standing_error(self.warnings)
