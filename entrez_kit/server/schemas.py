@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -116,13 +117,20 @@ def _compact_request(whole: Schema) -> Schema:
     return schema
 
 
+@cache
+def _json_schema(result: Any) -> Schema:
+    """Return pydantic's schema of a result model. Callers must not change it."""
+    schema: Schema = result.model_json_schema(by_alias=False)
+    return schema
+
+
 def output_schema(result: type[BaseModel]) -> Schema:
     """Return a shallow schema of a result (its members and their types) that admits the error envelope as well.
 
     Some clients check errors against the schema, too. So no member is required, since an error has none of them, and
     others are allowed, since it has its own; "either these or those" is more than many hosts read.
     """
-    whole = result.model_json_schema(by_alias=False)
+    whole = _json_schema(result)
     definitions = whole.get("$defs", {})
     properties: Schema = {}
     for name, part in whole.get("properties", {}).items():
@@ -138,7 +146,7 @@ def closed_output_schema(result: type[BaseModel]) -> Schema:
 
     What a contract does not know, and a document has on request alone, stays as shallow as elsewhere.
     """
-    whole = result.model_json_schema(by_alias=False)
+    whole = _json_schema(result)
     schema = _closed(whole, whole.get("$defs", {}))
     schema["properties"]["error"] = {}
     return schema

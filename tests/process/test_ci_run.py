@@ -16,7 +16,9 @@ Run = Callable[..., Done]
 def run(tmp_path: Path) -> Run:
     """Run the script in a folder whose test line, linters and other tests are shell scripts."""
 
-    def call(line: str = PASSED, lint: str = "true", rest: str = PASSED, limit: str = "60") -> Done:
+    def call(
+        line: str = PASSED, lint: str = "true", rest: str = PASSED, types: str = "echo types", limit: str = "60"
+    ) -> Done:
         (tmp_path / ".ci").mkdir()
         (tmp_path / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
         readme = f"<!-- test-line -->\n```sh\n{line}\n```\n<!-- /test-line -->\n"
@@ -26,7 +28,7 @@ def run(tmp_path: Path) -> Run:
         suite.write_text('SUITE = ("true",)\n', encoding="utf-8")
         programs = tmp_path / ".venv" / "bin"
         programs.mkdir(parents=True)
-        for name, script in (("ruff", lint), ("mypy", "echo types"), ("python", f"echo rest; {rest}")):
+        for name, script in (("ruff", lint), ("mypy", types), ("python", f"echo rest; {rest}")):
             (programs / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
             (programs / name).chmod(0o700)
         done = subprocess.run(
@@ -48,7 +50,7 @@ def test_when_all_is_well_everything_was_run_in_order(run: Run) -> None:
 
     assert done.status == 0, done.err
     said = [line for line in done.out.splitlines() if line in ("line", "types", "rest")]
-    assert said == ["line", "types", "rest"]
+    assert said == ["line", "rest", "types"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,14 @@ def test_lint_comes_before_the_other_tests_and_stops_them(run: Run) -> None:
     assert "rest" not in done.out.splitlines()
 
 
-@pytest.mark.parametrize("stage", ["line", "lint", "rest"])
+def test_wrong_types_are_a_failure_though_all_tests_pass(run: Run) -> None:
+    done = run(types="echo found an error; exit 1")
+
+    assert done.status == 1
+    assert "found an error" in done.out.splitlines()
+
+
+@pytest.mark.parametrize("stage", ["line", "lint", "rest", "types"])
 def test_what_hangs_is_ended(run: Run, stage: str) -> None:
     done = run(**{stage: "sleep 45"}, limit="1")
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 
 import pytest
 from places import ROOT
@@ -63,25 +64,35 @@ CARD = {
 CARD_OF_TESTS = {"pytest": "pytest", "responses": "responses"}
 
 
-def _imported(*folders: str) -> set[str]:
-    """Return the packages that code of these folders imports when it runs, not for types only."""
-    found = set()
+def _import_each(packages: Iterable[str], *folders: str) -> bool:
+    """Tell whether code of these folders imports each package when it runs, not for types only."""
+    missing = set(packages)
     for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for_types = {
-            id(inner)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-            for part in node.body
-            for inner in ast.walk(part)
-        }
-        for node in ast.walk(tree):
-            if id(node) in for_types:
-                continue
-            if isinstance(node, ast.Import):
-                found |= {name.name.partition(".")[0] for name in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                found.add(str(node.module).partition(".")[0])
+        text = path.read_text(encoding="utf-8")
+        if any(re.search(rf"(?:import|from) {name}\b", text) for name in missing):
+            missing -= _imported(ast.parse(text))
+        if not missing:
+            return True
+    return False
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """Return the packages that a module imports when it runs."""
+    found = set()
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for part in node.body
+        for inner in ast.walk(part)
+    }
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(str(node.module).partition(".")[0])
     return found
 
 
@@ -93,8 +104,9 @@ def test_every_package_of_the_card_is_a_dependency_that_the_program_or_its_tests
 
     assert set(CARD) <= required(project["dependencies"])
     assert set(CARD_OF_TESTS) <= required(project["optional-dependencies"]["dev"])
-    assert set(CARD.values()) <= _imported("entrez_kit", "commands")
-    assert set(CARD_OF_TESTS.values()) <= _imported("tests")
+    assert _import_each(CARD.values(), "entrez_kit", "commands")
+    assert _import_each(CARD_OF_TESTS.values(), "tests")
+    assert not _import_each(["no_such_package"], "entrez_kit", "commands")
 
 
 def test_public_names_are_sorted_and_load() -> None:

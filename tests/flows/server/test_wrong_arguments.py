@@ -13,7 +13,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
-from entrez_kit.server.tool_definitions import ToolDefinition
+from entrez_kit.server.tool_definitions import facts_of_catalogue
 from entrez_kit.server.tools import TOOLSETS, Toolbox
 
 WRONG: dict[str, list[Any]] = {
@@ -32,7 +32,7 @@ OF_A_TERMINAL = re.compile(r"entrez-kit |(?<!\S)-{1,2}[a-z]|kit\.|terminal")
 def test_every_wrong_argument_is_named_in_words_of_tools(
     services: ServerServices, operation: Operation[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    toolbox = Toolbox(OPERATIONS)
+    toolbox = Toolbox(None)
     schema: Json = toolbox.inputs_of(operation.name) or {}
     good = EXAMPLES[operation.name][0][1]
     calls: list[Json] = [{"nonsense": 1, **good}, *([{}] if schema.get("required") else [])]
@@ -63,10 +63,11 @@ BOUNDS = {
     **dict.fromkeys(("pubmed_sync_delta", "rag_search"), "VALIDATION"),
 }
 """The code of a number out of bounds, if it is not INVALID_INPUT."""
+SCHEMAS = {facts.name: facts.inputs for facts in facts_of_catalogue()}
 NUMBERS = [
     (operation, name, part)
     for operation in OPERATIONS
-    for name, part in ToolDefinition.of(operation).inputs["properties"].items()
+    for name, part in SCHEMAS[operation.name]["properties"].items()
     if part.get("type") == "integer"
 ]
 
@@ -80,7 +81,7 @@ def test_numbers_show_their_bounds_and_are_refused_beyond_them(
     example = EXAMPLES[operation.name][0][1]
     if name in ("retmax", "retstart"):
         example = {"query_key": "1", "web_env": "x"}
-    toolbox = Toolbox(OPERATIONS)
+    toolbox = Toolbox(None)
     monkeypatch.setattr(Operation, "answer", _never)
     beyond = [part["minimum"] - 1, -1, *([part["maximum"] + 1] if "maximum" in part else [])]
 
