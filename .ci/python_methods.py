@@ -25,7 +25,7 @@ HEAD: Final = '''\
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from entrez_kit.python.kit_runner import OperationRunner, operation_of, runs, runs_search_all
+from entrez_kit.python.kit_runner import OperationRunner, runs, runs_search_all
 '''
 WIDTH: Final = 120
 UNKNOWN: Final = "an argument is unknown, missing or out of bounds"
@@ -39,10 +39,11 @@ def write_methods() -> str:
     """Return the source of the module."""
     (search,) = (operation for operation in catalogue.OPERATIONS if operation.method == "search_articles")
     head = (
-        '__all__ = ["Methods", "operation_of"]',
-        "\n",
+        *_write_loader(),
         "class Methods(OperationRunner):",
         '    """One method for each operation; arguments that are left out are not sent."""',
+        "",
+        "    _operation_of = staticmethod(operation_of)",
         "",
     )
     methods = chain.from_iterable([*map(_write_method, catalogue.OPERATIONS), _write_search_all(search)])
@@ -52,15 +53,29 @@ def write_methods() -> str:
 def _write_imports() -> Iterator[str]:
     operations = catalogue.OPERATIONS
     returned = [operation.result for operation in operations]
-    homes: dict[str, set[str]] = {}
+    homes = {Operation.__module__: {Operation.__name__}}
     fields = (field for operation in operations for field in operation.request.model_fields.values())
     for model in (*returned, *filter(_is_model, chain.from_iterable(_walk_types(one.annotation) for one in fields))):
         homes.setdefault(model.__module__, set()).add(model.__name__)
     yield from (f"    from {module} import {', '.join(sorted(homes[module]))}" for module in sorted(homes))
 
 
+def _write_loader() -> Iterator[str]:
+    yield 'def operation_of(method: str) -> "Operation[Any, Any]":'
+    yield '    """Return the operation that a method runs, and import no other."""'
+    yield "    match method:"
+    for operation in catalogue.OPERATIONS:
+        module, _, name = _find_place(operation).rpartition(".")
+        yield f'        case "{operation.method}":'
+        yield f"            from {module} import {name}"
+        yield ""
+        yield f"            return {name}"
+    yield "    raise LookupError(method)"
+    yield "\n"
+
+
 def _write_method(operation: AnyOperation) -> Iterator[str]:
-    yield f'    @runs("{_find_place(operation)}")'
+    yield "    @runs"
     yield f"    def {operation.method}("
     yield from _write_parameters(operation)
     yield f'    ) -> "{operation.result.__name__}":'

@@ -37,19 +37,24 @@ __all__ = [
     "load_settings",
 ]
 
-_HOMES = {"EntrezKit": "python.kit", "Settings": "base.settings", "load_settings": "base.settings"}
-
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that importing the package costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
+    module: object
     if name == "Entrez":
-        return import_module("entrez_kit.Entrez")
-    loaded: object = getattr(import_module(f"entrez_kit.{_HOMES.get(name, 'base.errors')}"), name)
-    return loaded
+        from importlib import import_module
+
+        return import_module("entrez_kit.Entrez")  # `from entrez_kit import Entrez` would call this function again
+    if name == "EntrezKit":
+        from entrez_kit.python import kit as module
+    elif name in ("Settings", "load_settings"):
+        from entrez_kit.base import settings as module
+    else:
+        from entrez_kit.base import errors as module
+    found: object = getattr(module, name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -5,11 +5,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from entrez_kit.python.kit_runner import OperationRunner, operation_of, runs, runs_search_all
+from entrez_kit.python.kit_runner import OperationRunner, runs, runs_search_all
 
 if TYPE_CHECKING:
     from entrez_kit.citations.format_citations import CitationsResult
     from entrez_kit.core.model import Warn
+    from entrez_kit.core.operation import Operation
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.search.rag_search import RagSearchResult
@@ -35,13 +36,127 @@ if TYPE_CHECKING:
     from entrez_kit.references.match import MatchResult
     from entrez_kit.relationships.models import RelationshipsResult
 
-__all__ = ["Methods", "operation_of"]
+
+def operation_of(method: str) -> "Operation[Any, Any]":
+    """Return the operation that a method runs, and import no other."""
+    match method:
+        case "search_articles":
+            from entrez_kit.pubmed.search import SEARCH_ARTICLES
+
+            return SEARCH_ARTICLES
+        case "fetch_contents":
+            from entrez_kit.pubmed.fetch import FETCH_CONTENTS
+
+            return FETCH_CONTENTS
+        case "fetch_fulltext":
+            from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT
+
+            return FETCH_FULLTEXT
+        case "article_relationships":
+            from entrez_kit.relationships.find_relationships import RELATIONSHIPS
+
+            return RELATIONSHIPS
+        case "format_citations":
+            from entrez_kit.citations.format_citations import FORMAT_CITATIONS
+
+            return FORMAT_CITATIONS
+        case "lookup_citation":
+            from entrez_kit.references.match import LOOKUP_CITATION
+
+            return LOOKUP_CITATION
+        case "convert_ids":
+            from entrez_kit.pubmed.convert import CONVERT
+
+            return CONVERT
+        case "europepmc_search":
+            from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH
+
+            return EUROPEPMC_SEARCH
+        case "lookup_mesh":
+            from entrez_kit.databases.mesh import MESH
+
+            return MESH
+        case "spell_check":
+            from entrez_kit.databases.spell import SPELL
+
+            return SPELL
+        case "count_facets":
+            from entrez_kit.pubmed.facets import COUNT_FACETS
+
+            return COUNT_FACETS
+        case "search_genes":
+            from entrez_kit.databases.gene.search_genes import SEARCH_GENES
+
+            return SEARCH_GENES
+        case "get_gene":
+            from entrez_kit.databases.gene.get_genes import GET_GENE
+
+            return GET_GENE
+        case "get_pubmed_links":
+            from entrez_kit.databases.gene.get_genes import GET_PUBMED_LINKS
+
+            return GET_PUBMED_LINKS
+        case "sync_delta":
+            from entrez_kit.corpus.operations import SYNC
+
+            return SYNC
+        case "rag_search":
+            from entrez_kit.corpus.operations import RAG_SEARCH
+
+            return RAG_SEARCH
+        case "rag_get":
+            from entrez_kit.corpus.operations import RAG_GET
+
+            return RAG_GET
+        case "corpus_checkpoint_get":
+            from entrez_kit.corpus.operations import CHECKPOINT_GET
+
+            return CHECKPOINT_GET
+        case "corpus_checkpoint_set":
+            from entrez_kit.corpus.operations import CHECKPOINT_SET
+
+            return CHECKPOINT_SET
+        case "entrez_info":
+            from entrez_kit.databases.info import INFO
+
+            return INFO
+        case "entrez_search":
+            from entrez_kit.databases.search import SEARCH
+
+            return SEARCH
+        case "entrez_summary":
+            from entrez_kit.databases.summary import SUMMARY
+
+            return SUMMARY
+        case "entrez_fetch":
+            from entrez_kit.databases.fetch import FETCH
+
+            return FETCH
+        case "entrez_link":
+            from entrez_kit.databases.link import LINK
+
+            return LINK
+        case "verify_claims":
+            from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS
+
+            return VERIFY_CLAIMS
+        case "audit_corpus":
+            from entrez_kit.references.audit import AUDIT
+
+            return AUDIT
+        case "check_references":
+            from entrez_kit.references.check.check_references import CHECK
+
+            return CHECK
+    raise LookupError(method)
 
 
 class Methods(OperationRunner):
     """One method for each operation; arguments that are left out are not sent."""
 
-    @runs("entrez_kit.pubmed.search.SEARCH_ARTICLES")
+    _operation_of = staticmethod(operation_of)
+
+    @runs
     def search_articles(
         self,
         *,
@@ -99,7 +214,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.pubmed.fetch.FETCH_CONTENTS")
+    @runs
     def fetch_contents(
         self,
         *,
@@ -141,7 +256,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.fulltext.fetch_fulltext.FETCH_FULLTEXT")
+    @runs
     def fetch_fulltext(
         self,
         *,
@@ -182,7 +297,7 @@ class Methods(OperationRunner):
                 ids.
         """
 
-    @runs("entrez_kit.relationships.find_relationships.RELATIONSHIPS")
+    @runs
     def article_relationships(
         self,
         *,
@@ -236,7 +351,7 @@ class Methods(OperationRunner):
             NotConfigured: a citation style needs something that is not installed.
         """
 
-    @runs("entrez_kit.citations.format_citations.FORMAT_CITATIONS")
+    @runs
     def format_citations(
         self,
         *,
@@ -266,7 +381,7 @@ class Methods(OperationRunner):
             NotConfigured: the citation processor is not installed.
         """
 
-    @runs("entrez_kit.references.match.LOOKUP_CITATION")
+    @runs
     def lookup_citation(
         self,
         *,
@@ -289,7 +404,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.pubmed.convert.CONVERT")
+    @runs
     def convert_ids(
         self,
         *,
@@ -313,7 +428,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.pubmed.europepmc.search_europepmc.EUROPEPMC_SEARCH")
+    @runs
     def europepmc_search(
         self,
         *,
@@ -356,7 +471,7 @@ class Methods(OperationRunner):
             RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.mesh.MESH")
+    @runs
     def lookup_mesh(
         self,
         *,
@@ -387,7 +502,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.spell.SPELL")
+    @runs
     def spell_check(
         self,
         *,
@@ -411,7 +526,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.pubmed.facets.COUNT_FACETS")
+    @runs
     def count_facets(
         self,
         *,
@@ -441,7 +556,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.gene.search_genes.SEARCH_GENES")
+    @runs
     def search_genes(
         self,
         *,
@@ -474,7 +589,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.gene.get_genes.GET_GENE")
+    @runs
     def get_gene(
         self,
         *,
@@ -500,7 +615,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.gene.get_genes.GET_PUBMED_LINKS")
+    @runs
     def get_pubmed_links(
         self,
         *,
@@ -528,7 +643,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.corpus.operations.SYNC")
+    @runs
     def sync_delta(
         self,
         *,
@@ -554,7 +669,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused the request before it returned any record.
         """
 
-    @runs("entrez_kit.corpus.operations.RAG_SEARCH")
+    @runs
     def rag_search(
         self,
         *,
@@ -589,7 +704,7 @@ class Methods(OperationRunner):
             VectorIndexError: the request names Weaviate, which does not answer.
         """
 
-    @runs("entrez_kit.corpus.operations.RAG_GET")
+    @runs
     def rag_get(
         self,
         *,
@@ -613,7 +728,7 @@ class Methods(OperationRunner):
             StoreError: the corpus cannot be read.
         """
 
-    @runs("entrez_kit.corpus.operations.CHECKPOINT_GET")
+    @runs
     def corpus_checkpoint_get(
         self,
         *,
@@ -634,7 +749,7 @@ class Methods(OperationRunner):
             StoreError: the corpus cannot be read.
         """
 
-    @runs("entrez_kit.corpus.operations.CHECKPOINT_SET")
+    @runs
     def corpus_checkpoint_set(
         self,
         *,
@@ -658,7 +773,7 @@ class Methods(OperationRunner):
             StoreError: the corpus cannot be written.
         """
 
-    @runs("entrez_kit.databases.info.INFO")
+    @runs
     def entrez_info(
         self,
         *,
@@ -686,7 +801,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.search.SEARCH")
+    @runs
     def entrez_search(
         self,
         *,
@@ -728,7 +843,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.summary.SUMMARY")
+    @runs
     def entrez_summary(
         self,
         *,
@@ -754,7 +869,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.fetch.FETCH")
+    @runs
     def entrez_fetch(
         self,
         *,
@@ -787,7 +902,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.databases.link.LINK")
+    @runs
     def entrez_link(
         self,
         *,
@@ -821,7 +936,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.references.claims.verify_claims.VERIFY_CLAIMS")
+    @runs
     def verify_claims(
         self,
         *,
@@ -846,7 +961,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.references.audit.AUDIT")
+    @runs
     def audit_corpus(
         self,
         *,
@@ -877,7 +992,7 @@ class Methods(OperationRunner):
             StoreError: the corpus cannot be read.
         """
 
-    @runs("entrez_kit.references.check.check_references.CHECK")
+    @runs
     def check_references(
         self,
         *,

@@ -6,8 +6,7 @@ and passes its arguments on, so a wrong argument is the same error as in the oth
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     from entrez_kit.core.operation import Operation
@@ -21,35 +20,21 @@ class OperationRunner:
     """Run operations with ``services`` and return their results."""
 
     services: "Services"
+    _operation_of: "Callable[[str], Operation[Any, Any]]"
 
     def _answer(self, operation: "Operation[Any, Any]", arguments: Mapping[str, Any]) -> Any:
         """Run an operation with the arguments that the caller gave."""
         return operation.run(self.services, arguments)
 
 
-_PLACES: Final[dict[str, str]] = {}
-"""Module and name of the operation of each method."""
+def runs(method: Callable[P, R]) -> Callable[P, R]:
+    """Make a method run the operation that has its name."""
 
+    @wraps(method)
+    def run(self: OperationRunner, **arguments: Any) -> Any:
+        return self._answer(self._operation_of(method.__name__), arguments)
 
-def operation_of(method: str) -> "Operation[Any, Any]":
-    """Return the operation that a method runs, and import no other."""
-    module, _, name = _PLACES[method].rpartition(".")
-    return cast("Operation[Any, Any]", getattr(import_module(module), name))
-
-
-def runs(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a method run the operation with this module and name."""
-
-    def decorate(method: Callable[P, R]) -> Callable[P, R]:
-        _PLACES[method.__name__] = place
-
-        @wraps(method)
-        def run(self: OperationRunner, **arguments: Any) -> Any:
-            return self._answer(operation_of(method.__name__), arguments)
-
-        return cast("Callable[P, R]", run)
-
-    return decorate
+    return cast("Callable[P, R]", run)
 
 
 def runs_search_all(method: Callable[P, R]) -> Callable[P, R]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from inspect import getdoc, signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from entrez_kit.python.kit_methods import Methods
+from entrez_kit.python.kit_methods import Methods, operation_of
 from entrez_kit.python.kit_runner import OperationRunner
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def _as(method: Callable[Concatenate[Methods, P], Any]) -> Callable[[Own[R]], Ca
 
 class Streams(OperationRunner):
     """The operations that stream, with the arguments of the methods of EntrezKit; nothing is asked before the walk."""
+
+    _operation_of = staticmethod(operation_of)
 
     def __init__(self, services: "Services") -> None:
         self.services = services
