@@ -32,6 +32,10 @@ LAYERS = (
 )
 """From the ground up; a module imports only from layers below its own, or from its own room; rooms may be nested."""
 
+MOST_ROOMS = 20
+MOST_ARROWS = 100
+"""Fixtures count as a room; an arrow is an import from one room into another."""
+
 ONLY_IN = {
     "requests": ("entrez_kit/services/transport/", "entrez_kit/doctor"),
     "requests_cache": ("entrez_kit/services/transport/cached_session.py", "entrez_kit/services/transport/client.py"),
@@ -176,6 +180,36 @@ def _own_imports(name: str, path: Path, modules: Collection[str]) -> Iterator[st
             for alias in node.names:
                 inner = f"{base}.{alias.name}"
                 yield from {inner if inner in modules else base} & set(modules)
+
+
+def _place(name: str) -> str:
+    """Return the room of a module, or the top-level folder that it is in."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "entrez_kit" and len(parts) > 1 else parts[0]
+
+
+def test_rooms_are_few_and_import_few_other_rooms() -> None:
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in _modules()
+    }
+    rooms = {_place(name) for name in modules if name != "entrez_kit"}
+    arrows = {
+        (_place(name), _place(other))
+        for name, path in modules.items()
+        for other in _own_imports(name, path, modules)
+        if other != "entrez_kit" and _place(name) != _place(other)
+    }
+
+    assert len(rooms) <= MOST_ROOMS, sorted(rooms)
+    assert len(arrows) <= MOST_ARROWS, sorted(arrows)
+    assert not {(one, other) for one, other in arrows if (other, one) in arrows}
+
+
+def test_the_development_guide_names_every_room() -> None:
+    guide = (ROOT / "entrez_kit" / "guides" / "development.md").read_text(encoding="utf-8")
+    folders = {path.parent for path in (ROOT / "entrez_kit").glob("*/__init__.py")}
+
+    assert [folder.name for folder in sorted(folders) if f"`entrez_kit/{folder.name}/`" not in guide] == []
 
 
 def test_modules_that_start_early_do_not_import_heavy_libraries() -> None:
