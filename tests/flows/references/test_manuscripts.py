@@ -405,12 +405,12 @@ DOCUMENT = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessin
 )
 def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable[[], bytes]) -> None:
     made = content()
-    begin = time.monotonic()
+    begin = time.process_time()
 
     with pytest.raises(InvalidInput) as refused:
         read_manuscript(made, name, f".{name.rpartition('.')[2]}")
 
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10
     assert "ha" * 20 not in refused.value.message
     assert name in refused.value.message
 
@@ -441,14 +441,14 @@ def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable
 def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> None:
     lines = text.splitlines()
     content = word(*(paragraph(line) for line in lines)) if suffix == ".docx" else text.encode()
-    begin = time.monotonic()
+    begin = time.process_time()
     try:
         made = read_manuscript(content, f"a{suffix}", suffix)
         call_findings(made)
     except InvalidInput:
         pass
 
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def zotero_paper(size: int) -> bytes:

@@ -114,7 +114,7 @@ async def test_a_caller_who_left_is_not_waited_for_and_its_place_is_given_back()
 
     def work() -> None:
         begun.set()
-        go_on.wait(5)
+        go_on.wait(30)
         try:
             tracing.step(1, 2)
         except tracing.Cancelled:
@@ -126,7 +126,7 @@ async def test_a_caller_who_left_is_not_waited_for_and_its_place_is_given_back()
         await wait_until(begun.is_set)
         started = time.monotonic()
         tasks.cancel_scope.cancel()
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
     assert workers.running == 1
     with pytest.raises(RateLimited) as caught:
         await workers.run(FakeContext(), lambda: None)  # type: ignore[arg-type]

@@ -152,6 +152,6 @@ def test_text_without_marks_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     on_the_line(write_scripts(hostile))
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3

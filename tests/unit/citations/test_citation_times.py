@@ -74,7 +74,7 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
     for name in ("title", "container-title", "volume", "issue", "page", "publisher", "publisher-place", "edition"):
         item[name] = text
     item["author"] = [{"family": text, "given": text, "initials": text}, {"literal": text}]
-    started = time.perf_counter()
+    started = time.process_time()
 
     for style in STYLES.values():
         preparation.prepared(item, style.wants)
@@ -88,7 +88,7 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
     names.split_particle(text)
     csl.edition(text)
 
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.long
@@ -100,13 +100,13 @@ def test_records_of_any_text_are_written_as_files_and_compared_in_time(piece: st
     article = Article.model_validate(
         {"pmid": "1", "title": text, "url": "https://x.org", "authors": [author], "journal_info": journal}
     )
-    started = time.perf_counter()
+    started = time.process_time()
 
     for write in (ris_record, bibtex_entry, nbib_record):
         write(article)
     differences(Reference(key="1", title=text, journal=text, volume=text, pages=text), article)
 
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.process
@@ -114,9 +114,9 @@ def test_records_of_any_text_are_written_as_files_and_compared_in_time(piece: st
 @pytest.mark.parametrize("field", ["title", "container-title", "publisher"])
 def test_the_processor_is_not_held_up_by_markup_or_quotes_that_never_close(piece: str, field: str) -> None:
     item: csl.Item = {"type": "book", "title": "T", field: piece * 60}
-    started = time.perf_counter()
+    started = time.process_time()
 
     cited = format_citation(item, "apa")
 
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
     assert cited.count("<") == (60 if "<" in piece else 0)  # text is shown as it is

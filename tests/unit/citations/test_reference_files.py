@@ -568,11 +568,11 @@ HOSTILE_FILES = {
 @pytest.mark.parametrize("name", HOSTILE_BEGINNINGS)
 def test_what_a_hostile_file_is_shows_at_once(name: str) -> None:
     suffix, text = HOSTILE_BEGINNINGS[name]
-    started = time.monotonic()
+    started = time.process_time()
 
     kind_of(text, name, suffix)
 
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.long
@@ -580,12 +580,12 @@ def test_what_a_hostile_file_is_shows_at_once(name: str) -> None:
 def test_hostile_files_are_read_or_refused_in_bounded_time(name: str) -> None:
     text = HOSTILE_FILES[name]
     kind = kind_of(text, name, f".{name.rpartition('.')[2]}")
-    started = time.monotonic()
+    started = time.process_time()
 
     with suppress(InvalidInput):
         assert reference_file(text, name, kind).references
 
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_doi_and_an_address_in_bibtex_hold_nothing_that_tex_reads() -> None:

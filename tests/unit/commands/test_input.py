@@ -151,7 +151,7 @@ def test_a_boolean_is_no_identifier(module: Module, value: Any) -> None:
     ],
 )
 def test_hostile_lists_are_read_or_refused_at_once(module: Module, content: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     try:
         found = ids(module, content)
@@ -160,7 +160,7 @@ def test_hostile_lists_are_read_or_refused_at_once(module: Module, content: str)
     except InvalidInput:
         pass
 
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_order_and_duplicates_are_kept(module: Module) -> None:

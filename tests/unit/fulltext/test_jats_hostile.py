@@ -62,10 +62,10 @@ DEEP_ONES = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", DEEP_ONES)
 def test_what_is_nested_deeply_is_read_all_the_same(name: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     assert "deepest" in read(DEEP_ONES[name])
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_names_nested_deeply_are_no_author() -> None:
@@ -109,19 +109,19 @@ WIDE_ONES = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", WIDE_ONES)
 def test_what_there_is_very_much_of_is_read_in_a_few_seconds(name: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     assert read(WIDE_ONES[name])
-    assert time.monotonic() - started < 8
+    assert time.process_time() - started < 8
 
 
 @pytest.mark.parametrize("start", [b"<!--", b"<![CDATA[", b"<!DOCTYPE", b"<!DOCTYPE a [", b"<!DOCTYPE [ ] "])
 def test_what_never_ends_is_not_searched_through_again_and_again(start: bytes) -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     with pytest.raises(EntrezKitError):
         read(b"<article>" + start * 50_000 + b"&nobody;")
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_entities_in_entities_and_files_are_not_read() -> None:
@@ -159,15 +159,15 @@ def test_a_cell_far_to_the_right_keeps_its_words() -> None:
     ids=["tex", "tex-end", "tex-document", "empty-tokens", "brackets", "scripts", "callouts"],
 )
 def test_formulas_and_scripts_are_read_in_linear_time(body: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert parse_jats(f"<article><body><p>w {body}</p></body></article>".encode()).sections[0].text.startswith("w")
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("piece", ["doi:", "https://", "http://x"])
 def test_the_end_of_a_reference_is_looked_at_once(piece: str) -> None:
     source = f"<element-citation><source>{piece * 100_000} x</source><year>2001</year></element-citation>"
-    started = time.monotonic()
+    started = time.process_time()
     read = parse_jats(f"<article><back><ref-list><ref>{source}</ref></ref-list></back></article>".encode())
     assert read.references[0].citation.endswith("x. 2001.")
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10

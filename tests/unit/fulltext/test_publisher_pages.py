@@ -208,17 +208,17 @@ def test_text_hidden_in_scripts_and_comments_stays_out() -> None:
 
 
 def test_a_page_of_too_many_elements_is_not_read_for_minutes() -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     assert "elements" in refusal(b"<html><body>" + b"<p>word</p>" * 100_000)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_deep_nesting_ends_in_a_refusal() -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     assert refusal(b"<html><body>" + b"<div>" * 50_000 + b"x")
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_page_of_too_many_bytes_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,10 +238,10 @@ def test_entities_of_a_page_reach_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("attribute", ["a{}=x", "a{}", "a{}='x>'", 'a{}=">"', "/a{}", "a{}=<b"])
 def test_a_page_with_very_many_attributes_is_refused_in_no_time(attribute: str) -> None:
     many = " ".join(attribute.format(number) for number in range(100_000))
-    started = time.monotonic()
+    started = time.process_time()
 
     assert "attributes" in refusal(article(body=f"<p {many}>x</p>"))
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_a_picture_inside_a_page_is_one_attribute() -> None:
@@ -253,9 +253,9 @@ def test_a_picture_inside_a_page_is_one_attribute() -> None:
 @pytest.mark.parametrize("heading", ["." * 200_000, "1." * 100_000, "# " * 100_000, "." * 100 + "\n# ." * 20_000])
 def test_headings_of_dots_take_no_time(heading: str) -> None:
     page = WebPage(None, f"# {heading}", 10, "https://x.invalid/a.pdf")
-    started = time.monotonic()
+    started = time.process_time()
     assert page.is_landing_page
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert not WebPage(None, f"{page.markdown}\n## 2.1 Discussion\n", 10, "https://x.invalid/a.pdf").is_landing_page
 
 

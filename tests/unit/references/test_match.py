@@ -117,10 +117,10 @@ def test_another_title_is_noticed(given: str, title: str, same: bool) -> None:
     ],
 )
 def test_a_word_that_is_another_one_makes_another_title(one: str, other: str, same: bool) -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     assert titles_alike(folded(one), folded(other)) is same
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_everything_that_is_given_is_compared(given: dict[str, str], codes: list
     "content", ['"' * 4_096, "journal," + '"' * 4_096, "journal\n" + "x" * 200_000, 'journal\n"' + "a,\n" * 50_000]
 )
 def test_hostile_tables_are_read_or_refused_at_once(content: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     with suppress(InvalidInput):
         read_citations(content, bibtex=False)
 
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ def test_a_page_that_says_it_is_too_large_is_not_read(internet: Internet) -> Non
         started = time.monotonic()
         assert reason(internet) == "too_large"
 
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
 
 
 def test_a_page_that_does_not_say_so_is_cut_at_the_limit(internet: Internet) -> None:

@@ -1,6 +1,7 @@
 """Which addresses may be asked."""
 
 import ipaddress
+import threading
 import time
 
 import pytest
@@ -183,8 +184,10 @@ def test_every_address_of_a_public_name_may_be_connected_to() -> None:
 
 
 def test_a_lookup_that_never_ends_is_given_up() -> None:
+    release = threading.Event()
+
     def resolver(name: str, port: int) -> list[str]:
-        time.sleep(3)
+        release.wait(30)
         return ["93.184.216.34"]
 
     guard = AddressGuard(resolver=resolver)
@@ -193,7 +196,8 @@ def test_a_lookup_that_never_ends_is_given_up() -> None:
     with pytest.raises(TimeoutError):
         guard.addresses(read_place("https://publisher.example/"), 0.2)
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
+    release.set()
 
 
 def test_an_address_keeps_its_meaning_and_is_written_for_the_wire() -> None:

@@ -259,9 +259,9 @@ def test_names_in_names_of_articles_are_not_put_in_place() -> None:
     levels = "".join(f'<!ENTITY e{level} "{ten}">' for level, ten in enumerate(tens, 1))
     bomb = f'<!DOCTYPE article [<!ENTITY e0 "lol">{levels}]><article>&e20;</article>'.encode()
 
-    started = time.monotonic()
+    started = time.process_time()
     assert complete(call("efetch", ARTICLE_ROOTS, db="pmc"), bomb)
-    assert time.monotonic() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 @pytest.mark.parametrize(
