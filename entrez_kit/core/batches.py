@@ -114,7 +114,7 @@ def fetch_in_batches(
     ask: Callable[[list[str]], Answer],
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
-    pulse: CircuitBreaker | None = None,
+    breaker: CircuitBreaker | None = None,
     at_once: int = 1,
 ) -> Iterator[BatchOutcome[Answer]]:
     """Ask for ids in batches, and yield what becomes of them, in order.
@@ -127,17 +127,17 @@ def fetch_in_batches(
         size: ids per request.
         ask: sends one request and reads the reply; called in threads where several are in flight.
         refusals: errors by which the service refuses a batch for the sake of some of its ids.
-        pulse: what is known of the service from calls before; the next ones are told through it.
+        breaker: what is known of the service from calls before; the next ones are told through it.
         at_once: how many requests may be in flight.
     """
-    pulse = pulse or CircuitBreaker(patient=len(ids) > size)
+    breaker = breaker or CircuitBreaker(patient=len(ids) > size)
     failed: list[BatchOutcome[Answer]] = []
     calm = threading.Event()
     calm.set()
 
     def tried(batch: list[str]) -> BatchOutcome[Answer]:
-        if pulse.stopped_by is not None:
-            return BatchOutcome(batch, error=not_tried(pulse.stopped_by))
+        if breaker.stopped_by is not None:
+            return BatchOutcome(batch, error=not_tried(breaker.stopped_by))
         try:
             return BatchOutcome(batch, (ask(batch),))
         except refusals as exc:
@@ -159,8 +159,8 @@ def fetch_in_batches(
         if error is None or part.refused:
             ends = error is None or is_one
         else:
-            ends = pulse.stopped_by is not None or len(probes) == 1
-            ends = ends or not pulse.returns(error, probes, ask, refusals, since=part.at) or is_one
+            ends = breaker.stopped_by is not None or len(probes) == 1
+            ends = ends or not breaker.returns(error, probes, ask, refusals, since=part.at) or is_one
         if part in failed:
             failed.remove(part)
         if not failed:
@@ -193,12 +193,12 @@ def in_batches(
     ask: Callable[[list[str]], Answer],
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
-    pulse: CircuitBreaker | None = None,
+    breaker: CircuitBreaker | None = None,
     at_once: int = 1,
 ) -> Asked[Answer]:
     """Ask for ids, each once, in batches as ``fetch_in_batches`` does, and return all that becomes of them."""
     asked: Asked[Answer] = Asked()
-    for part in fetch_in_batches(ids, size, ask, refusals=refusals, pulse=pulse, at_once=at_once):
+    for part in fetch_in_batches(ids, size, ask, refusals=refusals, breaker=breaker, at_once=at_once):
         if part.error is None:
             asked.answers.append((part.ids, part.answers[0]))
         else:

@@ -376,7 +376,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
             for words, pmids in done.standings.items():
                 self.standings.setdefault(words, []).extend(pmids)
             yield done
-            if failed and self.retrieval.pulse.stopped_by is not None:
+            if failed and self.retrieval.breaker.stopped_by is not None:
                 self.gave_up = True
                 raise _GaveUp
 

@@ -98,7 +98,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
             ask = partial(self._ask, known.documents)
-            asked = in_batches(group, BATCH, ask, refusals=refusals, pulse=self._records, at_once=at_once)
+            asked = in_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
             for batch, content in asked.answers:
                 contents[batch[0]] = content
                 self._fetched.update(batch)
@@ -129,7 +129,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
         """Ask which ids exist; where ESummary gives no verdict, as for a database without summaries, all may."""
         db = self._request.db
         try:
-            return look_up(self._services, db, ids, pulse=self._pulse)
+            return look_up(self._services, db, ids, breaker=self._breaker)
         except InvalidInput as exc:
             unknown = LookUp.of(db, ids)
             unknown.failed.update(dict.fromkeys(unknown.wanted, exc))

@@ -81,7 +81,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
     def __init__(self, services: Services, request: LinkRequest) -> None:
         super().__init__(services, request.ids)
         self._request = request
-        self._pulse = CircuitBreaker(patient=len(request.ids) > BATCH)
+        self._breaker = CircuitBreaker(patient=len(request.ids) > BATCH)
         self._scored = request.scores
 
     def __iter__(self) -> Iterator[LinkSet]:
@@ -108,7 +108,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         self.error = self.error or next(iter(failed.values()), None)
         doubtful = [uid for uid in unique if uid not in failed and (request.verify or not links.get(uid))]
         try:
-            existing = look_up(self._services, request.source, doubtful, pulse=self._pulse)
+            existing = look_up(self._services, request.source, doubtful, breaker=self._breaker)
         except InvalidInput:  # a database without summaries gives no verdict
             existing = LookUp(request.source, {})
 
@@ -135,7 +135,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         db = self._request.source
         read = LookUp.of(db, ids).uids
         uids = {given: uid for given, uid in read.items() if uid is not None and uid.isdigit()}
-        known = look_up(self._services, db, [given for given in read if given not in uids], pulse=self._pulse)
+        known = look_up(self._services, db, [given for given in read if given not in uids], breaker=self._breaker)
         self.error = self.error or next(iter(known.failed.values()), None)
         outcomes: dict[str, LinkSet] = {}
         for given, uid in known.uids.items():
@@ -152,7 +152,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         failed: dict[str, EntrezKitError] = {}
         for _ in range(2):
             lacking = [uid for uid in uids if uid not in links and uid not in failed]
-            asked = in_batches(lacking, BATCH, self._ask, pulse=self._pulse, at_once=self._services.eutils.at_once)
+            asked = in_batches(lacking, BATCH, self._ask, breaker=self._breaker, at_once=self._services.eutils.at_once)
             for _, found in asked.answers:
                 links.update(found)
             failed.update(asked.failed)

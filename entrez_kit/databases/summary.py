@@ -78,7 +78,7 @@ class OfIds(BatchedOutcomes[str, Item]):
     def __init__(self, services: Services, db: str, ids: Sequence[str]) -> None:
         super().__init__(services, ids)
         self._db = db
-        self._pulse = CircuitBreaker(patient=len(ids) > BATCH)
+        self._breaker = CircuitBreaker(patient=len(ids) > BATCH)
 
     def _outcome(self, item: Any) -> IdOutcome:
         outcome: IdOutcome = item.outcome
@@ -102,7 +102,7 @@ class DocumentSummaries(OfIds[SummaryOutcome]):
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[SummaryOutcome]:
         if not start:
             check_database(self._services, self._db)
-        known = look_up(self._services, self._db, inputs, pulse=self._pulse)
+        known = look_up(self._services, self._db, inputs, breaker=self._breaker)
         self.error = self.error or next(iter(known.failed.values()), None)
         for given in inputs:
             yield SummaryOutcome(known.outcome(given), known.documents.get(known.uids[given] or ""))
@@ -173,11 +173,11 @@ class LookUp:
         return IdOutcome(id=given, status="not_found", message=message)
 
 
-def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: CircuitBreaker | None = None) -> LookUp:
+def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: CircuitBreaker | None = None) -> LookUp:
     """Fetch the summaries of ids; what NCBI does not answer about is kept apart from what it does not know.
 
     Args:
-        pulse: what is known of NCBI from requests before.
+        breaker: what is known of NCBI from requests before.
 
     Raises:
         InvalidInput: NCBI refuses the request whatever the ids.
@@ -194,7 +194,7 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: CircuitBr
         return summaries.value
 
     def asked_for(group: list[str], size: int) -> None:
-        asked = in_batches(group, size, ask, pulse=pulse, at_once=services.eutils.at_once)
+        asked = in_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
         for batch, part in asked.answers:
             known.documents.update(part.documents)
             known.absent.update(part.problems)

@@ -44,7 +44,7 @@ def read_pmc(services: Services, lookups: Sequence[ArticleLookup]) -> Read:
             break
         try:
             ask = partial(_read_set, services, {lookup.pmcid: lookup for lookup in lookups if lookup.pmcid})
-            asked = in_batches(lacking, size, ask, refusals=refusals, pulse=CircuitBreaker())
+            asked = in_batches(lacking, size, ask, refusals=refusals, breaker=CircuitBreaker())
         except EntrezKitError as exc:
             return read | dict.fromkeys(lacking, convert_failure(exc))
         for _, found in asked.answers:

@@ -89,7 +89,7 @@ class Retrieval(Outcomes[Fetched]):
         self.services = services
         self.medline = medline
         self.keep: Keep = keep
-        self.pulse = CircuitBreaker(patient=patient)
+        self.breaker = CircuitBreaker(patient=patient)
         self.urls: list[str] = []
         self.method: Literal["GET", "POST"] = "GET"
         self.found = 0
@@ -166,7 +166,7 @@ class Retrieval(Outcomes[Fetched]):
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
-        asked = in_batches(pmids, BATCH, self._reconciled, refusals=REFUSALS, pulse=self.pulse)
+        asked = in_batches(pmids, BATCH, self._reconciled, refusals=REFUSALS, breaker=self.breaker)
         records: dict[str, Record] = {}
         failed = dict(asked.failed)
         for _, got in asked.answers:
@@ -191,7 +191,9 @@ class Retrieval(Outcomes[Fetched]):
     def _answered(self, inputs: Sequence[str]) -> Iterator[Fetched]:
         """Yield what becomes of identifiers; batches are fetched and read side by side."""
         at_once = self.services.eutils.at_once
-        for part in fetch_in_batches(inputs, BATCH, self._batch, refusals=REFUSALS, pulse=self.pulse, at_once=at_once):
+        for part in fetch_in_batches(
+            inputs, BATCH, self._batch, refusals=REFUSALS, breaker=self.breaker, at_once=at_once
+        ):
             if part.error is None:
                 yield from part.answers[0]
                 continue
@@ -318,7 +320,7 @@ class Retrieval(Outcomes[Fetched]):
         wanted = DEFAULT_HISTORY_RECORDS if retmax is None else retmax
         self.retmax = wanted
         expected = max(0, min(wanted, total - retstart))
-        self.pulse.patient = expected > BATCH
+        self.breaker.patient = expected > BATCH
         if retmax is None and total - retstart > DEFAULT_HISTORY_RECORDS:
             self.warnings.append(
                 Warn(
@@ -370,7 +372,7 @@ class Retrieval(Outcomes[Fetched]):
                         break
                 return best[:size]
             except (UpstreamError, RateLimited) as exc:
-                waits = self.pulse.waits(exc)
+                waits = self.breaker.waits(exc)
                 if attempts >= len(waits):
                     raise
                 wait = waits[attempts]

@@ -46,7 +46,7 @@ class RateGate:
         self._make_limiter = limiters
         self._lock = threading.Lock()
         self._limiters: dict[str, Limiter] = {}
-        self._seats: dict[str, threading.Semaphore] = {}
+        self._slots: dict[str, threading.Semaphore] = {}
         self._waiting = 0
 
     @property
@@ -89,15 +89,15 @@ class RateGate:
             yield
             return
         with self._lock:
-            seats = self._seats.setdefault(call.service, threading.Semaphore(at_once))
-        if not seats.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            slots = self._slots.setdefault(call.service, threading.Semaphore(at_once))
+        if not slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise UpstreamError(
                 f"Earlier requests to {call.title} were not done in time.", details=call.about("deadline_exceeded")
             )
         try:
             yield
         finally:
-            seats.release()
+            slots.release()
 
     def take_slot(self, call: Call, deadline: float, *, is_new: bool) -> AbstractContextManager[None]:
         """Wait until a request of this service may be sent; return what is to be held while its bytes leave.
