@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
-from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, JsonShape, anything, log_drift, texts
+from entrez_kit.services.service_client import ServiceClient
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed

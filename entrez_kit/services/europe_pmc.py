@@ -9,9 +9,9 @@ from urllib.parse import quote, unquote, urlencode
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText
-from entrez_kit.services.client import ServiceClient, invalid_argument, no_pmcid
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, texts
+from entrez_kit.services.service_client import ServiceClient, invalid_argument, no_pmcid
 from entrez_kit.services.transport import Expect, Reply, T, always
 from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed, whole_number

@@ -20,8 +20,8 @@ from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import ANEW, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.bio_entrez import Acknowledgement, load_entrez
-from entrez_kit.services.client import ServiceClient, invalid_argument
 from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
+from entrez_kit.services.service_client import ServiceClient, invalid_argument
 from entrez_kit.services.transport import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
 from entrez_kit.services.transport.client import Transport
 from entrez_kit.services.transport.policy import credentials_length, ttl_of

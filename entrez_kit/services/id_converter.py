@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from entrez_kit.services.client import ServiceClient, invalid_argument
+from entrez_kit.services.service_client import ServiceClient, invalid_argument
 from entrez_kit.services.transport import Expect, Reply, T
 from entrez_kit.services.transport.policy import TTL
 

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured
-from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
+from entrez_kit.services.service_client import ServiceClient
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
 from entrez_kit.services.xml_reply import malformed
