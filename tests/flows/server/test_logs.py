@@ -129,8 +129,8 @@ def test_no_text_forges_a_line_of_the_terminals_log(tmp_path: Path, capsys: pyte
     assert KEY not in "".join(lines)
     assert "".join(lines).isprintable()
     assert [line for line in lines if not line.startswith("| ")] == [
-        "WARNING entrez_kit.services.transport: said: a\\nERROR entrez_kit: forged\\r\\x1b[2J\\x00\\u2028b [hidden]",
-        "ERROR entrez_kit.services.transport: failed",
+        "WARNING entrez_kit.transport: said: a\\nERROR entrez_kit: forged\\r\\x1b[2J\\x00\\u2028b [hidden]",
+        "ERROR entrez_kit.transport: failed",
         "",
     ]
 
