@@ -77,9 +77,9 @@ class FulltextRequest(Request):
     sections: list[str] = Field(
         default=[], max_length=50, description="Only sections whose titles contain one of these texts, e.g. methods."
     )
-    max_sections: int | None = Field(default=None, ge=1, le=50, description="Maximum number of sections per article.")
+    max_sections: int | None = Field(default=None, ge=1, le=50, description="Maximum sections per article.")
     max_characters: int | None = Field(
-        default=None, ge=1, le=MAX_CHARACTERS, description="Maximum characters of section text per article."
+        default=None, ge=1, le=MAX_CHARACTERS, description="Maximum section characters per article."
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",

@@ -283,8 +283,8 @@ class Methods(OperationRunner):
             dois: DOIs, e.g. 10.5555/ekit.2019.0001.
             include_references: Include reference lists.
             sections: Only sections whose titles contain one of these texts, e.g. methods.
-            max_sections: Maximum number of sections per article. From 1 to 50.
-            max_characters: Maximum characters of section text per article. From 1 to 1000000.
+            max_sections: Maximum sections per article. From 1 to 50.
+            max_characters: Maximum section characters per article. From 1 to 1000000.
             overflow_mode: Above max_characters: truncate fills in order, outline gives every section a share.
             ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
             for_readers: With references wherever there are any, for a page to read.
