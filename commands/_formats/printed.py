@@ -69,7 +69,7 @@ def printer(sink: Sink, form: str, title: str) -> Callable[[str], None]:
         InvalidInput: a Word document is no text for a terminal.
         NotConfigured: pandoc is not installed; found out before anything is asked for.
     """
-    from entrez_kit.citations.pandoc import document_of_markdown, program
+    from entrez_kit.citations.pandoc import convert_markdown, find_pandoc
 
     if form == "docx" and sink.isatty():
         raise InvalidInput(
@@ -78,6 +78,6 @@ def printer(sink: Sink, form: str, title: str) -> Callable[[str], None]:
             recovery_hint="Name a file: -o articles.docx",
             details={"reason": "bad_usage"},
         )
-    program()
+    find_pandoc()
     name = sink.target.stem if sink.target is not None else "entrez-kit"
-    return lambda markdown: sink.data(document_of_markdown(markdown, form, title, name))
+    return lambda markdown: sink.data(convert_markdown(markdown, form, title, name))

@@ -1,4 +1,4 @@
-"""PubMed records as CSL-JSON, the form that citation processors and reference managers read."""
+"""Convert PubMed records to CSL-JSON, the input of citation processors and reference managers."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from entrez_kit.citations.names import csl_names
-from entrez_kit.citations.style.casing import organisms, taxa
-from entrez_kit.citations.titles import article_title, journal_title, plain_title
+from entrez_kit.citations.style.casing import find_organisms, find_taxa
+from entrez_kit.citations.titles import format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, BookInfo, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import page_and_number
 from entrez_kit.pubmed.standing import standing_of_article
@@ -18,7 +18,7 @@ Item = dict[str, Any]
 BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
 AHEAD_OF_PRINT: Final = "advance online publication"
 JOINER: Final = "; "
-"""Between keywords; a comma is part of many MeSH terms ("Databases, Protein")."""
+"""The separator of keywords; many MeSH terms contain a comma ("Databases, Protein")."""
 
 _REPORTS: Final = frozenset(("technical report", "government publication"))
 _ORDINAL: Final = re.compile(r"([0-9]+)(?:st|nd|rd|th)?\.?(?:\s+ed(?:ition|n)?\.?)?", re.IGNORECASE)
@@ -33,22 +33,22 @@ _DASH: Final = re.compile(r"(?<!\s)(?:\s*+[-–—/]\s*+|\s++(?:to|and|&)\s++)",
 _YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _WORD: Final = re.compile(r"[A-Za-z]+|[0-9]{1,2}(?![0-9])")
 _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
-"""What the files of reference managers cannot hold."""
+"""Characters that files of reference managers cannot contain."""
 
 
 def csl_item(article: Article) -> Item:
     """Return a record as an item of CSL-JSON, valid against CSL's own schema.
 
-    Numbers of electronic articles are ``number``, pages are ``page``, ranges written in full. Names of groups are
-    ``literal``. What a reader must know of the record (that it was retracted) stands in ``note``, in brackets.
+    Numbers of electronic articles are ``number``; pages are ``page``, with ranges in full. Names of groups are
+    ``literal``. ``note`` has the publication status (e.g. retracted) in brackets.
     """
-    # A record of Europe PMC may have no PMID; then its key names it ("PPR:PPR123").
+    # A Europe PMC record without a PMID is identified by its key ("PPR:PPR123").
     name = f"pmid:{article.pmid}" if article.pmid else str(getattr(article, "key", article.url))
     item: Item = {"id": name, "type": csl_type(article)}
-    item["title"] = article_title(article.title, article.vernacular_title)
+    item["title"] = format_article_title(article.title, article.vernacular_title)
     if authors := csl_names(article.authors):
         item["author"] = authors
-    if date := issued(article):
+    if date := find_publication_date(article):
         item["issued"] = date
     if article.journal_info is not None:
         if article.record_type == "article":
@@ -66,11 +66,11 @@ def csl_item(article: Article) -> Item:
 
 
 def style_item(article: Article) -> Item:
-    """Return a record as an item of CSL-JSON for ``format_citations``, with what its styles know beyond CSL.
+    """Return a record as an item of CSL-JSON for ``format_citations``, with fields beyond CSL that its styles use.
 
-    These are the initials of persons as PubMed gives them; ``species``, the names of organisms among the terms and in
-    the italics of the title; ``medline-title``, NLM's abbreviation of the journal if it differs from the ISO one; and
-    ``languages``, if there are several.
+    These are PubMed's initials of persons; ``species``, the organisms among the terms and in the italics of the title;
+    ``medline-title``, NLM's journal abbreviation if it differs from the ISO one; and ``languages``, if there are
+    several.
     """
     item = csl_item(article)
     book = article.book_info or BookInfo()
@@ -78,7 +78,7 @@ def style_item(article: Article) -> Item:
         if role in item:
             item[role] = csl_names(people, with_initials=True)
     headings = [term.descriptor_name for term in article.mesh_terms]
-    item["species"] = [*organisms(headings), *taxa(article.keywords), *_names_in_italics(article.italics)]
+    item["species"] = [*find_organisms(headings), *find_taxa(article.keywords), *_names_in_italics(article.italics)]
     if article.journal_info is not None and article.journal_info.medline_abbreviation:
         item["medline-title"] = article.journal_info.medline_abbreviation
     if len(article.languages) > 1:
@@ -87,7 +87,7 @@ def style_item(article: Article) -> Item:
 
 
 def _names_in_italics(phrases: Iterable[str]) -> Iterator[str]:
-    """Yield each two words of the phrases that name a species or a subspecies: Escherichia coli."""
+    """Yield the pairs of words in phrases that name a species or subspecies: Escherichia coli."""
     for phrase in phrases:
         words = phrase.split()
         if len(words) > 1 and words[0][:1].isupper() and all(word.islower() for word in words[1:]):
@@ -95,7 +95,7 @@ def _names_in_italics(phrases: Iterable[str]) -> Iterator[str]:
 
 
 def csl_type(article: Article) -> str:
-    """Return the CSL type of a record: a preprint is ``article``, a book with a report number a ``report``."""
+    """Return the CSL type of a record: ``article`` for a preprint, ``report`` for a book with a report number."""
     kinds = {kind.casefold() for kind in article.publication_types}
     if article.record_type == "chapter":
         return "chapter"
@@ -108,8 +108,8 @@ def csl_type(article: Article) -> str:
 
 
 def _add_journal(item: Item, article: Article, journal: JournalInfo) -> None:
-    name = journal_title(journal.title, journal.iso_abbreviation) if journal.title else journal.iso_abbreviation
-    if item["type"] == "article":  # of a preprint the server is the publisher
+    name = format_journal_title(journal.title, journal.iso_abbreviation) if journal.title else journal.iso_abbreviation
+    if item["type"] == "article":  # the publisher of a preprint is its server
         item["publisher"] = name
         item["genre"] = "Preprint"
     item["container-title"] = name
@@ -126,14 +126,14 @@ def _add_journal(item: Item, article: Article, journal: JournalInfo) -> None:
 def _add_book(item: Item, article: Article, book: BookInfo) -> None:
     item["publisher"] = book.publisher
     item["publisher-place"] = book.publisher_location
-    item["edition"] = edition(book.edition)
+    item["edition"] = parse_edition(book.edition)
     item["volume"] = book.volume
     item["collection-title"] = book.collection_title
     item["ISBN"] = book.isbns[0] if book.isbns else None
     item["editor"] = csl_names(book.editors)
     item["medium"] = book.medium
     if article.record_type == "chapter":
-        item["container-title"] = plain_title(book.title or "")
+        item["container-title"] = remove_full_stop(book.title or "")
         item["container-author"] = csl_names(book.authors)
         if book.location and (chapter := re.fullmatch(r"chapter\s+(\S+)", book.location, re.IGNORECASE)):
             item["chapter-number"] = chapter[1]
@@ -144,8 +144,8 @@ def _add_book(item: Item, article: Article, book: BookInfo) -> None:
         item["URL"] = f"{BOOKSHELF}{accession}/"
 
 
-def edition(text: str | None) -> str | None:
-    """Return the number of an edition ("2nd edition" is 2), or its name where it is more than a number."""
+def parse_edition(text: str | None) -> str | None:
+    """Return the number of an edition ("2nd edition" is 2), or its text if it is not only a number."""
     if not text:
         return None
     words = " ".join(text.split())
@@ -159,69 +159,69 @@ def edition(text: str | None) -> str | None:
 
 def _add_rest(item: Item, article: Article) -> None:
     languages = [LANGUAGES.get(code, (code, ""))[0] for code in article.languages if code not in ("und", "mul")]
-    if article.vernacular_title:  # of several, that of the title
+    if article.vernacular_title:  # the language of the title first
         languages.sort(key=lambda code: code == "en")
     item["language"] = next(iter(languages), None)
     item["abstract"] = article.abstract_text
     headings = [term.descriptor_name for term in article.mesh_terms]
     item["keyword"] = JOINER.join(dict.fromkeys([*article.keywords, *headings]))
     item["source"] = "PubMed" if article.pmid else "Europe PMC"
-    item["note"] = " ".join(notes(article))
+    item["note"] = " ".join(list_notes(article))
 
 
-def notes(article: Article) -> list[str]:
-    """Return what must be known of a record before it is cited: how it stands, in brackets, and what it lacks."""
+def list_notes(article: Article) -> list[str]:
+    """Return notes for a reader of the citation: the publication status in brackets, and incomplete data."""
     standing = article.standing or standing_of_article(article)
-    # A correction notice is cited for what it is: its title says so.
+    # The title of a correction notice shows its status.
     said = [standing.note] if standing is not None and standing.status != "correction_notice" else []
     if article.authors_complete is False:
         said.append("PubMed's list of authors is incomplete.")
     return said
 
 
-def one_line(value: Any) -> str:
-    """Return a value as one line without control characters; nothing where there is none."""
+def to_one_line(value: Any) -> str:
+    """Return a value as one line without control characters; "" for None."""
     return " ".join(_CONTROLS.sub("", str(value)).split()) if value is not None else ""
 
 
 # Dates
 
 
-def issued(article: Article) -> dict[str, Any] | None:
-    """Return when a record was published as a CSL date.
+def find_publication_date(article: Article) -> dict[str, Any] | None:
+    """Return the publication date of a record as a CSL date.
 
-    ``2003 Jan-Feb`` has two dates, ``2003 Winter`` a season, ``19 century`` only its text. A chapter that was added to
-    a book after it appeared (1993, for some at NCBI Bookshelf) has the date it was added.
+    ``2003 Jan-Feb`` gives two dates, ``2003 Winter`` a season, ``19 century`` only a literal text. A chapter added to a
+    book after its publication (as in NCBI Bookshelf) has the date it was added.
     """
     published = (article.journal_info or JournalInfo()).publication_date
     if article.record_type == "chapter":
         contributed = next((date for date in article.article_dates if date.type == "contribution"), None)
         since = published.year if published is not None and published.year is not None else 0
         if contributed is not None and contributed.year is not None and contributed.year > since:
-            return {"date-parts": [_parts(contributed)]}
+            return {"date-parts": [_list_date_parts(contributed)]}
     if published is not None and (date := csl_date(published)):
         return date
     electronic = next((date for date in article.article_dates if date.year is not None), None)
-    return {"date-parts": [_parts(electronic)]} if electronic is not None else None
+    return {"date-parts": [_list_date_parts(electronic)]} if electronic is not None else None
 
 
 def csl_date(date: PublicationDate) -> dict[str, Any] | None:
-    """Return a publication date of PubMed as a CSL date."""
+    """Convert a publication date of PubMed to a CSL date."""
     if date.year is None:
         return {"literal": date.medline_date} if date.medline_date else None
-    start = _parts(date)
+    start = _list_date_parts(date)
     if date.precision not in ("range", "season") or not date.medline_date:
         return {"date-parts": [start]}
     text = date.medline_date
     seasons = [_SEASONS[word.lower()] for word in re.findall(r"[A-Za-z]+", text) if word.lower() in _SEASONS]
-    end = _end(start, text)
+    end = _parse_range_end(start, text)
     found: dict[str, Any] = {"date-parts": [start, end] if end else [start]}
     if seasons:
         found["season"] = seasons[0]
     return found
 
 
-def _parts(date: PublicationDate | ArticleDate) -> list[int]:
+def _list_date_parts(date: PublicationDate | ArticleDate) -> list[int]:
     parts: list[int] = []
     for part in (date.year, date.month, date.day):
         if part is None:
@@ -230,8 +230,8 @@ def _parts(date: PublicationDate | ArticleDate) -> list[int]:
     return parts
 
 
-def _end(start: list[int], text: str) -> list[int] | None:
-    """Read where a range ends: "Jan-Feb", "Nov 30-Dec 6", "12-18", "Dec-1999 Jan", "1975-1976"."""
+def _parse_range_end(start: list[int], text: str) -> list[int] | None:
+    """Parse the end of a date range: "Jan-Feb", "Nov 30-Dec 6", "12-18", "Dec-1999 Jan", "1975-1976"."""
     dash = _DASH.search(text)
     if not dash:
         return None
@@ -244,7 +244,7 @@ def _end(start: list[int], text: str) -> list[int] | None:
             numbers.append(int(word))
         elif (month := month_number(word)) is not None and len(end) == 1:
             end.append(month)
-    if numbers and len(end) == 1 and len(start) == 3:  # "Nov 12-18": the month stands before the dash
+    if numbers and len(end) == 1 and len(start) == 3:  # "Nov 12-18": the month is before the dash
         end.append(start[1])
     if numbers and len(end) == 2 and day_exists(end[0], end[1], numbers[0]):
         end.append(numbers[0])

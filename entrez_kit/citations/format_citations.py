@@ -1,4 +1,4 @@
-"""Format citations: request and result models, and the operation over the streaming retrieval."""
+"""The operation that formats citations, with its request and result models."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MAX_MCP_PMIDS: Final = 50
 
 
 class CitationsRequest(Request):
-    """Which records to cite, and in which styles."""
+    """The records to cite, and the styles."""
 
     pmids: list[str] = Field(min_length=1, description="PMIDs, PMCIDs or DOIs of the records to cite.")
     citation_styles: list[StyleName] = Field(
@@ -30,18 +30,18 @@ class CitationsRequest(Request):
         description=f"Citation styles: {', '.join(STYLE_NAMES[:-1])} or {STYLE_NAMES[-1]}.",
     )
     markup: SkipJsonSchema[Literal["plain", "markdown", "html"]] = Field(
-        default="plain", description="How formatted styles are marked: plain, markdown or html."
+        default="plain", description="Markup of formatted styles: plain, markdown or html."
     )
 
     @field_validator("citation_styles", mode="before")
     @classmethod
-    def _names(cls, value: Any) -> Any:
-        """Accept one name, several in one text, other spellings; each style once."""
+    def _read_names(cls, value: Any) -> Any:
+        """Accept one name, several names in one string, and aliases; remove duplicates."""
         return read_styles(value)
 
 
 class FormattedCitation(Result):
-    """One record as a reference list has it, by style; ``retraction_status`` and ``standing`` where it is not plain."""
+    """The citations of one record by style; ``retraction_status`` and ``standing`` are present if it has a notice."""
 
     pmid: str
     title: str | None = omit_if_empty()
@@ -51,7 +51,7 @@ class FormattedCitation(Result):
 
 
 class CitationsResult(Warned):
-    """Citations in the order of the inputs; ``outcomes`` is present when anything was not found."""
+    """Citations in the order of the inputs; ``outcomes`` is present if an input was not found."""
 
     RECORDS: ClassVar = "citations"
 
@@ -64,7 +64,7 @@ class CitationsResult(Warned):
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """What became of one input, and its citation where it was found."""
+    """The outcome of one input, with its citation if the record was found."""
 
     fetched: Fetched
     article: Article | None = None
@@ -72,11 +72,11 @@ class Cited:
 
 
 class Citations(Outcomes[Cited]):
-    """Cites what is fetched, as it arrives; ``standings`` has the PMIDs of what was retracted and the like.
+    """Yields the citation of each input as records arrive; ``standings`` lists PMIDs by publication status.
 
     Args:
-        retrieval: what becomes of the inputs.
-        request: names the styles.
+        retrieval: the records of the inputs.
+        request: the styles.
     """
 
     def __init__(self, retrieval: Retrieval, request: CitationsRequest) -> None:
@@ -88,15 +88,15 @@ class Citations(Outcomes[Cited]):
     def __iter__(self) -> Iterator[Cited]:
         fetched = iter(self.retrieval)
         while batch := list(islice(fetched, BATCH)):
-            yield from self._cited(batch)
+            yield from self._cite(batch)
         self.retrieval.raise_if_nothing_answered()
 
-    def _cited(self, fetched: list[Fetched]) -> Iterator[Cited]:
+    def _cite(self, fetched: list[Fetched]) -> Iterator[Cited]:
         articles: dict[str, Article] = {}
         for item in fetched:
             if item.record is not None and item.record.pmid not in articles:
                 articles[item.record.pmid] = item.record.article()
-        written = citations_of(list(articles.values()), self.request.citation_styles, self.request.markup)
+        written = format_articles(list(articles.values()), self.request.citation_styles, self.request.markup)
         texts = dict(zip(articles, written, strict=True))
         for item in fetched:
             article = articles.get(item.record.pmid) if item.record is not None else None
@@ -115,7 +115,7 @@ class Citations(Outcomes[Cited]):
             yield Cited(item, article, citation)
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing."""
+        """Return the error about inputs without a record, if any."""
         return self.retrieval.missing_error()
 
 
@@ -129,8 +129,8 @@ def format_citations(services: Services, request: CitationsRequest) -> Citations
         request: the records and the styles.
 
     Raises:
-        UpstreamError: NCBI answered none of the requests.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: NCBI did not answer any request.
+        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
         NotConfigured: the citation processor is not installed.
 
     Source: EFetch (db=pubmed); styles of the Citation Style Language project, formatted by pandoc's citeproc.
@@ -138,7 +138,7 @@ def format_citations(services: Services, request: CitationsRequest) -> Citations
     return Citations(Retrieval.of_ids(services, request.pmids), request)
 
 
-def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
+def format_articles(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
     """Return each record in every style."""
     from entrez_kit.citations.csl import style_item
     from entrez_kit.citations.style import format_entries as formatted
@@ -156,7 +156,7 @@ def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "
     return texts
 
 
-def result_of(request: CitationsRequest, citations: Citations) -> CitationsResult:
+def build_result(request: CitationsRequest, citations: Citations) -> CitationsResult:
     """Build the result document from all outcomes."""
     cited = list(citations)
     missing = [item.pmid for item in citations.retrieval.missing if item.status == "not_found" and item.pmid]
@@ -172,7 +172,7 @@ def result_of(request: CitationsRequest, citations: Citations) -> CitationsResul
 FORMAT_CITATIONS = Operation(
     name="pubmed_format_citations",
     outcomes=format_citations,
-    collect=result_of,
+    collect=build_result,
     command=("cite",),
     toolset="pubmed",
     title="Format citations",

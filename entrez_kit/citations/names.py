@@ -1,4 +1,4 @@
-"""Names of persons and groups as CSL-JSON has them."""
+"""Convert names of persons and groups to CSL-JSON."""
 
 import re
 from collections.abc import Iterable
@@ -21,17 +21,17 @@ _SUFFIXES: Final = {
     "5th": "V",
     "6th": "VI",
 }
-"""NLM writes III as 3rd and leaves out full stops; every style but NLM's own wants what stands in the article."""
+"""NLM writes III as 3rd and omits full stops; every other style needs the form in the article."""
 _DIGRAPH: Final = re.compile(r"[A-Z][a-z]")
 """An initial of two letters: Iu, Ya, Kh, Sh."""
 
 
 def csl_names(authors: Iterable[Author], *, with_initials: bool = False) -> list[Name]:
-    """Return persons and groups in their order; entries without any name are left out.
+    """Return persons and groups in order; entries without a name are omitted.
 
     Args:
-        authors: as PubMed has them.
-        with_initials: whether persons have the initials that PubMed gives them, for the styles that print these.
+        authors: PubMed's authors.
+        with_initials: whether to add PubMed's initials, for styles that print them.
     """
     names = [(author, name) for author in authors if (name := csl_name(author))]
     for author, name in names if with_initials else ():
@@ -41,11 +41,11 @@ def csl_names(authors: Iterable[Author], *, with_initials: bool = False) -> list
 
 
 def csl_name(author: Author) -> Name | None:
-    """Return one person (family, given, particle, suffix) or group (literal)."""
+    """Convert one person (family, given, particle, suffix) or group (literal)."""
     if author.collective_name and author.collective_name.strip():
         return {"literal": " ".join(author.collective_name.split()).rstrip(".") or author.collective_name}
     family = " ".join((author.last_name or "").split())
-    given = given_name(author)
+    given = format_given_name(author)
     if not family:
         return {"literal": given} if given else None
     particle, family = split_particle(family)
@@ -59,36 +59,36 @@ def csl_name(author: Author) -> Name | None:
     return name
 
 
-def family_of(name: Name) -> str:
+def format_family_name(name: Name) -> str:
     """Return a family name with its particle."""
     return " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
 
 
-def csl_text_of(name: Name) -> str:
+def format_name(name: Name) -> str:
     """Return a name as one text: "Doe, Jane"."""
-    return name.get("literal") or ", ".join(part for part in (family_of(name), name.get("given")) if part)
+    return name.get("literal") or ", ".join(part for part in (format_family_name(name), name.get("given")) if part)
 
 
 def split_particle(family: str) -> tuple[str, str]:
-    """Divide a family name into its particle and the rest: "van der Berg", "de la Cruz"; capitals are part of the name.
+    """Split a family name into its particle and the rest: "van der Berg", "de la Cruz".
 
     Returns:
-        The particle, empty where there is none, and the rest.
+        The particle in lower case ("" without one), and the rest.
     """
     words = family.split(" ")
     count = 0
     while count < len(words) - 1 and words[count] == words[count].lower() and any(map(str.isalpha, words[count])):
         count += 1
-    if not any(map(str.isupper, "".join(words[count:]))):  # a script without capitals, or a name that has none
+    if not any(map(str.isupper, "".join(words[count:]))):  # a script or name without capitals
         return "", family
     return " ".join(words[:count]), " ".join(words[count:])
 
 
-def given_name(author: Author) -> str:
-    """Return given names; initials that stand together are set apart, or they would be taken for one name."""
+def format_given_name(author: Author) -> str:
+    """Return given names; adjacent initials are separated, so that they are not read as one name."""
     first = " ".join((author.first_name or "").split())
     initials = "".join((author.initials or "").split())
-    if any(map(str.islower, initials)):  # of other alphabets: Iu A, which is no name "Iu"
+    if any(map(str.islower, initials)):  # transliterated initials such as Iu, which is not a name
         first = " ".join(
             f"{word}." if _DIGRAPH.fullmatch(word) and word in initials else word for word in first.split()
         )
@@ -101,14 +101,14 @@ def given_name(author: Author) -> str:
     return first
 
 
-def spaced_initials(author_given: str) -> str:
-    """Return initials, as NLM takes them, of given names: "Jean-Pierre A" is "J P A"."""
+def space_initials(author_given: str) -> str:
+    """Return NLM's initials of given names: "Jean-Pierre A" is "J P A"."""
     words = re.findall(r"[^\W_]+(?:['’][^\W_]+)?\.?", author_given)
     return " ".join(word if word.endswith(".") and _DIGRAPH.fullmatch(word[:-1]) else word[0].upper() for word in words)
 
 
 def split_initials(initials: str) -> str:
-    """Return initials that stand together apart, those of several letters with a full stop: "IuA" is "Iu. A"."""
+    """Separate adjacent initials, with a full stop after those of several letters: "IuA" is "Iu. A"."""
     groups: list[str] = []
     for letter in initials:
         if groups and letter.islower():

@@ -1,7 +1,7 @@
-"""Pandoc, run as a program of its own: citations in a style, and Markdown as a page or a document.
+"""Run pandoc in a subprocess to format citations and to convert Markdown to HTML or Word documents.
 
-It comes as a wheel, reads and writes pipes, and runs with ``--sandbox``: no network, no file that was not named. Its
-citeproc implements CSL 1.0.2, which the styles are written in, nearly whole.
+Pandoc is installed as a wheel, reads and writes pipes, and runs with ``--sandbox``, without network or access to other
+files. Its citeproc implements nearly all of CSL 1.0.2, the language of the styles.
 """
 
 import json
@@ -23,32 +23,32 @@ TIMEOUT_S: Final = 120
 MARKS: Final = {"Emph": "italic", "Strong": "bold", "Superscript": "sup", "Subscript": "sub"}
 
 MAX_QUOTES: Final = 8
-"""Pandoc's time doubles with every quotation mark that is opened and not closed."""
+"""Pandoc's time doubles with each opening quotation mark that is not closed."""
 _MASKS: Final = {ord(mark): 0xFDD0 + number for number, mark in enumerate("<‘’“”")}
 _TAGS: Final = {ord("<"): _MASKS[ord("<")]}
 _UNMASKED: Final = {mask: mark for mark, mask in _MASKS.items()}
-"""Code points that no text may hold stand for marks while pandoc is at work."""
+"""Noncharacters that replace these marks while pandoc runs."""
 
 _BANNERS: Final = (
     b"<style>blockquote { padding: .5em 1em; border-left: .4em solid #b00020; background: #fdecef; }</style>"
 )
-"""A banner, such as that of a retraction, is a quotation in Markdown."""
+"""A banner, e.g. of a retraction, is a block quote in Markdown."""
 _NOT_TEXT: Final = frozenset(("RawInline", "RawBlock", "Image"))
 
 
 def run_pandoc(arguments: Sequence[str], content: bytes) -> bytes:
-    """Run pandoc on some content and return what it makes of it.
+    """Run pandoc with content on stdin and return its output.
 
     Raises:
-        NotConfigured: there is no pandoc on this machine.
-        EntrezKitError: it failed, or took too long.
+        NotConfigured: pandoc is not installed.
+        EntrezKitError: pandoc failed, or exceeded the time limit.
     """
     try:
         done = subprocess.run(
-            [str(program()), "--sandbox", *arguments],
+            [str(find_pandoc()), "--sandbox", *arguments],
             input=content,
             capture_output=True,
-            env=None if sys.platform == "win32" else {},  # nothing of ours concerns it, keys least of all
+            env=None if sys.platform == "win32" else {},  # it needs no environment variables, which may contain keys
             timeout=TIMEOUT_S,
             check=False,
         )
@@ -59,18 +59,18 @@ def run_pandoc(arguments: Sequence[str], content: bytes) -> bytes:
             details={"reason": "no_citation_processor"},
         ) from None
     except subprocess.TimeoutExpired:
-        raise _failed(f"gave no answer in {TIMEOUT_S} s") from None
+        raise _processor_error(f"it did not finish within {TIMEOUT_S} s") from None
     if done.returncode != 0:
-        raise _failed(done.stderr.decode("utf-8", "replace").strip()[:500] or f"status {done.returncode}")
+        raise _processor_error(done.stderr.decode("utf-8", "replace").strip()[:500] or f"status {done.returncode}")
     return done.stdout
 
 
 @lru_cache(maxsize=1)
-def program() -> Path:
-    """Return the pandoc that was installed with this package, else one in the PATH.
+def find_pandoc() -> Path:
+    """Return the pandoc installed as a wheel, or else the one in PATH.
 
     Raises:
-        NotConfigured: there is none.
+        NotConfigured: pandoc is not installed.
     """
     import shutil
     from importlib.util import find_spec
@@ -87,26 +87,26 @@ def program() -> Path:
     return Path(found)
 
 
-def _failed(why: str) -> EntrezKitError:
+def _processor_error(why: str) -> EntrezKitError:
     return EntrezKitError(f"The citation processor failed: {why}", details={"reason": "citation_processor"})
 
 
-def document_of_markdown(text: str, form: str, title: str, name: str = "entrez-kit") -> bytes:
-    """Return Markdown as a page or a Word document that stands alone and loads nothing.
+def convert_markdown(text: str, form: str, title: str, name: str = "entrez-kit") -> bytes:
+    """Convert Markdown to a standalone HTML page or Word document that loads no other files.
 
     Args:
-        text: CommonMark with tables; raw HTML in it and pictures are left out, links other than to the web, too.
+        text: CommonMark with tables; raw HTML, pictures, and links that are not http(s) are removed.
         form: html or docx.
-        title: what the window or the document is called; "" for its first heading.
-        name: what it is called where it has none.
+        title: the title of the document; "" for its first heading.
+        name: the title of a document without headings.
 
     Raises:
-        NotConfigured: there is no pandoc on this machine.
+        NotConfigured: pandoc is not installed.
     """
     tree = json.loads(run_pandoc(("--from=commonmark+pipe_tables", "--to=json"), text.encode("utf-8", "replace")))
-    tree["blocks"] = _harmless(tree["blocks"])
+    tree["blocks"] = _remove_active_content(tree["blocks"])
     found = [block["c"] for block in tree["blocks"] if block["t"] == "Header"]
-    headings = [(rank, "".join(run.text for run in _runs(words))) for rank, _, words in found]
+    headings = [(rank, "".join(run.text for run in _read_runs(words))) for rank, _, words in found]
     first, *others = [words for rank, words in headings if rank == min(headings)[0]] or [name]
     title = " ".join(title.split()) or (f"{first.rstrip('.')} and {len(others)} more" if others else first)
     arguments = ["--from=json", f"--to={form}", "--standalone", f"--metadata=pagetitle:{title}"]
@@ -114,15 +114,17 @@ def document_of_markdown(text: str, form: str, title: str, name: str = "entrez-k
     return content.replace(b"</head>", _BANNERS + b"\n</head>", 1) if form == "html" else content
 
 
-def _harmless(node: Any) -> Any:
-    """Leave out of a document whatever could run or be loaded."""
+def _remove_active_content(node: Any) -> Any:
+    """Remove raw HTML, pictures, and links that are not http(s)."""
     if isinstance(node, list):
-        return [_harmless(one) for one in node if not (isinstance(one, dict) and one.get("t") in _NOT_TEXT)]
+        return [
+            _remove_active_content(one) for one in node if not (isinstance(one, dict) and one.get("t") in _NOT_TEXT)
+        ]
     if not isinstance(node, dict):
         return node
     if node.get("t") == "Link" and not node["c"][2][0].startswith(("https://", "http://")):
-        return {"t": "Span", "c": [node["c"][0], _harmless(node["c"][1])]}
-    return {name: _harmless(value) for name, value in node.items()}
+        return {"t": "Span", "c": [node["c"][0], _remove_active_content(node["c"][1])]}
+    return {name: _remove_active_content(value) for name, value in node.items()}
 
 
 # Citations
@@ -130,7 +132,7 @@ def _harmless(node: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of a formatted citation: text, and how it is set."""
+    """A piece of a formatted citation: its text and formatting."""
 
     text: str
     kinds: frozenset[str] = frozenset()
@@ -144,12 +146,12 @@ def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]
 
     Args:
         items: CSL-JSON; their ids are replaced.
-        style: a CSL style as XML. It must neither number nor sort nor compare the entries.
+        style: a CSL style as XML, which must not number, sort or compare the entries.
 
     Raises:
-        NotConfigured: there is no pandoc on this machine.
+        NotConfigured: pandoc is not installed.
     """
-    numbered = [{**_masked(item), "id": f"i{number}"} for number, item in enumerate(items)]
+    numbered = [{**_mask(item), "id": f"i{number}"} for number, item in enumerate(items)]
     with tempfile.TemporaryDirectory(prefix="entrez-kit-") as folder:
         path = Path(folder) / "style.csl"
         path.write_bytes(style)
@@ -160,36 +162,36 @@ def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]
     entries = {
         block["c"][0][0].removeprefix("ref-"): tuple(
             Run("".join(run.text for run in runs), kinds)
-            for kinds, runs in groupby(_runs(block["c"][1]), key=attrgetter("kinds"))
+            for kinds, runs in groupby(_read_runs(block["c"][1]), key=attrgetter("kinds"))
         )
-        for block in _divisions(document["blocks"])
+        for block in _find_entries(document["blocks"])
     }
     return [entries.get(item["id"], ()) for item in numbered]
 
 
-def _masked(value: Any) -> Any:
-    """Hide from pandoc what it would take for markup: text is plain, and twenty tags left open take it two minutes.
+def _mask(value: Any) -> Any:
+    """Mask characters that pandoc would read as markup: twenty unclosed tags take it two minutes.
 
-    Quotation marks it has to see, to set them as the style wants; more than any title has are hidden too.
+    Quotation marks stay, because the style formats them; they are masked if there are more than in any real title.
     """
     if isinstance(value, str):
         many = value.count("‘") + value.count("“") > MAX_QUOTES
         return value.translate(_MASKS if many else _TAGS)
     if isinstance(value, list):
-        return [_masked(part) for part in value]
-    return {name: _masked(part) for name, part in value.items()} if isinstance(value, dict) else value
+        return [_mask(part) for part in value]
+    return {name: _mask(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
-def _divisions(blocks: Iterable[Any]) -> Iterable[Any]:
+def _find_entries(blocks: Iterable[Any]) -> Iterable[Any]:
     for block in blocks:
         if block["t"] == "Div":
             if block["c"][0][0].startswith("ref-"):
                 yield block
             else:
-                yield from _divisions(block["c"][1])
+                yield from _find_entries(block["c"][1])
 
 
-def _runs(nodes: Iterable[Any], kinds: frozenset[str] = frozenset()) -> Iterable[Run]:
+def _read_runs(nodes: Iterable[Any], kinds: frozenset[str] = frozenset()) -> Iterable[Run]:
     for node in nodes:
         tag, content = node["t"], node.get("c")
         if tag == "Str":
@@ -198,15 +200,15 @@ def _runs(nodes: Iterable[Any], kinds: frozenset[str] = frozenset()) -> Iterable
             yield Run(" ", kinds)
         elif tag in MARKS:
             # italics inside italics are upright
-            yield from _runs(content, kinds ^ {MARKS[tag]})
+            yield from _read_runs(content, kinds ^ {MARKS[tag]})
         elif tag == "Quoted":
             opening, closing = "“”" if content[0]["t"] == "DoubleQuote" else "‘’"
             yield Run(opening, kinds)
-            yield from _runs(content[1], kinds)
+            yield from _read_runs(content[1], kinds)
             yield Run(closing, kinds)
         elif tag in ("Link", "Span", "Div"):
-            yield from _runs(content[1], kinds)
+            yield from _read_runs(content[1], kinds)
         elif tag in ("Para", "Plain", "SmallCaps", "Underline", "Strikeout"):
-            yield from _runs(content, kinds)
+            yield from _read_runs(content, kinds)
         elif tag in ("RawInline", "Code", "Math"):
             yield Run(content[1].translate(_UNMASKED), kinds)

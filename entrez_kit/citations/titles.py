@@ -1,18 +1,18 @@
-"""Titles as reference lists want them: of articles, and of journals, which NLM writes like a library catalogue."""
+"""Format titles of articles and journals for reference lists; NLM writes journal titles like a library catalogue."""
 
 import re
 import unicodedata
 from typing import Final
 
 MAX_NAME: Final = 500
-"""No name of a journal is longer; what is, is left as it is."""
+"""The maximum length of a journal name; longer texts are not changed."""
 _SUBTITLE: Final = re.compile(r"(?:\s[:=/]|;)\s.*$")
-"""A subtitle, the title in another language, or who publishes it: a catalogue sets them off with ":", "=" and "/"."""
+"""A subtitle, a title in another language, or the publisher, which a catalogue adds after ":", "=" or "/"."""
 _QUALIFIER: Final = re.compile(
     r"(?<!\s)\s*+\((?=[^()]*(?:,|[0-9]{4}|\bed\b|\bedition\b|\bonline\b|\bprint\b|\binternet\b|\belectronic\b))[^()]*\)$",
     re.IGNORECASE,
 )
-"""What a catalogue adds to tell journals of one name apart: "(London, England)", "(1946)", "(Online)"."""
+"""A catalogue's addition that distinguishes journals of the same name: "(London, England)", "(1946)", "(Online)"."""
 _SMALL_WORDS: Final = "a an and as at but by for from in into nor of on or per the to via vs with"
 _SMALL: Final = frozenset(_SMALL_WORDS.split())
 _FOREIGN_WORDS: Final = (
@@ -21,30 +21,30 @@ _FOREIGN_WORDS: Final = (
     "zasshi giornale gaceta boletín boletin medizinische tijdschrift ugeskrift klinische zhonghua nihon igaku"
 )
 _NOT_ENGLISH: Final = frozenset(_FOREIGN_WORDS.split())
-"""Words that show that the title of a journal is not English; it keeps its capitals as they are."""
+"""Words that show that a journal title is not English; its capitals are not changed."""
 _JOINTS: Final = re.compile(r"([-/])")
 _INNER_CAPITAL: Final = re.compile(r"[a-z][A-Z]")
-"""eLife, ZooKeys: a name that has its capitals for itself; NLM's abbreviation (Elife) loses them."""
+"""A name with its own capitals (eLife, ZooKeys), which NLM's abbreviation (Elife) loses."""
 _NOT_AVAILABLE: Final = "not available"
-"""What NLM writes where there is no translation."""
+"""NLM's text if there is no translation."""
 _BRACKETS: Final = re.compile(r"\[(.+?)\]\.?")
 
 
-def plain_title(title: str) -> str:
-    """Return a title without the full stop that PubMed ends it with; other marks, and "...", belong to it."""
+def remove_full_stop(title: str) -> str:
+    """Return a title without PubMed's final full stop; other final marks, and "...", stay."""
     text = " ".join(title.split())
     if text.endswith((".", "。")) and not text.endswith(".."):
         return text[:-1].rstrip()
     return text
 
 
-def article_title(title: str, vernacular: str | None) -> str:
+def format_article_title(title: str, vernacular: str | None) -> str:
     """Return a title in its own language with the translation in brackets, or the translation in brackets alone.
 
-    PubMed gives the English title of an article in another language in brackets, and its own beside it.
+    For an article in another language, PubMed has the English title in brackets and the original title.
     """
-    text = plain_title(title)
-    own = plain_title(vernacular or "")
+    text = remove_full_stop(title)
+    own = remove_full_stop(vernacular or "")
     if own and text.strip("[]").casefold() == _NOT_AVAILABLE:
         return own
     if not own or own.casefold() == text.strip("[]").casefold():
@@ -52,29 +52,29 @@ def article_title(title: str, vernacular: str | None) -> str:
     return f"{own} {text}" if _BRACKETS.fullmatch(text) else f"{own} [{text}]" if text else own
 
 
-def both_titles(title: str, vernacular: str | None) -> tuple[str, str | None]:
-    """Return the English title of an article in another language without its brackets, and its own title."""
-    text, own = plain_title(title), plain_title(vernacular or "")
+def split_titles(title: str, vernacular: str | None) -> tuple[str, str | None]:
+    """Return the English title of an article in another language without brackets, and the original title."""
+    text, own = remove_full_stop(title), remove_full_stop(vernacular or "")
     english = text[1:-1].rstrip(".") if _BRACKETS.fullmatch(text) else text
     if not own:
         return english, None
     if not english or english.casefold() in (_NOT_AVAILABLE, own.casefold()):
-        return article_title(title, vernacular), None
+        return format_article_title(title, vernacular), None
     return english, own
 
 
-def journal_title(title: str, short: str | None = None) -> str:
-    """Return the title of a journal as it stands on its cover: "The Lancet", not "Lancet (London, England)".
+def format_journal_title(title: str, short: str | None = None) -> str:
+    """Return the title on the cover of a journal: "The Lancet", not "Lancet (London, England)".
 
-    The library's additions go, and an English title gets the capitals that names have.
+    Removes the catalogue's additions and capitalizes the words of an English title.
 
     Args:
-        title: as NLM's catalogue has it.
-        short: NLM's abbreviation; where it is the same words, its capitals are right.
+        title: the title in NLM's catalogue.
+        short: NLM's abbreviation; if it has the same words, its capitals are used.
     """
     text = _SUBTITLE.sub("", _QUALIFIER.sub("", " ".join(title.split()))).strip()
     name, _, body = text.rpartition(". ")
-    if body and body in name:  # who publishes it is part of the name already
+    if body and body in name:  # the name already contains the publisher
         text = name
     if _SECTION.search(text):  # Journal of chromatography. B, Analytical technologies
         text = _SECTION_NAME.sub(r"\1: ", _SECTION.sub(" ", text, count=1), count=1)
@@ -85,10 +85,10 @@ def journal_title(title: str, short: str | None = None) -> str:
     if any(word.strip(".,:;()").lower() in _NOT_ENGLISH for word in words):
         return text
     starts = [True, *(word.endswith((".", ":")) for word in words)]
-    return " ".join(_capital(word, first=first) for word, first in zip(words, starts, strict=False))
+    return " ".join(_capitalize(word, first=first) for word, first in zip(words, starts, strict=False))
 
 
-def _capital(word: str, *, first: bool) -> str:
+def _capitalize(word: str, *, first: bool) -> str:
     if not first and word in _SMALL:
         return word
     parts = _JOINTS.split(word)
@@ -97,25 +97,25 @@ def _capital(word: str, *, first: bool) -> str:
 
 
 _PLACES: Final = re.compile(r"(?<=\()(?:Lond|Oxf|Camb|Edinb|Philos|Copenh|Amst|Berl|Stuttg|Basel Switz)(?=\))")
-"""Abbreviated places that NLM adds to the names of journals."""
+"""Abbreviated places that NLM adds to journal names."""
 _SUBSECTION: Final = re.compile(r"(?<=[A-Za-z]{4})\. ")
 _SECTION: Final = re.compile(r"\. (?=(?:(?:Part|Series|Section) )?[A-Z], )")
 _SECTION_NAME: Final = re.compile(r"((?: (?:Part|Series|Section))? [A-Z]), ")
 
 
-def dotted(short: str, title: str | None) -> str:
-    """Put full stops after the abbreviated words of a journal's short title: "N. Engl. J. Med.", but "Nature".
+def add_full_stops(short: str, title: str | None) -> str:
+    """Add full stops after the abbreviated words of a journal's short title: "N. Engl. J. Med.", but "Nature".
 
-    A contraction, which keeps the last letter of its word (Natl), takes none. A place in brackets does: (Lond.).
+    A contraction, which keeps the last letter of its word (Natl), gets none. A place in brackets gets one: (Lond.).
     """
     short = _PLACES.sub(r"\g<0>.", short)
     if "." in short.replace(".)", ")") or len(short) > MAX_NAME or len(title or "") > MAX_NAME:
         return short
-    words = [_bare(word) for word in re.findall(r"[\w'’&]+", title or "")]
+    words = [_fold(word) for word in re.findall(r"[\w'’&]+", title or "")]
     place = 0
     marked: list[str] = []
     for part in short.split():
-        letters = _bare(part)
+        letters = _fold(part)
         found = next((n for n in range(place, len(words)) if letters and abbreviates(letters, words[n])), None)
         if found is not None:
             place = found + 1
@@ -126,11 +126,11 @@ def dotted(short: str, title: str | None) -> str:
 
 
 def abbreviates(part: str, word: str) -> bool:
-    """Tell whether the letters of an abbreviation stand in a word in that order, the first one first."""
+    """Return whether a word begins with the first letter of an abbreviation and has its other letters in order."""
     rest = iter(word)
     return part[:1] == word[:1] and all(letter in rest for letter in part)
 
 
-def _bare(word: str) -> str:
-    """Return the letters of a word, small and without accents."""
+def _fold(word: str) -> str:
+    """Return the letters of a word in lower case without accents."""
     return "".join(letter for letter in unicodedata.normalize("NFKD", word.casefold()) if letter.isalnum())

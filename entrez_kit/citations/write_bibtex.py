@@ -1,21 +1,21 @@
-r"""PubMed records as BibTeX, for BibTeX and biblatex alike.
+r"""Write PubMed records as BibTeX, for BibTeX and biblatex.
 
-Text is UTF-8 with LaTeX's own characters escaped: & % $ # _ { } ~ ^ \. The writers of the libraries escape nothing, or
-everything that is not ASCII. DOIs and addresses stay as they are, since packages print them verbatim.
+Text is UTF-8 with LaTeX's special characters escaped: & % $ # _ { } ~ ^ \. Existing libraries escape either nothing or
+every character that is not ASCII. DOIs and addresses are not escaped, because LaTeX packages print them verbatim.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from entrez_kit.citations.csl import Item, csl_item, notes, one_line
+from entrez_kit.citations.csl import Item, csl_item, list_notes, to_one_line
 from entrez_kit.citations.names import Name
 from entrez_kit.citations.write_ris import PMC_ADDRESS
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 MONTHS: Final = tuple(names[0] for names in MONTH_NAMES)
-"""Every style defines these strings, in its own language."""
+"""Every BibTeX style defines these strings in its language."""
 _TYPES: Final = {
     "article-journal": "article",
     "article-newspaper": "article",
@@ -34,10 +34,10 @@ _SPECIAL: Final = {
     **{character: f"\\{character}" for character in "&%$#_"},
 }
 _LIGATURES: Final = re.compile(r"(?<=-)(?=-)|(?<=`)(?=`)|(?<=')(?=')|(?<=[?!])(?=`)")
-"""Where LaTeX joins characters: two hyphens become a dash, two apostrophes a quotation mark."""
+"""The places where LaTeX joins characters: two hyphens become a dash, two apostrophes a quotation mark."""
 _DOI_SIGNS: Final = re.compile(r"[{}\\^% ]")
 _ADDRESS_SIGNS: Final = re.compile(r"[{}\\^ ]|%(?![0-9A-Fa-f]{2})")
-"""What would end the field, or mean something in TeX; in an address a percent sign that encodes something stays."""
+"""Characters that end a field or are special in TeX; in an address the percent sign of an encoded character stays."""
 _LOWER_WORD: Final = re.compile(r"(?:^|[ ~-])(?![A-Z])[^\W\d_]", re.UNICODE)
 _ARXIV: Final = re.compile(r"10\.48550/arxiv\.(\S+)", re.IGNORECASE)
 
@@ -45,22 +45,27 @@ Fields = Iterator[tuple[str, str]]
 
 
 def bibtex_entry(article: Article) -> str:
-    """Return a record as one BibTeX entry, without a line end after it.
+    """Return a record as one BibTeX entry, without a final line end.
 
-    Its key is made of its PMID, so that it never changes with the file it is in.
+    The key contains the PMID, so that it is the same in every file.
     """
     item = csl_item(article)
     kind = _TYPES[item["type"]]
     fields = [
         f"  {name} = {value},"
-        for name, value in (*_people(item), *_place(item, kind), *_date(item), *_rest(article, item))
+        for name, value in (
+            *_write_people(item),
+            *_write_place(item, kind),
+            *_write_date(item),
+            *_write_rest(article, item),
+        )
         if value not in ("", "{}", "{{}}")
     ]
     return "\n".join([f"@{kind}{{{default_key(article)},", *fields, "}"])
 
 
 def default_key(article: Article) -> str:
-    """Return the citation key of a record: pmid12345678, or source and id of what has no PMID (PPR123456)."""
+    """Return the citation key of a record: pmid12345678, or source and id without a PMID (PPR123456)."""
     if article.pmid:
         return f"pmid{article.pmid}"
     source, _, number = str(getattr(article, "key", "record")).partition(":")
@@ -68,108 +73,108 @@ def default_key(article: Article) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "", name) or "record"
 
 
-def escaped(text: Any) -> str:
-    """Return text for a field: on one line, with LaTeX's own characters and ligatures escaped."""
-    return _LIGATURES.sub("{}", "".join(_SPECIAL.get(character, character) for character in one_line(text)))
+def escape(text: Any) -> str:
+    """Return text on one line, with LaTeX's special characters and ligatures escaped."""
+    return _LIGATURES.sub("{}", "".join(_SPECIAL.get(character, character) for character in to_one_line(text)))
 
 
 def bibtex_name(name: Name) -> str:
-    """Return a name as BibTeX has it: "von Last, Jr, First"; a group, and what would be split wrongly, in braces."""
+    """Return a BibTeX name: "von Last, Jr, First"; braces protect groups and parts that BibTeX would split."""
     if "literal" in name:
-        return f"{{{escaped(name['literal'])}}}"
-    family = _guarded(name.get("family", ""), _LOWER_WORD.search(name.get("family", "")) is not None)
+        return f"{{{escape(name['literal'])}}}"
+    family = _protect(name.get("family", ""), _LOWER_WORD.search(name.get("family", "")) is not None)
     if particle := name.get("non-dropping-particle"):
-        family = f"{escaped(particle)} {family}"
-    parts = [family, _guarded(name["suffix"]) if name.get("suffix") else "", _guarded(name.get("given", ""))]
+        family = f"{escape(particle)} {family}"
+    parts = [family, _protect(name["suffix"]) if name.get("suffix") else "", _protect(name.get("given", ""))]
     return ", ".join(part for part in parts if part)
 
 
-def _guarded(text: str, wanted: bool = False) -> str:
-    """Put braces around a part of a name that holds a comma or an "and" of its own."""
+def _protect(text: str, wanted: bool = False) -> str:
+    """Put braces around a part of a name that contains a comma or "and"."""
     if wanted or "," in text or re.search(r"(?:^|\s)and(?:\s|$)", text, re.IGNORECASE):
-        return f"{{{escaped(text)}}}"
-    return escaped(text)
+        return f"{{{escape(text)}}}"
+    return escape(text)
 
 
-def _persons(names: Iterable[Name]) -> str:
+def _write_persons(names: Iterable[Name]) -> str:
     return f"{{{' and '.join(map(bibtex_name, names))}}}"
 
 
-def _people(item: Item) -> Fields:
-    yield "author", _persons(item.get("author", ()))
-    yield "editor", _persons(item.get("editor", ()))
-    # A second pair of braces keeps the capitals as they are.
-    yield "title", f"{{{{{escaped(item.get('title'))}}}}}"
+def _write_people(item: Item) -> Fields:
+    yield "author", _write_persons(item.get("author", ()))
+    yield "editor", _write_persons(item.get("editor", ()))
+    # A second pair of braces preserves the capitals.
+    yield "title", f"{{{{{escape(item.get('title'))}}}}}"
 
 
-def _place(item: Item, kind: str) -> Fields:
-    container = escaped(item.get("container-title"))
+def _write_place(item: Item, kind: str) -> Fields:
+    container = escape(item.get("container-title"))
     if kind == "article":
         yield "journal", f"{{{container}}}"
-        yield "shortjournal", _braced(item.get("container-title-short"))
+        yield "shortjournal", _put_in_braces(item.get("container-title-short"))
     elif kind == "incollection":
         yield "booktitle", f"{{{{{container}}}}}"
-        yield "bookauthor", _persons(item.get("container-author", ()))
-    yield "volume", _braced(item.get("volume"))
+        yield "bookauthor", _write_persons(item.get("container-author", ()))
+    yield "volume", _put_in_braces(item.get("volume"))
     number = item.get("issue") if kind != "techreport" else item.get("number")
-    yield "number", _braced(number)
+    yield "number", _put_in_braces(number)
     if kind != "techreport":
         # A double hyphen becomes a dash.
-        pages = re.sub(r"(?<=\w)-(?=\w)", "--", _braced(item.get("page")))
-        yield "pages", pages if item.get("page") else _braced(item.get("number"))
-    yield "chapter", _braced(item.get("chapter-number"))
-    yield "series", _braced(item.get("collection-title"))
-    yield "edition", _braced(item.get("edition"))
+        pages = re.sub(r"(?<=\w)-(?=\w)", "--", _put_in_braces(item.get("page")))
+        yield "pages", pages if item.get("page") else _put_in_braces(item.get("number"))
+    yield "chapter", _put_in_braces(item.get("chapter-number"))
+    yield "series", _put_in_braces(item.get("collection-title"))
+    yield "edition", _put_in_braces(item.get("edition"))
     publisher = {"techreport": "institution", "misc": "howpublished"}.get(kind, "publisher")
-    yield publisher, _braced(item.get("publisher"))
-    yield "address", _braced(item.get("publisher-place"))
-    yield "issn", _braced(item.get("ISSN"))
-    yield "isbn", _braced(item.get("ISBN"))
+    yield publisher, _put_in_braces(item.get("publisher"))
+    yield "address", _put_in_braces(item.get("publisher-place"))
+    yield "issn", _put_in_braces(item.get("ISSN"))
+    yield "isbn", _put_in_braces(item.get("ISBN"))
 
 
-def _date(item: Item) -> Fields:
+def _write_date(item: Item) -> Fields:
     issued: dict[str, Any] = item.get("issued", {})
     parts: list[int] = next(iter(issued.get("date-parts", ())), [])
     if issued.get("literal"):
-        yield "year", _braced(issued["literal"])
+        yield "year", _put_in_braces(issued["literal"])
     if parts:
-        yield "year", _braced(parts[0])
+        yield "year", _put_in_braces(parts[0])
     if season := issued.get("season"):
-        yield "issue", _braced(_SEASONS[int(season) - 1])
+        yield "issue", _put_in_braces(_SEASONS[int(season) - 1])
     elif len(parts) > 1:
         yield "month", MONTHS[parts[1] - 1]
 
 
-def _rest(article: Article, item: Item) -> Fields:
-    yield "doi", f"{{{verbatim_doi(item.get('DOI'))}}}"
-    yield "pmid", _braced(article.pmid)
-    yield "pmcid", _braced(article.pmcid)
+def _write_rest(article: Article, item: Item) -> Fields:
+    yield "doi", f"{{{encode_doi(item.get('DOI'))}}}"
+    yield "pmid", _put_in_braces(article.pmid)
+    yield "pmcid", _put_in_braces(article.pmcid)
     if article.doi and (match := _ARXIV.fullmatch(article.doi)):
-        yield "eprint", _verbatim(match[1])
+        yield "eprint", _encode_address(match[1])
         yield "eprinttype", "{arxiv}"
     elif article.pmid:
-        yield "eprint", _braced(article.pmid)
+        yield "eprint", _put_in_braces(article.pmid)
         yield "eprinttype", "{pubmed}"
-    yield "url", _verbatim(f"{PMC_ADDRESS}{article.pmcid}/" if article.pmcid else item.get("URL"))
-    yield "language", _braced(item.get("language"))
-    yield "keywords", _braced(item.get("keyword"))
-    yield "abstract", _braced(item.get("abstract"))
-    # Styles end a note with a full stop themselves.
-    yield "note", _braced(" ".join(notes(article)).removesuffix("."))
+    yield "url", _encode_address(f"{PMC_ADDRESS}{article.pmcid}/" if article.pmcid else item.get("URL"))
+    yield "language", _put_in_braces(item.get("language"))
+    yield "keywords", _put_in_braces(item.get("keyword"))
+    yield "abstract", _put_in_braces(item.get("abstract"))
+    # BibTeX styles add a full stop to a note.
+    yield "note", _put_in_braces(" ".join(list_notes(article)).removesuffix("."))
 
 
-def _braced(value: Any) -> str:
-    return f"{{{escaped(value)}}}"
+def _put_in_braces(value: Any) -> str:
+    return f"{{{escape(value)}}}"
 
 
-def verbatim_doi(doi: Any) -> str:
-    """Return a DOI as a field holds it: characters that mean something there are encoded (%7B for an opening brace)."""
-    return _DOI_SIGNS.sub(_encoded, one_line(doi))
+def encode_doi(doi: Any) -> str:
+    """Return a DOI for a field, with special characters percent-encoded (%7B for an opening brace)."""
+    return _DOI_SIGNS.sub(_encode, to_one_line(doi))
 
 
-def _verbatim(address: Any) -> str:
-    return f"{{{_ADDRESS_SIGNS.sub(_encoded, one_line(address))}}}"
+def _encode_address(address: Any) -> str:
+    return f"{{{_ADDRESS_SIGNS.sub(_encode, to_one_line(address))}}}"
 
 
-def _encoded(match: re.Match[str]) -> str:
+def _encode(match: re.Match[str]) -> str:
     return f"%{ord(match[0]):02X}"

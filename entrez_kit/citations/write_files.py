@@ -1,4 +1,4 @@
-"""Records as files for reference managers: what stands before, between and after the entries, and one entry each."""
+"""Write records as files for reference managers."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -19,9 +19,9 @@ class FileStyle:
 
     Args:
         entry: writes one record.
-        head: what a file begins with.
-        between: what stands between two entries.
-        tail: what a file ends with.
+        head: the beginning of a file.
+        between: the text between two entries.
+        tail: the end of a file.
     """
 
     entry: Callable[[Article], str]
@@ -31,7 +31,7 @@ class FileStyle:
 
 
 def csl_entry(article: Article) -> str:
-    """Return a record as one item of CSL-JSON, escaped as all JSON of this program is."""
+    """Return a record as one item of CSL-JSON text, with this program's JSON escapes."""
     return escape_json(json.dumps(csl_item(article), ensure_ascii=False, indent=2))
 
 
@@ -41,7 +41,7 @@ FILES: Final[dict[str, FileStyle]] = {
     "csl": FileStyle(csl_entry, head="[\n", between=",\n", tail="\n]\n"),
     "nbib": FileStyle(nbib_record),
 }
-"""Formats by the name that ``-f`` takes. Each has its writer in a module of its own."""
+"""Formats by the name for ``-f``; each has its own module."""
 
 
 def file_text(style: str, articles: Iterable[Article]) -> str:

@@ -1,19 +1,19 @@
-"""Records as MEDLINE text (nbib), for those that do not come from NCBI: Europe PMC's.
+"""Write records of Europe PMC as MEDLINE text (nbib).
 
-What PubMed has, NCBI writes itself, and ``fetch -f nbib`` prints that byte for byte.
+For PubMed records, ``fetch -f nbib`` prints NCBI's own MEDLINE text unchanged.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from entrez_kit.citations.csl import notes, one_line
-from entrez_kit.citations.names import spaced_initials
+from entrez_kit.citations.csl import list_notes, to_one_line
+from entrez_kit.citations.names import space_initials
 from entrez_kit.pubmed.models import Article, Author, JournalInfo
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 WIDTH: Final = 87
-"""NCBI's lines are at most so long; a longer value goes on under six spaces."""
+"""The maximum length of NCBI's lines; a longer value continues on lines with six leading spaces."""
 _CORRECTIONS: Final = {
     "CorrectedandRepublishedIn": "CRI",
     "CorrectedandRepublishedFrom": "CRF",
@@ -39,16 +39,16 @@ Fields = Iterator[tuple[str, Any]]
 
 
 def nbib_record(article: Article) -> str:
-    """Return a record as MEDLINE text, without a line end after it.
+    """Return a record as MEDLINE text, without a final line end.
 
-    What has no PMID (a preprint at Europe PMC) has no such line; ``OWN`` and ``AID`` say what it is.
+    A record without a PMID (a preprint at Europe PMC) has no PMID line; ``OWN`` and ``AID`` identify it.
     """
-    fields = (*_heads(article), *_authors(article), *_tails(article))
-    return "\n".join(line for tag, value in fields if (text := one_line(value)) for line in _wrapped(tag, text))
+    fields = (*_write_heads(article), *_write_authors(article), *_write_tails(article))
+    return "\n".join(line for tag, value in fields if (text := to_one_line(value)) for line in _wrap(tag, text))
 
 
-def _wrapped(tag: str, value: str) -> Iterator[str]:
-    """Break a value into lines at spaces; a word longer than a line stays whole, since readers join with a space."""
+def _wrap(tag: str, value: str) -> Iterator[str]:
+    """Break a value into lines at spaces; a longer word is not split, because readers join lines with a space."""
     line = f"{tag:<4}-"
     for word in value.split(" "):
         if len(line) + 1 + len(word) > WIDTH and line[6:]:
@@ -58,7 +58,7 @@ def _wrapped(tag: str, value: str) -> Iterator[str]:
     yield line
 
 
-def _heads(article: Article) -> Fields:
+def _write_heads(article: Article) -> Fields:
     journal = article.journal_info or JournalInfo()
     yield "PMID", article.pmid
     if not article.pmid:
@@ -70,7 +70,7 @@ def _heads(article: Article) -> Fields:
         yield "ISBN", number
     yield "VI", journal.volume
     yield "IP", journal.issue
-    yield "DP", _date(article)
+    yield "DP", _write_date(article)
     yield "TI", article.title
     if article.book_info is not None:
         yield "BTI", article.book_info.title
@@ -87,8 +87,8 @@ def _heads(article: Article) -> Fields:
     yield "CI", article.abstract_copyright
 
 
-def _date(article: Article) -> str | None:
-    """Return when a record was published as MEDLINE writes it: 2003 Jan 15, 2003 Jan-Feb, 2003."""
+def _write_date(article: Article) -> str | None:
+    """Return the publication date in MEDLINE's form: 2003 Jan 15, 2003 Jan-Feb, 2003."""
     date = (article.journal_info or JournalInfo()).publication_date
     if date is not None and date.medline_date:
         return date.medline_date
@@ -99,19 +99,19 @@ def _date(article: Article) -> str | None:
     return " ".join(str(part) for part in (known.year, month, known.day if month else None) if part)
 
 
-def _authors(article: Article) -> Fields:
+def _write_authors(article: Article) -> Fields:
     for author in article.authors:
-        yield from _person(author, "FAU", "AU")
+        yield from _write_person(author, "FAU", "AU")
     for editor in article.book_info.editors if article.book_info else ():
-        yield from _person(editor, "FED", "ED")
+        yield from _write_person(editor, "FED", "ED")
 
 
-def _person(author: Author, full: str, short: str) -> Fields:
+def _write_person(author: Author, full: str, short: str) -> Fields:
     if author.collective_name:
         yield ("CN" if full == "FAU" else full), author.collective_name
     else:
         given = author.first_name or author.initials
-        initials = author.initials or re.sub(r"[ .]", "", spaced_initials(given or ""))
+        initials = author.initials or re.sub(r"[ .]", "", space_initials(given or ""))
         yield full, ", ".join(part for part in (author.last_name, given, author.suffix) if part)
         yield short, " ".join(part for part in (author.last_name, initials, author.suffix) if part)
     if author.orcid:
@@ -120,7 +120,7 @@ def _person(author: Author, full: str, short: str) -> Fields:
         yield "AD", place
 
 
-def _tails(article: Article) -> Fields:
+def _write_tails(article: Article) -> Fields:
     journal = article.journal_info or JournalInfo()
     book = article.book_info
     for language in article.languages:
@@ -147,7 +147,7 @@ def _tails(article: Article) -> Fields:
         if correction.kind in _CORRECTIONS:
             pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
             yield _CORRECTIONS[correction.kind], f"{correction.citation}{pmid}"
-    for note in notes(article):
+    for note in list_notes(article):
         yield "GN", note
     for word in article.keywords:
         yield "OT", word
@@ -164,15 +164,15 @@ def _tails(article: Article) -> Fields:
             yield "AID", f"{pii} [pii]"
     if not article.pmid:
         yield "AID", f"{getattr(article, 'epmc_id', article.url)} [epmc]"
-    yield "SO", _source(article, journal)
+    yield "SO", _write_source(article, journal)
 
 
-def _source(article: Article, journal: JournalInfo) -> str | None:
+def _write_source(article: Article, journal: JournalInfo) -> str | None:
     name = journal.medline_abbreviation or journal.iso_abbreviation or journal.title
     if not name:
         return None
     place = f"{journal.volume or ''}{f'({journal.issue})' if journal.issue else ''}"
     number = journal.pages or (journal.article_number if place else None)
     pages = f":{number}" if number else ""
-    text = f"{name}. {_date(article) or ''}{f';{place}' if place else ''}{pages}.".replace(". .", ".")
+    text = f"{name}. {_write_date(article) or ''}{f';{place}' if place else ''}{pages}.".replace(". .", ".")
     return f"{text} doi: {article.doi}." if article.doi else text

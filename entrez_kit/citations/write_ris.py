@@ -1,16 +1,16 @@
-"""PubMed records as RIS, the tagged format that every reference manager imports.
+"""Write PubMed records as RIS, the tagged format that every reference manager imports.
 
-A small writer of our own: the writers of the libraries number their records, join several addresses in one line and
-hold everything in memory. Lines end with a line feed, which readers take as well as the carriage return and line feed
-of the format's first days. A value is one line, so that nothing in a record looks like its end.
+Existing libraries number the records, join several addresses in one line, and keep all records in memory. Lines end
+with a line feed, which readers accept as well as CR LF. A value is one line, so that no text in a record looks like its
+end.
 """
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from entrez_kit.citations.csl import Item, csl_item, notes, one_line
-from entrez_kit.citations.names import Name, csl_text_of
-from entrez_kit.citations.titles import both_titles
+from entrez_kit.citations.csl import Item, csl_item, list_notes, to_one_line
+from entrez_kit.citations.names import Name, format_name
+from entrez_kit.citations.titles import split_titles
 from entrez_kit.pubmed.models import Article, JournalInfo
 
 PMC_ADDRESS: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
@@ -22,37 +22,37 @@ _TYPES: Final = {
     "chapter": "CHAP",
     "report": "RPRT",
 }
-"""Preprints are unpublished works: that is where reference managers keep them, with the server as publisher."""
+"""Reference managers store preprints as unpublished works, with the server as publisher."""
 
 Line = tuple[str, Any]
 
 
 def ris_record(article: Article) -> str:
-    """Return a record as RIS, from TY to ER, without a line end after it.
+    """Return a record as RIS, from TY to ER, without a final line end.
 
-    Names are "Family, Given, Suffix", of groups their name alone. Article numbers stand where readers look for the
-    first page. A retraction is a note.
+    Names are "Family, Given, Suffix", or the name of a group. Article numbers are in the field of the first page. A
+    retraction is a note.
     """
     item = csl_item(article)
     kind = _TYPES[item["type"]]
-    lines: list[Line] = [("TY", kind), *_titles(article, item, kind), *_place(item, kind)]
-    lines += [*_dates(article, item), *_rest(article, item)]
-    written = [f"{tag}  - {text}" for tag, value in lines if (text := one_line(value))]
+    lines: list[Line] = [("TY", kind), *_write_titles(article, item, kind), *_write_place(item, kind)]
+    lines += [*_write_dates(article, item), *_write_rest(article, item)]
+    written = [f"{tag}  - {text}" for tag, value in lines if (text := to_one_line(value))]
     return "\n".join([*written, "ER  - "])
 
 
 def ris_name(name: Name) -> str:
-    """Return a name as RIS has it: family name, given names, suffix."""
-    return ", ".join(part for part in (csl_text_of(name), name.get("suffix")) if part)
+    """Return a name in RIS order: family name, given names, suffix."""
+    return ", ".join(part for part in (format_name(name), name.get("suffix")) if part)
 
 
-def _titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
+def _write_titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
     for name in item.get("author", ()):
         yield "AU", ris_name(name)
-    # Of a chapter the editors are secondary authors, of a book tertiary: its secondary ones edit the series.
+    # Editors are secondary authors of a chapter, but tertiary authors of a book (secondary ones edit the series).
     for name in item.get("editor", ()):
         yield "A2" if kind == "CHAP" else "A3", ris_name(name)
-    title, own = both_titles(article.title, article.vernacular_title)
+    title, own = split_titles(article.title, article.vernacular_title)
     yield from (("TI", title), ("TT", own))
     container, short = item.get("container-title"), item.get("container-title-short")
     if kind in ("JOUR", "NEWS"):
@@ -63,7 +63,7 @@ def _titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
         yield "T2", item.get("collection-title")
 
 
-def _place(item: Item, kind: str) -> Iterator[Line]:
+def _write_place(item: Item, kind: str) -> Iterator[Line]:
     yield "VL", item.get("volume")
     yield "IS", item.get("issue")
     first, dash, last = str(item.get("page") or "").partition("-")
@@ -80,8 +80,8 @@ def _place(item: Item, kind: str) -> Iterator[Line]:
     yield "M3", item.get("genre")
 
 
-def _dates(article: Article, item: Item) -> Iterator[Line]:
-    """Yield the year, and the date as year/month/day/rest; the rest is what PubMed writes of seasons and ranges."""
+def _write_dates(article: Article, item: Item) -> Iterator[Line]:
+    """Yield the year, and the date as year/month/day/rest; the rest is PubMed's text of a season or range."""
     issued: dict[str, Any] = item.get("issued", {})
     parts = [str(part) for part in next(iter(issued.get("date-parts", ())), ())]
     published = (article.journal_info or JournalInfo()).publication_date
@@ -94,10 +94,10 @@ def _dates(article: Article, item: Item) -> Iterator[Line]:
         yield "DA", f"{year}/{month}/{day}/{rest}"
 
 
-def _rest(article: Article, item: Item) -> Iterator[Line]:
+def _write_rest(article: Article, item: Item) -> Iterator[Line]:
     yield "DO", item.get("DOI")
     yield "AN", article.pmid or getattr(article, "key", None)
-    if item["type"] != "chapter":  # there it means the authors of the book
+    if item["type"] != "chapter":  # in a chapter, C2 is the authors of the book
         yield "C2", article.pmcid
     yield "AB", item.get("abstract")
     for word in dict.fromkeys([*article.keywords, *(term.descriptor_name for term in article.mesh_terms)]):
@@ -107,7 +107,7 @@ def _rest(article: Article, item: Item) -> Iterator[Line]:
         yield "UR", address
     if article.pmcid:
         yield "UR", f"{PMC_ADDRESS}{article.pmcid}/"
-    for text in notes(article):
+    for text in list_notes(article):
         yield "N1", text
     if names := item.get("container-author"):
         yield "N1", f"Authors of the book: {'; '.join(ris_name(name) for name in names)}"

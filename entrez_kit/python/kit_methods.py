@@ -369,15 +369,15 @@ class Methods(OperationRunner):
         Args:
             pmids: PMIDs, PMCIDs or DOIs of the records to cite.
             citation_styles: Citation styles: apa, mla, vancouver, ama, chicago, nature, ris, bibtex, csl or nbib.
-            markup: How formatted styles are marked: plain, markdown or html.
+            markup: Markup of formatted styles: plain, markdown or html.
 
         Returns:
-            Citations in the order of the inputs; ``outcomes`` is present when anything was not found.
+            Citations in the order of the inputs; ``outcomes`` is present if an input was not found.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
-            UpstreamError: NCBI answered none of the requests.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+            UpstreamError: NCBI did not answer any request.
+            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
             NotConfigured: the citation processor is not installed.
         """
 

@@ -71,7 +71,7 @@ def _with_pmid(services: Services, request: RelationshipsRequest) -> Relationshi
 
 def _citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
     """Write the article in every style that was asked for."""
-    from entrez_kit.citations.format_citations import citations_of
+    from entrez_kit.citations.format_citations import format_articles
     from entrez_kit.pubmed.record_fetcher import Retrieval
     from entrez_kit.relationships.around import not_found
 
@@ -84,7 +84,7 @@ def _citations(services: Services, request: RelationshipsRequest) -> Relationshi
     return RelationshipsResult(
         source_pmid=request.source_pmid,
         relationship_type=request.relationship_type,
-        citations=citations_of([record.article()], request.citation_styles)[0],
+        citations=format_articles([record.article()], request.citation_styles)[0],
         retrieved_count=0,
         total_found=0,
     )

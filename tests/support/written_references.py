@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 from word_files import heading, paragraph, word
 
-from entrez_kit.citations.format_citations import citations_of
-from entrez_kit.citations.titles import dotted
+from entrez_kit.citations.format_citations import format_articles
+from entrez_kit.citations.titles import add_full_stops
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.pasted_lists import split_references
 from entrez_kit.references.files.references import Reference
@@ -15,9 +15,9 @@ from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 _IDS = re.compile(r"https?://\S+|doi:\s?\S+|PM(?:C)?ID:? ?(?:PMC)?\d+\.?", re.IGNORECASE)
 
 
-def initials(article: Article, *, dotted: bool = False, comma: bool = False) -> list[str]:
+def initials(article: Article, *, add_full_stops: bool = False, comma: bool = False) -> list[str]:
     def short(text: str) -> str:
-        return ". ".join(text) + "." if dotted else text
+        return ". ".join(text) + "." if add_full_stops else text
 
     return [
         who.collective_name or f"{who.last_name}{',' if comma else ''} {short(who.initials or '')}".strip(" ,")
@@ -59,12 +59,12 @@ def lancet(article: Article) -> str:
 
 
 def elsevier(article: Article) -> str:
-    names = ", ".join(initials(article, dotted=True))
+    names = ", ".join(initials(article, add_full_stops=True))
     return "{names}, {title}, {short} {volume} ({year}) {pages}.".format(names=names, **parts(article))
 
 
 def harvard(article: Article) -> str:
-    names = " and ".join(initials(article, dotted=True, comma=True))
+    names = " and ".join(initials(article, add_full_stops=True, comma=True))
     return "{names} ({year}) ‘{title}’, {journal}, {volume}{issue}, pp. {pages}.".format(names=names, **parts(article))
 
 
@@ -90,7 +90,7 @@ def bmc(article: Article) -> str:
 
 
 def din(article: Article) -> str:
-    names = initials(article, dotted=True, comma=True)
+    names = initials(article, add_full_stops=True, comma=True)
     shown = " ; ".join(names) if len(names) < 4 else f"{names[0]} u. a."
     issue = f", Nr. {number}" if (number := parts(article)["issue"].strip("()")) else ""
     text = "{names}: {title}. In: {journal} Bd. {volume} ({year}){nr}, S. {pages}"
@@ -106,7 +106,7 @@ def french(article: Article) -> str:
 
 
 def gost(article: Article) -> str:
-    names = ", ".join(initials(article, dotted=True))
+    names = ", ".join(initials(article, add_full_stops=True))
     issue = f", № {number}" if (number := parts(article)["issue"].strip("()")) else ""
     text = "{names} {title} // {journal}. – {year}. – Т. {volume}{number}. – С. {pages}."
     return text.format(names=names, number=issue, **parts(article))
@@ -139,13 +139,13 @@ def letters(article: Article) -> str:
 
 def cell(article: Article) -> str:
     given = first_page(article)
-    short = dotted(given["short"], given["journal"])
+    short = add_full_stops(given["short"], given["journal"])
     name = full_initials(article)[0] + (" et al." if len(article.authors) > 1 else "")
     return "{name}, {journal} {volume}, {pages} ({year})".format(**{**given, "name": name, "journal": short})
 
 
 def chemistry(article: Article) -> str:
-    names = "; ".join(initials(article, dotted=True, comma=True)).rstrip(".")
+    names = "; ".join(initials(article, add_full_stops=True, comma=True)).rstrip(".")
     return "{names}. {short} {year}, {volume}, {pages}.".format(names=names, **parts(article))
 
 
@@ -170,7 +170,7 @@ def rendered(style: str, articles: list[Article]) -> list[str]:
     """Return references in a style, without the identifiers and notes that would find them at once."""
     if written := {**DIALECTS, **TITLELESS}.get(style):
         return [written(article) for article in articles]
-    texts = [texts[style] for texts in citations_of(articles, [style])]
+    texts = [texts[style] for texts in format_articles(articles, [style])]
     return [" ".join(re.sub(r"PubMed Central|PubMed|\s;", "", _IDS.sub("", text)).split()) for text in texts]
 
 

@@ -1,1 +1,1 @@
-"""Formatted citations: CSL styles, and what they need beside CSL."""
+"""Formatted citations: CSL styles with additional rules."""

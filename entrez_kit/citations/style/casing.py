@@ -1,4 +1,4 @@
-"""Capitals in English titles, as style guides want them; names, formulas and species keep theirs."""
+"""Capitalize English titles by the rules of style guides; names, formulas and species do not change."""
 
 import re
 from collections.abc import Iterable
@@ -12,29 +12,29 @@ _LONG_WORDS: Final = (
     "vs within without"
 )
 SHORT: Final = frozenset(_SHORT_WORDS.split())
-"""Articles, coordinating conjunctions and prepositions of up to four letters: what Chicago (18th ed.) keeps small."""
+"""Words in lower case in Chicago (18th ed.): articles, coordinating conjunctions, prepositions of up to 4 letters."""
 SHORTEST: Final = frozenset(word for word in SHORT if len(word) < 4)
-"""What AMA (11th ed.) keeps small."""
+"""Words in lower case in AMA (11th ed.)."""
 PREPOSITIONS: Final = SHORT | frozenset(_LONG_WORDS.split())
-"""MLA (9th ed.) keeps prepositions of any length small."""
+"""Words in lower case in MLA (9th ed.): prepositions of any length."""
 
 _LATIN: Final = re.compile(
     r"\b(in|ex|de|post|per)([ -])(vivo|vitro|situ|silico|utero|ovo|planta|cellulo|novo|mortem|os|se)\b"
 )
-"""Latin expressions, of which the preposition is a part (Chicago): In Vitro, De Novo."""
+"""Latin expressions that include their preposition (Chicago): In Vitro, De Novo."""
 _PARTICLES: Final = frozenset(("von", "van", "de", "der", "den", "del", "della", "di", "da", "du", "la", "le"))
 _ABBREVIATED_GENUS: Final = re.compile(r"\W{0,3}[A-Z]\.")
 _TWO_WORDS: Final = re.compile(r"(?P<genus>[A-Z][a-z]+) (?P<epithet>[a-z]{3,})")
 _COMMON_NOUNS: Final = re.compile(
     r".*(?:itis|[oa]sis|a?emia|uria|rrho?ea|oma|ia|virus|viruses|phage|species|strains?|toxins?|infections?)"
 )
-"""What stands behind a genus and is no epithet: Candida vaginitis, Vaccinia virus."""
+"""Words after a genus that are not an epithet: Candida vaginitis, Vaccinia virus."""
 _LATIN_NOUNS: Final = ("us", "um", "a", "is", "as", "es", "ys", "ax", "ix", "on")
 _LATIN_EPITHETS: Final = (
     *("ensis", "ense", "arum", "orum", "arium", "ii", "oides", "folia", "folium", "folius", "iana", "ianum", "ianus"),
     *("escens", "cola", "phila", "philus", "ifera", "iferum", "ifer"),
 )
-"""Endings that only the names of species have, for genera that are not among those below."""
+"""Endings that only species names have, for genera that are not in the list below."""
 _GENUS_NAMES: Final = (
     "acanthamoeba acinetobacter actinomyces aedes aeromonas agrobacterium alternaria amoeba ancylostoma anopheles "
     "apis arabidopsis artemia ascaris aspergillus avena babesia bacillus bacteroides bartonella bifidobacterium "
@@ -60,7 +60,7 @@ _GENUS_NAMES: Final = (
     "vigna vitis wolbachia wuchereria xanthomonas xenopus xylella yarrowia yersinia zea zymoseptoria"
 )
 _GENERA: Final = frozenset(_GENUS_NAMES.split())
-"""Genera that papers are about again and again: what tells a species among keywords from "Breast cancer"."""
+"""Frequent genera, which distinguish a species among keywords from "Breast cancer"."""
 _EPITHET_NAMES: Final = (
     "abortus aegypti aeruginosa aestivum albicans albopictus anthracis aureus auris baumannii berghei borealis "
     "botulinum brucei burgdorferi burnetii cerevisiae cereus cholerae coli cruzi difficile donovani elegans "
@@ -73,17 +73,17 @@ _EPITHET_NAMES: Final = (
     "vulgaris yoelii"
 )
 _EPITHETS: Final = frozenset(_EPITHET_NAMES.split())
-"""Species that titles name again and again, for records without MeSH terms."""
+"""Frequent epithets in titles, for records without MeSH terms."""
 _FORMULA: Final = re.compile(r"\w[(\[{]\w|\w[)\]}]\w")
 """Brackets inside a word: di(2-ethylhexyl)phthalate."""
 _NEVER_NAMES: Final = frozenset(word for word in PREPOSITIONS if len(word) > 2) | {"by", "of", "on", "or", "to"}
-"""Small words that mean nothing else with a capital, as In and As do (elements), or A (hepatitis A)."""
+"""Short words without a second meaning in capitals, unlike In and As (elements) or A (hepatitis A)."""
 _OPENING: Final = "\"'“‘([{<¿¡*"
 _SENTENCE_ENDS: Final = (":", "?", "!", ".", "—")
 
 
-def taxa(terms: Iterable[str]) -> list[str]:
-    """Return those of a record's keywords that are names of species: "Escherichia coli", not "Breast cancer"."""
+def find_taxa(terms: Iterable[str]) -> list[str]:
+    """Return the keywords that are species names: "Escherichia coli", not "Breast cancer"."""
     found = []
     for term in terms:
         match = _TWO_WORDS.fullmatch(term)
@@ -96,26 +96,26 @@ def taxa(terms: Iterable[str]) -> list[str]:
     return found
 
 
-def organisms(headings: Iterable[str]) -> list[str]:
-    """Return those of a record's MeSH headings that are names of species; no other heading has a small second word."""
+def find_organisms(headings: Iterable[str]) -> list[str]:
+    """Return the MeSH headings that are species names; other headings have a capital on the second word."""
     matches = (_TWO_WORDS.fullmatch(heading) for heading in headings)
     return [match[0] for match in matches if match and is_epithet(match["epithet"])]
 
 
 def is_epithet(word: str) -> bool:
-    """Tell whether the second word of a name may be a species' own, and no noun: coli, but not infections."""
+    """Return whether the second word of a name may be an epithet, not a noun: coli, but not infections."""
     return not _COMMON_NOUNS.fullmatch(word) or word in _EPITHETS
 
 
-def headline(title: str, small: frozenset[str], names: Iterable[str] = ()) -> str:
-    """Write a title with headline capitals.
+def capitalize_headline(title: str, small: frozenset[str], names: Iterable[str] = ()) -> str:
+    """Convert a title to headline capitals.
 
-    A word that has a capital or a digit somewhere keeps its form (mRNA, p53, COVID-19); so do the names of species.
+    A word with a capital or a digit does not change (mRNA, p53, COVID-19), nor do species names.
 
     Args:
-        title: in sentence case.
-        small: words that stay small inside a title.
-        names: species in it.
+        title: the title in sentence case.
+        small: words in lower case inside a title.
+        names: the species names in it.
     """
     title = _LATIN.sub(lambda match: f"{match[1].capitalize()}{match[2]}{match[3].capitalize()}", title)
     words = title.split(" ")
@@ -125,24 +125,26 @@ def headline(title: str, small: frozenset[str], names: Iterable[str] = ()) -> st
     for number, word in enumerate(words):
         following = words[number + 1] if number + 1 < len(words) else ""
         name = word in _PARTICLES and following[:1].isupper() and not starts
-        epithet = _epithet(words[number - 1], word, species) if number else None
+        epithet = _find_epithet(words[number - 1], word, species) if number else None
         if name or epithet:
             done.append(epithet or word)
         else:
-            done.append(_word(word, small, emphatic=starts or not following or word.endswith(_SENTENCE_ENDS)))
+            done.append(
+                _capitalize_word(word, small, emphatic=starts or not following or word.endswith(_SENTENCE_ENDS))
+            )
         starts = word.endswith(_SENTENCE_ENDS) and word.lower() not in ("vs.", "v.", "sp.", "spp.", "al.")
     return " ".join(done)
 
 
-def _divided(word: str) -> tuple[str, str]:
-    """Set the brackets and quotation marks before a word apart."""
+def _split_opening(word: str) -> tuple[str, str]:
+    """Split opening brackets and quotation marks from a word."""
     rest = word.lstrip(_OPENING)
     return word[: len(word) - len(rest)], rest
 
 
-def _epithet(before: str, word: str, species: frozenset[str]) -> str | None:
-    """Return a word as it stands in the name of a species, small; None where it is no part of one."""
-    opening, rest = _divided(word)
+def _find_epithet(before: str, word: str, species: frozenset[str]) -> str | None:
+    """Return an epithet in lower case; None if the word is not part of a species name."""
+    opening, rest = _split_opening(word)
     end = next((place for place, letter in enumerate(rest) if not letter.isalpha()), len(rest))
     epithet, after = rest[:end], rest[end:]
     genus = before[len(before.rstrip(ascii_letters)) :]
@@ -154,12 +156,12 @@ def _epithet(before: str, word: str, species: frozenset[str]) -> str | None:
     return word if known or (len(epithet) > 2 and _ABBREVIATED_GENUS.fullmatch(before)) else None
 
 
-def _word(word: str, small: frozenset[str], *, emphatic: bool) -> str:
-    opening, rest = _divided(word)
+def _capitalize_word(word: str, small: frozenset[str], *, emphatic: bool) -> str:
+    opening, rest = _split_opening(word)
     if _FORMULA.search(rest):
         return opening + (rest[:1].upper() + rest[1:] if rest[:2].isalpha() else rest)
     if not emphatic and rest[1:].islower() and rest.rstrip(",").lower() in small & _NEVER_NAMES:
-        return opening + rest.lower()  # a title that came with capitals on all its words
+        return opening + rest.lower()  # a title with capitals on all words
     parts = re.split(r"([-–/])", rest)
     for index in range(0, len(parts), 2):
         part = parts[index]
@@ -173,7 +175,7 @@ def _word(word: str, small: frozenset[str], *, emphatic: bool) -> str:
 
 
 def capitalize(part: str) -> str:
-    """Return a word with a capital, unless it has a capital or a digit, or is one Greek letter."""
+    """Capitalize a word, unless it has a capital or a digit, or is a single Greek letter."""
     letters = [letter for letter in part if letter.isalpha()]
     if not letters or any(letter.isupper() for letter in part) or any(letter.isdigit() for letter in part):
         return part
@@ -182,12 +184,12 @@ def capitalize(part: str) -> str:
     return part[:1].upper() + part[1:] if part[:1].isalpha() else part
 
 
-def subtitle_capitals(title: str) -> str:
-    """Capitalise the first word after a colon, a dash or a question mark, as APA (7th ed., 6.17) wants it."""
+def capitalize_subtitle(title: str) -> str:
+    """Capitalize the first word after a colon, a dash or a question mark (APA, 7th ed., 6.17)."""
     words = title.split(" ")
     for number in range(1, len(words)):
         if words[number - 1].endswith((":", "?", "!", "—")) and not words[number - 1][:-1].isdigit():
-            opening, text = _divided(words[number])
+            opening, text = _split_opening(words[number])
             head, *rest = re.split(r"(?=[-–/])", text, maxsplit=1)
             words[number] = opening + capitalize(head) + "".join(rest)
     return " ".join(words)

@@ -1,4 +1,4 @@
-"""Formatted citations: the styles there are, and entries of a reference list in each of them."""
+"""The citation styles, and the formatting of reference lists."""
 
 import html
 import re
@@ -10,38 +10,38 @@ from entrez_kit.citations.csl import Item
 from entrez_kit.citations.pandoc import Entry, Run, format_entries
 from entrez_kit.citations.style.adaptation import (
     Change,
-    adapted,
-    ama,
-    chicago,
-    comma_before_others,
-    hyphens_in_ranges,
-    mla,
-    nature,
-    vancouver,
+    adapt_style,
+    correct_ama,
+    correct_chicago,
+    correct_comma_before_others,
+    correct_hyphens_in_ranges,
+    correct_mla,
+    correct_nature,
+    correct_vancouver,
 )
-from entrez_kit.citations.style.preparation import GROUP, HYPHEN, Wants, prepared, standing_note
+from entrez_kit.citations.style.preparation import GROUP, HYPHEN, StyleRules, prepare_item, standing_note
 from entrez_kit.citations.style.style_names import SPECIFIED
 
 Markup = Literal["plain", "markdown", "html"]
 
 CHUNK: Final = 200
-"""Items for one run of the processor; starting it takes longer than formatting these."""
+"""Items per run of the processor; its start takes longer than formatting this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A citation style of the CSL repository, and what its published rules ask beyond it.
+    """A citation style of the CSL repository, with additional rules.
 
     Args:
         title: the style manual and edition.
-        csl: name in the CSL repository.
-        wants: what the rules ask of the data.
-        changes: corrections of the style itself.
+        csl: its name in the CSL repository.
+        wants: the rules for the data.
+        changes: corrections of the CSL style.
     """
 
     title: str
     csl: str
-    wants: Wants
+    wants: StyleRules
     changes: tuple[Change, ...] = ()
 
 
@@ -52,21 +52,21 @@ STYLES: Final[dict[str, Style]] = {
     "apa": Style(
         "APA, Publication Manual, 7th edition",
         "apa",
-        Wants(titles="apa", initials=True, part="Pt.", places=False, series=False, most_others=19),
-        (comma_before_others,),
+        StyleRules(titles="apa", initials=True, part="Pt.", places=False, series=False, most_others=19),
+        (correct_comma_before_others,),
     ),
     "mla": Style(
         "MLA Handbook, 9th edition",
         "modern-language-association",
-        Wants(
+        StyleRules(
             titles="mla", part="pt.", parts_apart=True, dashes=False, article_word=True, places=False, publishers=_UP
         ),
-        (hyphens_in_ranges, mla),
+        (correct_hyphens_in_ranges, correct_mla),
     ),
     "vancouver": Style(
         "Vancouver: NLM's Citing Medicine, ICMJE",
         "nlm-citation-sequence",
-        Wants(
+        StyleRules(
             nlm_names=True,
             groups_apart=True,
             supplements="Suppl",
@@ -76,12 +76,12 @@ STYLES: Final[dict[str, Style]] = {
             nlm=True,
             report_number="No.:",
         ),
-        (comma_before_others, vancouver),
+        (correct_comma_before_others, correct_vancouver),
     ),
     "ama": Style(
         "AMA Manual of Style, 11th edition",
         "american-medical-association",
-        Wants(
+        StyleRules(
             books="ama",
             nlm_names=True,
             groups_apart=True,
@@ -91,18 +91,20 @@ STYLES: Final[dict[str, Style]] = {
             dashes=False,
             language="in_title",
         ),
-        (hyphens_in_ranges, comma_before_others, ama),
+        (correct_hyphens_in_ranges, correct_comma_before_others, correct_ama),
     ),
     "chicago": Style(
         "Chicago Manual of Style, 18th edition, author-date",
         "chicago-author-date",
-        Wants(titles="chicago", part="pt.", ahead="ahead of print", language="after_title", places=False, genre=False),
-        (comma_before_others, chicago),
+        StyleRules(
+            titles="chicago", part="pt.", ahead="ahead of print", language="after_title", places=False, genre=False
+        ),
+        (correct_comma_before_others, correct_chicago),
     ),
     "nature": Style(
         "Nature",
         "nature",
-        Wants(
+        StyleRules(
             books="chicago",
             initials=True,
             bare_suffixes=True,
@@ -114,48 +116,48 @@ STYLES: Final[dict[str, Style]] = {
             bare_places=True,
             publishers=_UNIVERSITY,
         ),
-        (nature,),
+        (correct_nature,),
     ),
 }
 """Styles that the citation processor formats."""
 
 
 def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain") -> list[str]:
-    """Return an entry of a reference list for each item, in their order.
+    """Return the formatted entry of each item, in order.
 
     Raises:
         NotConfigured: the citation processor or the styles are not installed.
     """
     chosen = STYLES[SPECIFIED.get(style, style)]
-    xml = adapted(chosen.csl, *chosen.changes)
+    xml = adapt_style(chosen.csl, *chosen.changes)
     given = list(items)
     texts: list[str] = []
     for start in range(0, len(given), CHUNK):
         chunk = given[start : start + CHUNK]
-        entries = format_entries([prepared(item, chosen.wants) for item in chunk], xml)
+        entries = format_entries([prepare_item(item, chosen.wants) for item in chunk], xml)
         for item, entry in zip(chunk, entries, strict=True):
             is_translated = item.get("language", "en") != "en"
-            texts.append(written(_noticed(_mended(entry, is_translated=is_translated), item), markup))
+            texts.append(render_entry(_add_status(_apply_rules(entry, is_translated=is_translated), item), markup))
     return texts
 
 
 _TRANSLATION: Final = re.compile(r"“([^“”]+) (\[[^\[\]]+\])([.,]?)”")
 _IN_LANGUAGE: Final = re.compile(r"“([^“”]+?)([?!]?) \[(In [A-Z][a-z]+\.)\]\.?”")
 _ENDS_QUOTED: Final = re.compile(r"(‘[^‘’“”]*(?:’\w[^‘’“”]*)*)’\.”")
-"""A title that ends with words in quotation marks: the full stop stands inside both (MLA, Chicago)."""
+"""A title that ends with a quotation: the full stop is inside both quotation marks (MLA, Chicago)."""
 _NO_PAGES: Final = re.compile(r", \((?=[0-9]{4}\)\.)")
 """A volume without pages (Nature): "3 (2019)"."""
 _RESTORED: Final = ((f", {GROUP[0]}", "; "), (f"{GROUP[1]}, ", "; "), *((mark, "") for mark in GROUP), (HYPHEN, "-"))
 
 
-def _mended(entry: Entry, *, is_translated: bool = True) -> Entry:
-    """Set right what CSL has no means to say.
+def _apply_rules(entry: Entry, *, is_translated: bool = True) -> Entry:
+    """Apply rules that CSL cannot express.
 
-    The translation of a title follows its quotation marks (Chicago, MLA), as does its language; other brackets are part
-    of the title. A group among persons follows a semicolon (ICMJE, sample 3; AMA).
+    The translation and the language of a title follow its quotation marks (Chicago, MLA); other brackets are part of
+    the title. A group among persons follows a semicolon (ICMJE, sample 3; AMA).
     """
 
-    def mended(text: str) -> str:
+    def apply(text: str) -> str:
         text = _IN_LANGUAGE.sub(lambda match: f"“{match[1]}{match[2] or '.'}” [{match[3]}]", text)
         if is_translated:
             text = _TRANSLATION.sub(r"“\1” \2\3", text)
@@ -165,11 +167,11 @@ def _mended(entry: Entry, *, is_translated: bool = True) -> Entry:
             text = text.replace(before, after)
         return text
 
-    return tuple(Run(mended(run.text), run.kinds) for run in entry)
+    return tuple(Run(apply(run.text), run.kinds) for run in entry)
 
 
-def _noticed(entry: Entry, item: Item) -> Entry:
-    """Add how the work stands; no CSL style knows it."""
+def _add_status(entry: Entry, item: Item) -> Entry:
+    """Add the publication status, which CSL styles do not support."""
     note = standing_note(item)
     if note is None or not entry:
         return entry
@@ -181,17 +183,17 @@ _MARKS: Final = {
     "markdown": {"italic": ("*", "*"), "bold": ("**", "**")},
     "html": {"italic": ("<i>", "</i>"), "bold": ("<b>", "</b>")},
 }
-"""Where they are not the name of what they mark: <sup>, <sub>."""
+"""Other kinds use their name as the tag: <sup>, <sub>."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>]")
 
 
-def written(entry: Entry, markup: Markup) -> str:
-    """Write an entry as plain text, Markdown or HTML, typographic spaces as plain ones."""
-    texts = (run.text if markup == "plain" else _marked(run, markup) for run in entry)
+def render_entry(entry: Entry, markup: Markup) -> str:
+    """Return an entry as plain text, Markdown or HTML, with plain spaces."""
+    texts = (run.text if markup == "plain" else _render_run(run, markup) for run in entry)
     return " ".join("".join(texts).split())
 
 
-def _marked(run: Run, markup: Markup) -> str:
+def _render_run(run: Run, markup: Markup) -> str:
     if markup == "html":
         text = html.escape(run.text, quote=False)
     else:

@@ -1,7 +1,7 @@
-"""Items of CSL-JSON made ready for one style: what its rules want and CSL cannot say.
+"""Prepare items of CSL-JSON for a style, for rules that CSL cannot express.
 
-CSL styles take data as they are. Here are the cases in which they would print something that the published rules of a
-style do not allow; each function says which.
+CSL styles print the data unchanged. This module handles cases in which that breaks the published rules of a style; the
+docstring of each function names the case.
 """
 
 import re
@@ -9,89 +9,88 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
-from entrez_kit.citations.names import Name, spaced_initials, split_initials
+from entrez_kit.citations.names import Name, space_initials, split_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
     SHORT,
     SHORTEST,
     capitalize,
-    headline,
-    subtitle_capitals,
-    taxa,
+    capitalize_headline,
+    capitalize_subtitle,
+    find_taxa,
 )
-from entrez_kit.citations.titles import dotted
+from entrez_kit.citations.titles import add_full_stops
 from entrez_kit.pubmed.likeness import in_digits
 from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 
 Titles = Literal["as_is", "chicago", "mla", "apa", "ama"]
 _SMALL: Final = {"chicago": SHORT, "mla": PREPOSITIONS, "ama": SHORTEST}
-"""Words that stay small in headlines."""
+"""Words in lower case in headline capitals."""
 Language = Literal["none", "after_pages", "in_title", "after_title"]
 
 GROUP: Final = ("\u2063", "\u2064")
-"""Marks around the name of a group, for styles that set it off with a semicolon; no title or name has them."""
+"""Marks around a group name, for styles that put a semicolon before it; no title or name contains them."""
 HYPHEN: Final = "\u2062"
-"""Stands for the hyphen of an article number where the processor would take it for that of a range: e01408-19."""
+"""A placeholder for the hyphen of an article number, which the processor would read as a range: e01408-19."""
 
 MANY: Final = 6
 NAMED: Final = 3
-"""AMA names up to six people, and three of more (3.7)."""
+"""AMA lists up to six authors, or the first three of more (3.7)."""
 OTHERS: Final[Name] = {"literal": "et al"}
 
 _UNUSED: Final = frozenset(
     ("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "species", "languages", "medline-title")
 )
-"""Fields that a style would print beside the citation proper, or that nothing prints."""
+"""Fields that a style would print in addition to the citation, or that no style prints."""
 _SUPPLEMENT: Final = re.compile(r"(?<![a-z])suppl(?:ement)?(?![a-z])", re.IGNORECASE)
 _PART: Final = re.compile(r"\bpt\b\.?\s*(?=\w+$)|\bpt\.?(?=[0-9]+$)", re.IGNORECASE)
 _PAGES: Final = re.compile(r"[A-Za-z]{0,3}[0-9]")
 _SUFFIXES: Final = {"II": "2nd", "III": "3rd", "IV": "4th", "V": "5th", "VI": "6th"}
 _ELISION: Final = re.compile(r"(?<!\w)'(?:n'|[0-9]0s|(?:em|tis|twas|til|t)\b|s-)(?=\W|\w|$)", re.IGNORECASE)
-"""Apostrophes that stand where a quotation could open: rock 'n' roll, the '90s, 't Hooft."""
+"""Apostrophes that could be read as an opening quotation mark: rock 'n' roll, the '90s, 't Hooft."""
 _INITIALS: Final = re.compile(r"[A-Z](?:-[A-Z])+")
-"""Initials with a hyphen, which the processor takes for a name: J-M is J.-M."""
+"""Initials with a hyphen, which the processor reads as a name: J-M becomes J.-M."""
 _HYPHENATED: Final = re.compile(r"(?<=[^\W\d_]-)[a-z](?=[a-z]*\Z)")
-"""The second part of Xiao-ming, which counts among the initials."""
+"""The second part of Xiao-ming, which has an initial too."""
 _RANGE: Final = re.compile(r"(?<![0-9])([A-Za-z]{0,3})([0-9]{1,12})-\1([0-9]{1,12})(?![0-9])")
 _LANGUAGES: Final = dict(LANGUAGES.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Wants:
-    """What the rules of a style ask of the data.
+class StyleRules:
+    """The rules of a style for the data.
 
     Args:
-        titles: which capitals titles have.
-        books: which capitals titles of books have, where they are others; as Chicago's they are headlines.
-        nlm_names: suffixes without full stops, and initials as NLM takes them (J-P is JP).
-        initials: given names are shortened, the parts of Xiao-ming each (X.-M.).
+        titles: the capitals of titles.
+        books: the capitals of book titles, if different.
+        nlm_names: suffixes without full stops, and NLM's initials (J-P is JP).
+        initials: given names become initials, for both parts of Xiao-ming (X.-M.).
         bare_suffixes: no comma before a suffix, no full stop in it.
-        groups_apart: a group among persons is set off with a semicolon.
-        groups_after_others: of more than six people three are named, and after "et al" the group they wrote for;
-            CSL would leave the group out.
-        supplements: how the word is written.
-        supplement_in: where a supplement stands: in a field of its own, behind the volume, or behind it in brackets.
-        language: where a language other than English is named: behind the pages, in the title, or behind it.
-        dotted_journals: abbreviations of journals with full stops.
-        part: how "Pt 1" of a volume is written.
-        parts_apart: a part stands behind the issue, not in it: "no. 3, pt. 1".
-        ahead: how an article that has no volume yet is called, where the style's own word is another.
-        dashes: ranges of issues have dashes.
-        numbers_as_pages: article numbers stand where pages stand.
-        article_word: the word "article" stands before an article number.
+        groups_apart: a semicolon separates a group from persons.
+        groups_after_others: list three of more than six authors, and the group author after "et al"; CSL would omit
+            the group.
+        supplements: the word for a supplement.
+        supplement_in: the place of a supplement: a separate field, after the volume, or after it in brackets.
+        language: the place of a language other than English: after the pages, in the title, or after it.
+        dotted_journals: full stops in journal abbreviations.
+        part: the word for a part ("Pt 1") of a volume.
+        parts_apart: a part follows the issue instead of being in it: "no. 3, pt. 1".
+        ahead: the words for an article without a volume, if the style's own differ.
+        dashes: dashes in ranges of issues.
+        numbers_as_pages: article numbers are printed in place of pages.
+        article_word: the word "article" before an article number.
         reports_as_books: a report is cited as a book, with its publisher.
-        places: the publisher's place is named.
-        bare_places: without what NLM adds in brackets: "Eastmere (UK)".
-        publishers: words in names of publishers and what is written for them.
-        report_number: what stands before the number of a report.
-        series: the series of a report is named.
-        genre: the word "preprint" comes from the data; otherwise the style has it.
-        most_others: so many authors are named of a list that PubMed cut off, where the style names the last one of a
-            longer list, which is not known here.
-        nlm: as Citing Medicine has it: suffixes in ordinals (3rd in place of III), ranges shortened and with what
-            belongs to the article besides ("discussion 210-1"), seasons of two years, preprints as articles of their
-            server.
+        places: the publisher's place is printed.
+        bare_places: without NLM's addition in brackets: "Eastmere (UK)".
+        publishers: words in publisher names and their replacements.
+        report_number: the word before the number of a report.
+        series: the series of a report is printed.
+        genre: the word "preprint" is in the data; otherwise the style has it.
+        most_others: the maximum number of authors of a list that PubMed cut, for styles that print the last author of
+            a long list, which is unknown then.
+        nlm: rules of Citing Medicine: ordinal suffixes (3rd instead of III), shortened ranges with additional parts
+            ("discussion 210-1"), seasons of two years, preprints as articles of their server.
     """
 
     titles: Titles = "as_is"
@@ -122,33 +121,33 @@ class Wants:
     most_others: int | None = None
 
 
-def prepared(item: Item, wants: Wants) -> Item:
-    """Return an item as one style wants it."""
+def prepare_item(item: Item, wants: StyleRules) -> Item:
+    """Return an item prepared for a style."""
     ready = {name: value for name, value in item.items() if name not in _UNUSED}
     if not str(ready.get("URL", "")).startswith(BOOKSHELF):
-        ready.pop("URL", None)  # PubMed's page is not where a journal's article is
-    # The authors of a book stand beside those of a chapter only where nobody edited it.
+        ready.pop("URL", None)  # PubMed's page is not the address of the article
+    # The authors of a book are printed with those of a chapter only if the book has no editors.
     if ready.get("editor") or ready.get("container-author") == ready.get("author"):
         ready.pop("container-author", None)
-    _titles(ready, item, wants)
-    _names(ready, wants)
-    _issue(ready, wants)
-    _supplement(ready, wants)
-    _pages(ready, wants)
-    _date(ready, wants)
+    _prepare_titles(ready, item, wants)
+    _prepare_names(ready, wants)
+    _prepare_issue(ready, wants)
+    _prepare_supplement(ready, wants)
+    _prepare_pages(ready, wants)
+    _prepare_date(ready, wants)
     if wants.ahead and "status" in ready:
         ready["status"] = wants.ahead
-    _publisher(ready, wants)
+    _prepare_publisher(ready, wants)
     if "incomplete" in str(item.get("note", "")) and "author" in ready and OTHERS not in ready["author"]:
         if wants.most_others and len(ready["author"]) > wants.most_others:
             ready["author"] = ready["author"][: wants.most_others]
-        ready["author"].append({"literal": "others"})  # the processor's word for "et al."
+        ready["author"].append({"literal": "others"})  # the processor prints this as "et al."
     if ready["type"] == "article":
-        _preprint(ready, wants)
+        _prepare_preprint(ready, wants)
     if wants.nlm_names and "medline-title" in item:
         ready["container-title-short"] = item["medline-title"]
     if wants.dotted_journals and "container-title-short" in ready:
-        ready["container-title-short"] = dotted(ready["container-title-short"], ready.get("container-title"))
+        ready["container-title-short"] = add_full_stops(ready["container-title-short"], ready.get("container-title"))
     if not wants.places:
         ready.pop("publisher-place", None)
     elif wants.bare_places and "publisher-place" in ready:
@@ -161,19 +160,19 @@ def prepared(item: Item, wants: Wants) -> Item:
 # titles
 
 
-def _titles(ready: Item, item: Item, wants: Wants) -> None:
+def _prepare_titles(ready: Item, item: Item, wants: StyleRules) -> None:
     language = str(item.get("language", "en"))
-    names = item["species"] if "species" in item else taxa(str(item.get("keyword", "")).split(JOINER))
+    names = item["species"] if "species" in item else find_taxa(str(item.get("keyword", "")).split(JOINER))
     for name in ("title", "container-title"):
         text = ready.get(name)
         if not text:
             continue
         if name == "title":
-            text = _opening_capital(text)
+            text = _capitalize_opening(text)
         of_book = ready["type"] in ("book", "report") if name == "title" else ready["type"] == "chapter"
         if language == "en" and (name == "title" or of_book):
-            text = _cased(text, wants.books or wants.titles if of_book else wants.titles, names)
-        ready[name] = quoted(text)
+            text = _apply_case(text, wants.books or wants.titles if of_book else wants.titles, names)
+        ready[name] = normalize_quotes(text)
     if "languages" in item and wants.language == "after_pages":
         ready["annote"] = ", ".join(item["languages"])
         return
@@ -186,16 +185,16 @@ def _titles(ready: Item, item: Item, wants: Wants) -> None:
     elif wants.language == "in_title" and translated:
         ready["title"] += f". Article in {spoken}"
     elif wants.language == "after_title" and translated:
-        ready["title"] = f"{_cased(ready['title'].strip('[]'), wants.titles, names)} [In {spoken}.]"
+        ready["title"] = f"{_apply_case(ready['title'].strip('[]'), wants.titles, names)} [In {spoken}.]"
 
 
-def _cased(title: str, titles: Titles, names: list[str]) -> str:
+def _apply_case(title: str, titles: Titles, names: list[str]) -> str:
     if titles in _SMALL:
-        return headline(title, _SMALL[titles], names)
-    return subtitle_capitals(title) if titles == "apa" else title
+        return capitalize_headline(title, _SMALL[titles], names)
+    return capitalize_subtitle(title) if titles == "apa" else title
 
 
-def _opening_capital(title: str) -> str:
+def _capitalize_opening(title: str) -> str:
     """Capitalize the first word of a title that begins with a quotation mark; gene names such as "p53" stay."""
     opening = title[: len(title) - len(title.lstrip("\"'“‘„«"))]
     if not opening:
@@ -205,11 +204,11 @@ def _opening_capital(title: str) -> str:
     return " ".join([f"{opening}{capitalize(head)}{''.join(parts)}", *rest])
 
 
-def quoted(text: str) -> str:
-    """Write apostrophes and primes as themselves, and all quotation marks as the processor expects them.
+def normalize_quotes(text: str) -> str:
+    """Normalize apostrophes, primes and quotation marks for the processor.
 
-    It turns straight double quotes into typographic ones, single ones inside others; a straight single one may be an
-    apostrophe (N'Doye), a prime (5'-UTR) or a quotation mark.
+    The processor converts straight double quotes to typographic ones, or to single ones inside others. A straight
+    single quote may be an apostrophe (N'Doye), a prime (5'-UTR) or a quotation mark.
     """
     text = re.sub(r"(?<=[0-9])''", "″", text)
     text = re.sub(r"(?<=[0-9])'(?![A-Za-z]*')", "′", text)
@@ -238,17 +237,17 @@ def quoted(text: str) -> str:
 # names
 
 
-def _names(item: Item, wants: Wants) -> None:
+def _prepare_names(item: Item, wants: StyleRules) -> None:
     for role in ("author", "editor", "container-author"):
         if role in item:
             several = len(item[role]) > 1
-            item[role] = [_name(name, wants, several=several) for name in item[role]]
+            item[role] = [_prepare_name(name, wants, several=several) for name in item[role]]
             if wants.groups_after_others:
-                item[role] = _shortened_list(item[role])
+                item[role] = _shorten_list(item[role])
 
 
-def _shortened_list(names: list[Name]) -> list[Name]:
-    """Name three of more than six people, and the group they wrote for: "Doe J, Roe R, Poe E, et al; Study Group"."""
+def _shorten_list(names: list[Name]) -> list[Name]:
+    """List three of more than six authors, and the group author: "Doe J, Roe R, Poe E, et al; Study Group"."""
     groups = [name for name in names if "literal" in name]
     people = len(names) - len(groups)
     if len(names) <= MANY or (people <= MANY and len(groups) == 1):
@@ -257,7 +256,7 @@ def _shortened_list(names: list[Name]) -> list[Name]:
     return [*names[:NAMED], OTHERS, *after]
 
 
-def _name(name: Name, wants: Wants, *, several: bool) -> Name:
+def _prepare_name(name: Name, wants: StyleRules, *, several: bool) -> Name:
     ready = {part: text.replace("'", "’") for part, text in name.items()}
     initials = ready.pop("initials", "")
     if "literal" in ready:
@@ -268,14 +267,14 @@ def _name(name: Name, wants: Wants, *, several: bool) -> Name:
         if _INITIALS.fullmatch(given):
             ready["given"] = given = re.sub(r"(?<=\w)(?=-|$)", ".", given)
         if wants.nlm_names and any(map(str.isupper, given)):
-            # NLM's are not always those of the given names: it passes over "de", and took two once
-            ready["given"] = split_initials(initials) or spaced_initials(given)
+            # NLM's initials may differ from the given names: it skips "de", and had a maximum of two
+            ready["given"] = split_initials(initials) or space_initials(given)
         elif wants.initials:
             ready["given"] = _HYPHENATED.sub(lambda match: match[0].upper(), given)
     if "suffix" in ready and (wants.nlm_names or wants.bare_suffixes):
         suffix = ready.pop("suffix").rstrip(".")
         suffix = _SUFFIXES.get(suffix, suffix) if wants.nlm else suffix
-        # what CSL calls a dropping particle stands where these styles have a suffix
+        # these styles print a suffix where CSL prints a dropping particle
         ready["dropping-particle" if wants.bare_suffixes else "suffix"] = suffix
     return ready
 
@@ -283,7 +282,7 @@ def _name(name: Name, wants: Wants, *, several: bool) -> Name:
 # place in the journal
 
 
-def _publisher(item: Item, wants: Wants) -> None:
+def _prepare_publisher(item: Item, wants: StyleRules) -> None:
     for word, short in wants.publishers:
         if "publisher" in item:
             item["publisher"] = item["publisher"].replace(word, short)
@@ -299,9 +298,9 @@ def _publisher(item: Item, wants: Wants) -> None:
         item["number"] = f"{wants.report_number} {item['number']}"
 
 
-def _issue(item: Item, wants: Wants) -> None:
+def _prepare_issue(item: Item, wants: StyleRules) -> None:
     if volume := item.get("volume"):
-        item["volume"] = in_digits(str(volume))  # all six styles want Arabic numerals
+        item["volume"] = in_digits(str(volume))  # all six styles use Arabic numerals
     issue = str(item.get("issue", ""))
     if match := _PART.search(issue):
         part = f"{wants.part} {issue[match.end() :]}"
@@ -316,10 +315,10 @@ def _issue(item: Item, wants: Wants) -> None:
         item["issue"] = re.sub(r"(?<=[0-9])-(?=[0-9])", "–", issue) if wants.dashes else issue
 
 
-def _date(item: Item, wants: Wants) -> None:
-    """Write a season where the processor looks for one: in the place of the month, 21 is spring.
+def _prepare_date(item: Item, wants: StyleRules) -> None:
+    """Write a season as the processor expects it: in place of the month, 21 for spring.
 
-    A season of two years (Winter 1990-1991) is more than most styles can say.
+    Most styles cannot print a season of two years (Winter 1990-1991).
     """
     date = item.get("issued")
     if date and "season" in date and (len(date["date-parts"]) == 1 or wants.nlm):
@@ -327,13 +326,13 @@ def _date(item: Item, wants: Wants) -> None:
         item["issued"] = {"date-parts": [*earlier, [*last, 20 + int(date["season"])]]}
 
 
-def _supplement(item: Item, wants: Wants) -> None:
-    """Set a supplement apart from issue and volume, as the styles know it: "27 Suppl 1", "3 Suppl 2"."""
+def _prepare_supplement(item: Item, wants: StyleRules) -> None:
+    """Separate a supplement from issue and volume, for the rules of the style: "27 Suppl 1", "3 Suppl 2"."""
     number = None
     for field in ("volume", "issue"):
         given = str(item.get(field, ""))
         if match := _SUPPLEMENT.search(given):
-            # Where both name it, it is one supplement.
+            # If both fields have it, it is one supplement.
             number = given[match.end() :].strip(" _.()") or number or ""
             item.pop(field)
             if before := given[: match.start()].rstrip(" ,("):
@@ -350,9 +349,9 @@ def _supplement(item: Item, wants: Wants) -> None:
         item[place] = f"{item.get(place, '')} {text}".strip()
 
 
-def _pages(item: Item, wants: Wants) -> None:
+def _prepare_pages(item: Item, wants: StyleRules) -> None:
     if item["type"] == "article" and not wants.nlm:
-        item.pop("number", None)  # the server's own number, which stands in the DOI
+        item.pop("number", None)  # the server's own number, which is part of the DOI
         item.pop("page", None)
     if "number" in item and item["type"].startswith("article"):
         if wants.numbers_as_pages:
@@ -363,16 +362,16 @@ def _pages(item: Item, wants: Wants) -> None:
         return
     pages = str(item["page"])
     if wants.nlm:
-        item["page"] = _RANGE.sub(_shortened, pages)
+        item["page"] = _RANGE.sub(_shorten_range, pages)
     else:
-        # of what follows a semicolon other pages belong to the article, and the discussion of it does not
+        # after a semicolon: further pages belong to the article, a discussion of it does not
         item["page"] = ", ".join(
             part for part in map(str.strip, pages.split(";")) if _PAGES.match(part) or part == pages
         )
 
 
-def _shortened(match: re.Match[str]) -> str:
-    """Leave out the digits that the second number has in common with the first: S12-S19 is S12-9."""
+def _shorten_range(match: re.Match[str]) -> str:
+    """Omit the digits that the second number shares with the first: S12-S19 becomes S12-9."""
     letters, first, last = match.groups()
     if len(first) == len(last):
         same = next((n for n, (a, b) in enumerate(zip(first, last, strict=True)) if a != b), 0)
@@ -380,8 +379,8 @@ def _shortened(match: re.Match[str]) -> str:
     return f"{letters}{first}-{last}"
 
 
-def _preprint(item: Item, wants: Wants) -> None:
-    """Cite a preprint by its server: as publisher, or where NLM's rules want it, as a journal."""
+def _prepare_preprint(item: Item, wants: StyleRules) -> None:
+    """Cite a preprint with its server as publisher, or as journal by NLM's rules."""
     if wants.nlm:
         name = str(item.get("container-title-short") or item.get("publisher") or "")
         item["type"] = "article-journal"
@@ -402,6 +401,6 @@ _STANDING: Final = re.compile(rf"\[(?:{'|'.join(map(re.escape, WORDS.values()))}
 
 
 def standing_note(item: Item) -> str | None:
-    """Return what an item's note says in brackets of how the work stands."""
+    """Return the publication status in brackets from an item's note."""
     match = _STANDING.match(str(item.get("note", "")))
     return match[0] if match else None

@@ -1,4 +1,4 @@
-"""What styles are called: by us, by the specification, and by people."""
+"""The names and aliases of citation styles."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
@@ -9,16 +9,16 @@ STYLE_NAMES: Final[tuple[str, ...]] = get_args(StyleName)
 SPECIFIED: Final = {"apa_string": "apa", "mla_string": "mla"}
 """The specification's names of two styles."""
 HABITS: Final = {"csl-json": "csl", "csl_json": "csl", "bib": "bibtex", "medline": "nbib"}
-"""What people call some."""
+"""Common aliases."""
 ALIASES: Final = SPECIFIED | HABITS
 
 
 def read_styles(given: Any, aliases: Mapping[str, str] = ALIASES) -> Any:
-    """Return the styles of a list, or of a text with commas, each once; what is neither as it is.
+    """Parse style names from a list or a comma-separated string, without duplicates; return other values unchanged.
 
     Args:
-        given: what came as an argument.
-        aliases: other names that are accepted, and what they mean.
+        given: the argument.
+        aliases: accepted aliases and their style names.
     """
     if isinstance(given, str):
         given = [given]

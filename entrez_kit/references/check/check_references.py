@@ -18,7 +18,7 @@ from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.csl import csl_item
-from entrez_kit.citations.names import csl_text_of
+from entrez_kit.citations.names import format_name
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
@@ -623,7 +623,7 @@ def _changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpd
             new = value
             if name == "authors":
                 old = "; ".join([author.text for author in old] + ["and others"] * reference.more_authors)
-                new = "; ".join(csl_text_of(author) for author in value)
+                new = "; ".join(format_name(author) for author in value)
             changes.append(Change(**base, field=name, old=str(old or ""), new=str(new)))
         if correction.note:
             changes.append(Change(**base, field="note", old="", new=correction.note))

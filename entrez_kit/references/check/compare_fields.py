@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.names import Name, csl_text_of, family_of
-from entrez_kit.citations.titles import abbreviates, journal_title
+from entrez_kit.citations.names import Name, format_family_name, format_name
+from entrez_kit.citations.titles import abbreviates, format_journal_title
 from entrez_kit.core.model import Result
 from entrez_kit.pubmed.likeness import (
     bare_place,
@@ -101,7 +101,7 @@ def differences(reference: Reference, article: Article, *, any_author: bool = Fa
         differs("title", reference.title, str(item.get("title", "")))
     if reference.authors and (detail := author_difference(reference, item.get("author", []), any_author=any_author)):
         given = _listed([author.text for author in reference.authors])
-        differs("authors", given, _listed([csl_text_of(name) for name in item.get("author", ())]), detail)
+        differs("authors", given, _listed([format_name(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
     if reference.journal and container and not same_journal(reference.journal, article):
         differs("journal", reference.journal, str(container))
@@ -244,7 +244,7 @@ def same_journal(given: str, article: Article) -> bool:
     """Tell whether a name is the journal's: its title, an abbreviation of it, or its initials."""
     journal, book = article.journal_info or JournalInfo(), article.book_info or BookInfo()
     names = [journal.title, journal.iso_abbreviation, book.title, book.collection_title, book.publisher]
-    names += [journal_title(name) for name in names if name]
+    names += [format_journal_title(name) for name in names if name]
     wanted = _journal_words(given)
     for name in names:
         words = _journal_words(name or "")
@@ -304,9 +304,9 @@ def author_difference(reference: Reference, names: Sequence[Name], *, any_author
     places, misspelt = _places(mine, theirs, least=SIMILAR_NAMES, sure=True)
     said = []
     for word, texts in (
-        ("misspelt", [f"{mine[n].text} (record: {csl_text_of(theirs[places[n] or 0])})" for n in misspelt]),
+        ("misspelt", [f"{mine[n].text} (record: {format_name(theirs[places[n] or 0])})" for n in misspelt]),
         ("added", [author.text for author, place in zip(mine, places, strict=True) if place is None]),
-        ("missing", [csl_text_of(theirs[number]) for number in _free(places, theirs)]),
+        ("missing", [format_name(theirs[number]) for number in _free(places, theirs)]),
     ):
         if texts:
             said.append(f"{word}: {_listed(texts)}")
@@ -340,7 +340,7 @@ def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None
     """Return for each author of a reference the place of the same person in the record."""
     by_family: dict[str, list[int]] = {}
     for number, name in enumerate(theirs):
-        forms = _forms(name.get("literal") or family_of(name))
+        forms = _forms(name.get("literal") or format_family_name(name))
         if family := name.get("family"):
             given = name.get("given", "")
             forms |= {_bare(family), _bare(f"{given} {family}"), _bare(f"{family} {given}")}
@@ -370,7 +370,7 @@ def _forms(family: str) -> set[str]:
 def _same_person(author: RefAuthor, name: Name) -> bool:
     if "literal" in name:
         return bool(_forms(author.group or author.text) & _forms(name["literal"]))
-    family = family_of(name)
+    family = format_family_name(name)
     if author.group:
         given = name.get("given", "")
         whole = {_bare(f"{given} {family}"), _bare(f"{family} {given}"), _bare(family)}
@@ -421,12 +421,12 @@ def _likeness(author: RefAuthor, name: Name, *, sure: bool) -> float:
     Family names that differ in one letter are alike if the given names agree, short ones only where it is ``sure`` that
     the record is meant.
     """
-    mine, theirs = folded(author.text[:MAX_NAME]), folded(csl_text_of(name)[:MAX_NAME])
+    mine, theirs = folded(author.text[:MAX_NAME]), folded(format_name(name)[:MAX_NAME])
     whole = text_likeness(mine, theirs)
     if author.group or "literal" in name or not _same_given(author.given or "", name.get("given", "")):
         return whole
-    family, recorded = _bare(author.family or "")[:MAX_NAME], _bare(family_of(name))[:MAX_NAME]
-    if _forms(author.family or "") & _forms(family_of(name)):
+    family, recorded = _bare(author.family or "")[:MAX_NAME], _bare(format_family_name(name))[:MAX_NAME]
+    if _forms(author.family or "") & _forms(format_family_name(name)):
         return 1.0
     one_letter = is_one_edit(family, recorded) and (sure or min(len(family), len(recorded)) >= SHORT_NAME)
     return max(whole, ONE_LETTER if one_letter else text_likeness(family, recorded))

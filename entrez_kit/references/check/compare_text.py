@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.names import Name, csl_names, csl_text_of
+from entrez_kit.citations.names import Name, csl_names, format_name
 from entrez_kit.citations.titles import abbreviates
 from entrez_kit.pubmed.likeness import (
     LEAST_PART,
@@ -143,7 +143,7 @@ def _volume_and_page(item: Item) -> tuple[list[str], list[str]]:
 def _words_of_record(article: Article, item: Item) -> set[str]:
     """Return the words of the titles, the authors and the journal of a record."""
     names = csl_names(article.authors)
-    texts = [*titles_of(article), *_journal_names(article, item), *map(csl_text_of, names)]
+    texts = [*titles_of(article), *_journal_names(article, item), *map(format_name, names)]
     return {word for text in texts for word in folded(text).split()}
 
 
@@ -298,12 +298,12 @@ def _compare_authors(
         added, known_end = [], None  # these words may be another title
     # Those who are left out are not the first ones.
     wanted = names[: min(found.places)] if others else names
-    missing = [csl_text_of(name) for n, name in enumerate(wanted) if n not in found.places]
+    missing = [format_name(name) for n, name in enumerate(wanted) if n not in found.places]
     order = [found.places[n] for n in sorted(found.places)]
     said = [
         f"{word}: {_listed(texts)}"
         for word, texts in (
-            ("misspelt", [f"{given} (record: {csl_text_of(names[n])})" for n, given in found.misspelt.items()]),
+            ("misspelt", [f"{given} (record: {format_name(names[n])})" for n, given in found.misspelt.items()]),
             ("added", added),
             ("missing", missing),
         )
@@ -314,7 +314,7 @@ def _compare_authors(
     if said:
         given = " ".join(words[:end])
         result.difference = FieldDifference(
-            field="authors", given=given, record=_listed(list(map(csl_text_of, names))), detail="; ".join(said)
+            field="authors", given=given, record=_listed(list(map(format_name, names))), detail="; ".join(said)
         )
     return result if len(found.places) * 3 >= len(found.places) + len(added) else _with_others(result)
 
@@ -330,7 +330,7 @@ def _none_of_them(words: Sequence[str], names: Sequence[Name], head: int | None)
     somewhere = any(_place_of(family, words) is not None for family in known)
     detail = "these are other authors" if somewhere else "none of the record's authors is in the text"
     given = " ".join(words[: head or NAME_WORDS])
-    return FieldDifference(field="authors", given=given, record=_listed(list(map(csl_text_of, names))), detail=detail)
+    return FieldDifference(field="authors", given=given, record=_listed(list(map(format_name, names))), detail=detail)
 
 
 def _may_be_name(word: str) -> bool:

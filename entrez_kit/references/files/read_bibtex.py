@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import unquote
 
-from entrez_kit.citations.write_bibtex import MONTHS, bibtex_name, escaped, verbatim_doi
+from entrez_kit.citations.write_bibtex import MONTHS, bibtex_name, encode_doi, escape
 from entrez_kit.references.files.references import (
     FieldUpdate,
     RefAuthor,
@@ -150,11 +150,11 @@ class BibtexFile(ReferenceFile):
             if name == "authors":
                 text = " and ".join(bibtex_name(author) for author in value)
             elif name == "doi":
-                text = verbatim_doi(value)
+                text = encode_doi(value)
             elif name in ("pmid", "pmcid"):
                 text = str(value)
             else:
-                text = escaped(value)
+                text = escape(value)
                 if name == "pages":
                     text = re.sub(r"(?<=\w)-(?=\w)", "--", text)
             field = _field_for(entry, name)
@@ -165,7 +165,7 @@ class BibtexFile(ReferenceFile):
                 if field == "date":
                     text = re.sub(r"[0-9]{4}", text, entry.values[field], count=1)
                 yield begin, end, _enclosed(self._text[begin:end], text)
-        note, old = escaped(correction.note), entry.values.get("note", "").strip()
+        note, old = escape(correction.note), entry.values.get("note", "").strip()
         if note and "note" not in entry.spans:
             added.append(("note", f"{{{note}}}"))
         elif note and note.rstrip(".") not in old:

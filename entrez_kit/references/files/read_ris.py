@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.citations.csl import one_line
+from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import ris_name
 from entrez_kit.references.files.references import (
     FieldUpdate,
@@ -64,7 +64,7 @@ class _Record:
     def values(self, *tags: str) -> list[str]:
         """Return the values of the first of several tags that has any."""
         for tag in tags:
-            if values := [text for one in self.fields if one.tag == tag and (text := one_line(one.value))]:
+            if values := [text for one in self.fields if one.tag == tag and (text := to_one_line(one.value))]:
                 return values
         return []
 
@@ -140,7 +140,7 @@ class RisFile(ReferenceFile):
 
         for name, value in correction.fields.items():
             if name in _SIMPLE:
-                put(_SIMPLE[name], [one_line(value)])
+                put(_SIMPLE[name], [to_one_line(value)])
             elif name == "authors":
                 put(_AUTHORS, [ris_name(author) for author in value])
             elif name == "pages":
@@ -151,15 +151,15 @@ class RisFile(ReferenceFile):
             elif name == "journal":
                 long = tuple(tag for tag in _JOURNALS if tag not in _SHORT)
                 if record.values(*long) or not record.values(*_SHORT):
-                    put(long, [one_line(value)], every=True)
+                    put(long, [to_one_line(value)], every=True)
                 if record.values(*_SHORT) and correction.short:
-                    put(_SHORT, [one_line(correction.short)], every=True)
+                    put(_SHORT, [to_one_line(correction.short)], every=True)
             elif name == "year":
                 for tag in (tag for tag in _YEARS if record.values(tag)):
                     old = record.first(tag) or ""
                     put((tag,), [re.sub(r"^[0-9]{4}", str(value), old) if tag != "PY" else str(value)])
         if correction.note and not any(correction.note.rstrip(".") in note for note in record.values("N1")):
-            put(("N1",), [*record.values("N1"), one_line(correction.note)])
+            put(("N1",), [*record.values("N1"), to_one_line(correction.note)])
 
 
 def _reference(number: int, record: _Record) -> Reference:

@@ -22,7 +22,7 @@ KitFor = Callable[..., EntrezKit]
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no extra be installed, nor pandoc by other ways."""
     import_module("entrez_kit.citations.pandoc").program.cache_clear()
-    import_module("entrez_kit.citations.style.adaptation").adapted.cache_clear()
+    import_module("entrez_kit.citations.style.adaptation").adapt_style.cache_clear()
     monkeypatch.setattr("entrez_kit.base.extras.find_spec", lambda name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")

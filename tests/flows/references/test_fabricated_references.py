@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.format_citations import citations_of
+from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
@@ -164,7 +164,7 @@ def test_true_references_are_verified_structured_and_pasted(kit: EntrezKit) -> N
 @pytest.mark.process
 def test_citations_in_the_styles_of_journals_agree_with_their_records() -> None:
     for style in ("vancouver", "apa", "ama", "nature"):
-        for article, texts in zip(ARTICLES, citations_of(ARTICLES, [style]), strict=True):
+        for article, texts in zip(ARTICLES, format_articles(ARTICLES, [style]), strict=True):
             (reference,) = split_references(f"{texts[style]} PMID: {article.pmid}")
             agreement = compare_text(reference, article)
             assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), texts[style]

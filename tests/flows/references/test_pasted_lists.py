@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from list_layouts import BLANKS, MARKS, NUMBERS, Layout
 
-from entrez_kit.citations.format_citations import citations_of
+from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
 from entrez_kit.fulltext.jats.tree import descendants, local, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
@@ -31,7 +31,7 @@ def demo_articles() -> list[Article]:
 
 @cache
 def citations(style: str) -> list[str]:
-    return [" ".join(texts[style].split()) for texts in citations_of(demo_articles(), [style])]
+    return [" ".join(texts[style].split()) for texts in format_articles(demo_articles(), [style])]
 
 
 def words(text: str) -> str:

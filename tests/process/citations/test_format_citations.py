@@ -8,7 +8,7 @@ import pytest
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
-from entrez_kit.citations.format_citations import CitationsRequest, CitationsResult, citations_of
+from entrez_kit.citations.format_citations import CitationsRequest, CitationsResult, format_articles
 from entrez_kit.citations.style.style_names import STYLE_NAMES
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.models import Article
@@ -134,7 +134,7 @@ def test_how_a_work_stands_is_in_every_style_and_format(kind: str, note: str | N
     related = {"kind": kind, "pmid": "99000901", "citation": "J Inv. 2021;1:2. doi: 10.5555/notice."}
     work = Article.model_validate({"pmid": "99000900", "title": "A study", "url": "x", "corrections": [related]})
 
-    (texts,) = citations_of([work], STYLE_NAMES)
+    (texts,) = format_articles([work], STYLE_NAMES)
 
     assert set(texts) == set(STYLE_NAMES)
     for style, text in texts.items():

@@ -12,9 +12,9 @@ from one_citation import format_citation
 from entrez_kit.base.errors import EntrezKitError, NotConfigured
 from entrez_kit.citations import pandoc
 from entrez_kit.citations.csl import Item, csl_item, style_item
-from entrez_kit.citations.style.adaptation import adapted
+from entrez_kit.citations.style.adaptation import adapt_style
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
-from entrez_kit.citations.style.preparation import quoted, standing_note
+from entrez_kit.citations.style.preparation import normalize_quotes, standing_note
 from entrez_kit.pubmed.models import Article
 
 ITEM: Item = {
@@ -106,7 +106,7 @@ def test_a_name_in_another_script_stays_whole(style: str) -> None:
     ],
 )
 def test_straight_quotes_are_told_from_apostrophes_and_primes(text: str, wanted: str) -> None:
-    assert quoted(text) == wanted
+    assert normalize_quotes(text) == wanted
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -120,16 +120,16 @@ def test_how_a_work_stands_is_a_note_in_brackets_in_every_style(style: str, note
 
 
 def test_a_style_is_adapted_once_a_process() -> None:
-    before = adapted.cache_info().misses
+    before = adapt_style.cache_info().misses
     format_citation(ITEM, "apa")
     format_citation(ITEM, "apa")
 
-    assert adapted.cache_info().misses <= before + 1
+    assert adapt_style.cache_info().misses <= before + 1
 
 
 def test_missing_styles_say_what_to_install() -> None:
     with pytest.raises(NotConfigured, match="no-such-style") as caught:
-        adapted("no-such-style")
+        adapt_style("no-such-style")
 
     assert caught.value.reason == "no_citation_styles"
 
@@ -144,16 +144,16 @@ def test_a_processor_that_cannot_be_run_says_what_to_install(monkeypatch: pytest
 
 
 def test_without_the_wheel_pandoc_of_the_system_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    bundled = pandoc.program()
-    pandoc.program.cache_clear()
+    bundled = pandoc.find_pandoc()
+    pandoc.find_pandoc.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(bundled.parent))
-    assert pandoc.program() == bundled
-    pandoc.program.cache_clear()
+    assert pandoc.find_pandoc() == bundled
+    pandoc.find_pandoc.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotConfigured, match="the extra cite"):
-        pandoc.program()
-    pandoc.program.cache_clear()
+        pandoc.find_pandoc()
+    pandoc.find_pandoc.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from lxml import html
 from terminal import Cli
 
-from entrez_kit.citations.pandoc import document_of_markdown
+from entrez_kit.citations.pandoc import convert_markdown
 
 RETRACTED = "99000050"
 REFERENCES = f"TY  - JOUR\nAN  - {RETRACTED}\nER  - \nTY  - JOUR\nAN  - 99000001\nER  - \n"
@@ -75,7 +75,7 @@ def test_nothing_that_runs_or_loads_is_on_a_page() -> None:
         "a <script>alert(1)</script> <img src=http://x.org/y.png> b\n\n<iframe src='http://x.org'></iframe>\n\n"
         "[click](javascript:alert(1)) ![picture](http://x.org/y.png) [fine](https://x.org)\n\n| a |\n|---|\n| 1 |\n"
     )
-    page = html.fromstring(document_of_markdown(text, "html", "<script>alert(1)</script>"))
+    page = html.fromstring(convert_markdown(text, "html", "<script>alert(1)</script>"))
 
     assert not page.xpath("//script | //img | //iframe")
     assert page.xpath("//a/@href") == ["https://x.org"]
@@ -94,9 +94,9 @@ def test_without_pandoc_the_line_that_brings_it_is_named_and_nothing_is_asked(
 
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    pandoc.program.cache_clear()
+    pandoc.find_pandoc.cache_clear()
     done = cli("show", RETRACTED, "-o", "page.docx")
-    pandoc.program.cache_clear()
+    pandoc.find_pandoc.cache_clear()
 
     assert done.status == 8
     assert "entrez-kit[cite]" in done.err

@@ -77,16 +77,16 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
     started = time.process_time()
 
     for style in STYLES.values():
-        preparation.prepared(item, style.wants)
+        preparation.prepare_item(item, style.wants)
     preparation.standing_note({"note": f"[Retracted: {text}"})
-    styles._mended((Run(f"“{text}”"),))
-    titles.journal_title(text)
-    titles.article_title(text, f"{text}b")
-    casing.taxa([text])
+    styles._apply_rules((Run(f"“{text}”"),))
+    titles.format_journal_title(text)
+    titles.format_article_title(text, f"{text}b")
+    casing.find_taxa([text])
     pages.expanded(text)
     pages.is_article_number(text)
     names.split_particle(text)
-    csl.edition(text)
+    csl.parse_edition(text)
 
     assert time.process_time() - started < SECONDS
 

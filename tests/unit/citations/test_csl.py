@@ -11,7 +11,7 @@ from csl_rules import breaches
 from places import DATA
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.citations.csl import Item, csl_item, edition
+from entrez_kit.citations.csl import Item, csl_item, parse_edition
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
@@ -156,7 +156,7 @@ def test_a_chapter_names_its_book_and_its_own_number() -> None:
     ],
 )
 def test_editions_are_numbers_where_they_are_no_more_than_that(text: str | None, wanted: str | None) -> None:
-    assert edition(text) == wanted
+    assert parse_edition(text) == wanted
 
 
 def test_keywords_are_apart_whatever_commas_they_have() -> None:

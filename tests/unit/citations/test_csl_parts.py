@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from entrez_kit.citations.csl import csl_date
-from entrez_kit.citations.names import csl_name, spaced_initials, split_initials
+from entrez_kit.citations.names import csl_name, space_initials, split_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
     SHORT,
     SHORTEST,
-    headline,
-    organisms,
-    subtitle_capitals,
-    taxa,
+    capitalize_headline,
+    capitalize_subtitle,
+    find_organisms,
+    find_taxa,
 )
-from entrez_kit.citations.titles import article_title, dotted, journal_title, plain_title
+from entrez_kit.citations.titles import add_full_stops, format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import Author, PublicationDate
 from entrez_kit.pubmed.pages import expanded, is_article_number, page_and_number
 from entrez_kit.pubmed.xml.dates import publication_date
@@ -133,9 +133,9 @@ def test_initials_that_pubmed_writes_together_are_divided(initials: str, wanted:
 
 
 def test_initials_are_those_nlm_takes() -> None:
-    assert spaced_initials("Iu. A.") == "Iu. A"
-    assert spaced_initials("Jean-Pierre A") == "J P A"
-    assert spaced_initials("María del Carmen") == "M D C"
+    assert space_initials("Iu. A.") == "Iu. A"
+    assert space_initials("Jean-Pierre A") == "J P A"
+    assert space_initials("María del Carmen") == "M D C"
 
 
 @pytest.mark.parametrize(
@@ -148,11 +148,11 @@ def test_initials_are_those_nlm_takes() -> None:
     ],
 )
 def test_titles_lose_pubmeds_full_stop_and_nothing_else(title: str, wanted: str) -> None:
-    assert plain_title(title) == wanted
+    assert remove_full_stop(title) == wanted
 
 
 def test_a_title_that_is_its_own_translation_is_not_doubled() -> None:
-    assert article_title("[Sine titulo].", "Sine titulo.") == "[Sine titulo]"
+    assert format_article_title("[Sine titulo].", "Sine titulo.") == "[Sine titulo]"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_title_that_is_its_own_translation_is_not_doubled() -> None:
     ],
 )
 def test_journals_are_called_as_on_their_cover(title: str, short: str, wanted: str) -> None:
-    assert journal_title(title, short) == wanted
+    assert format_journal_title(title, short) == wanted
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_journals_are_called_as_on_their_cover(title: str, short: str, wanted: s
     ],
 )
 def test_abbreviated_words_get_their_full_stops(short: str, title: str | None, wanted: str) -> None:
-    assert dotted(short, title) == wanted
+    assert add_full_stops(short, title) == wanted
 
 
 @pytest.mark.parametrize(
@@ -220,30 +220,30 @@ def test_abbreviated_words_get_their_full_stops(short: str, title: str | None, w
     ],
 )
 def test_headlines_have_the_capitals_of_chicago(title: str, wanted: str) -> None:
-    assert headline(title, SHORT) == wanted
+    assert capitalize_headline(title, SHORT) == wanted
 
 
 def test_manuals_differ_in_which_prepositions_stay_small() -> None:
     title = "cells with tea under stress"
 
-    assert headline(title, SHORTEST) == "Cells With Tea Under Stress"
-    assert headline(title, SHORT) == "Cells with Tea Under Stress"
-    assert headline(title, PREPOSITIONS) == "Cells with Tea under Stress"
+    assert capitalize_headline(title, SHORTEST) == "Cells With Tea Under Stress"
+    assert capitalize_headline(title, SHORT) == "Cells with Tea Under Stress"
+    assert capitalize_headline(title, PREPOSITIONS) == "Cells with Tea under Stress"
 
 
 def test_species_among_the_terms_keep_their_second_word_small() -> None:
-    names = taxa(["Vibrio imaginarius", "Breast Neoplasms", "Databases, Protein"])
+    names = find_taxa(["Vibrio imaginarius", "Breast Neoplasms", "Databases, Protein"])
 
     assert names == ["Vibrio imaginarius"]
-    assert headline("growth of Vibrio imaginarius", SHORT, names) == "Growth of Vibrio imaginarius"
+    assert capitalize_headline("growth of Vibrio imaginarius", SHORT, names) == "Growth of Vibrio imaginarius"
 
 
 @pytest.mark.parametrize(
     "term", ["Breast cancer", "West syndrome", "Candida infections", "Vaccinia virus", "Nasal lavage", "Lung cancer"]
 )
 def test_keywords_with_one_capital_are_no_species(term: str) -> None:
-    assert taxa([term]) == []
-    assert headline(f"on {term} today", SHORT, taxa([term])) == f"On {term.title()} Today"
+    assert find_taxa([term]) == []
+    assert capitalize_headline(f"on {term} today", SHORT, find_taxa([term])) == f"On {term.title()} Today"
 
 
 @pytest.mark.parametrize(
@@ -258,11 +258,11 @@ def test_keywords_with_one_capital_are_no_species(term: str) -> None:
     ],
 )
 def test_species_keep_their_small_word_whatever_the_title_does(title: str, headings: list[str], wanted: str) -> None:
-    assert headline(title, SHORT, organisms(headings)) == wanted
+    assert capitalize_headline(title, SHORT, find_organisms(headings)) == wanted
 
 
 def test_species_among_the_keywords_are_known_by_genus_or_latin_ending() -> None:
-    assert taxa(["Candida inventa", "Xanthium strumarium", "Novelia imaginensis", "Situs inversus"]) == [
+    assert find_taxa(["Candida inventa", "Xanthium strumarium", "Novelia imaginensis", "Situs inversus"]) == [
         "Candida inventa",
         "Xanthium strumarium",
         "Novelia imaginensis",
@@ -270,5 +270,5 @@ def test_species_among_the_keywords_are_known_by_genus_or_latin_ending() -> None
 
 
 def test_subtitles_begin_with_a_capital_in_apa() -> None:
-    assert subtitle_capitals("Tea: a trial? no: mRNA") == "Tea: A trial? No: mRNA"
-    assert subtitle_capitals("A ratio of 1: 2 for p53: p21") == "A ratio of 1: 2 for p53: p21"
+    assert capitalize_subtitle("Tea: a trial? no: mRNA") == "Tea: A trial? No: mRNA"
+    assert capitalize_subtitle("A ratio of 1: 2 for p53: p21") == "A ratio of 1: 2 for p53: p21"

@@ -22,9 +22,9 @@ from pylatexenc.latex2text import LatexNodes2Text
 from recordings import enough
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
-from entrez_kit.citations.csl import csl_item, notes
+from entrez_kit.citations.csl import csl_item, list_notes
 from entrez_kit.citations.names import Name, csl_names
-from entrez_kit.citations.write_bibtex import bibtex_entry, default_key, verbatim_doi
+from entrez_kit.citations.write_bibtex import bibtex_entry, default_key, encode_doi
 from entrez_kit.citations.write_files import FILES, file_text
 from entrez_kit.citations.write_nbib import nbib_record
 from entrez_kit.citations.write_ris import ris_record
@@ -143,7 +143,9 @@ def check_ris(records: list[Article]) -> None:
         known = {*wanted, "type_of_reference", "urls", "notes", "date", "alternate_title2", "alternate_title3"}
         known |= {"name_of_database", "edition", "issn", "place_published", "section", "type_of_work", "tertiary_title"}
         assert set(entry) <= known, record.pmid
-        assert [note for note in entry.get("notes", ()) if not note.startswith("Authors of the book")] == notes(record)
+        assert [note for note in entry.get("notes", ()) if not note.startswith("Authors of the book")] == list_notes(
+            record
+        )
         assert entry["urls"][-1 if not record.pmcid else -2] == record.url
     assert "unknown_tag" not in text
 
@@ -284,7 +286,7 @@ def expected_bibtex(record: Article) -> dict[str, str]:
         "pmcid": record.pmcid,
         "keywords": "; ".join(keywords(record)),
         "abstract": record.abstract_text,
-        "note": " ".join(notes(record)).removesuffix("."),
+        "note": " ".join(list_notes(record)).removesuffix("."),
     }
     return {name: plain_text(value) for name, value in found.items() if value}
 
@@ -343,7 +345,7 @@ def check_bibtex(records: list[Article]) -> None:
         if "month" in wanted:
             assert second.fields["month"].lower().startswith(wanted["month"])
         read_dois = [values.get("doi"), second.fields.get("doi")]
-        assert read_dois == [verbatim_doi(record.doi) or None] * 2
+        assert read_dois == [encode_doi(record.doi) or None] * 2
         assert unquote(read_dois[0] or "") == (record.doi or "")
         for role, field in (("author", "author"), ("editor", "editor"), ("container-author", "bookauthor")):
             names = item.get(role, [])
