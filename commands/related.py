@@ -11,7 +11,7 @@ from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import (
     RelationshipsResult,
-    full_name,
+    to_full_name,
 )
 
 from ._formats.fields import Record, columns_at
@@ -53,7 +53,7 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
     entrez-kit related 99000004 --type references --depth 2 -n 20
     Around several, each record saying from which: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
     """
-    kind = full_name(asked["relationship_type"])
+    kind = to_full_name(asked["relationship_type"])
     if kind != CITATIONS:
         refuse_without(ctx, "citation_styles", f"--type {CITATIONS}")
     if asked["depth"] == 1:

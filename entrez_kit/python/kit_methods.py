@@ -326,29 +326,28 @@ class Methods(OperationRunner):
         depth: int = 1,
         budget: int = 20,
     ) -> "RelationshipsResult":
-        """Find articles similar to, citing or cited by one PubMed article, or write it as a citation.
+        """Find articles similar to, citing or cited by one PubMed article, or format it as a citation.
 
         Use it to widen a search from a good article. Example: source_pmid "99000004", relationship_type
         "pubmed_citedin".
 
         Args:
             source_pmid: PMID, PMCID or DOI to start from.
-            relationship_type: Short: similar, citedin (those citing it), references (those it cites).
+            relationship_type: Short: similar, citedin (articles citing it), references (articles it cites).
             max_related_results: How many articles to return. From 1 to 9999.
             citation_styles: Styles for citation_formats.
-            depth: Steps to follow; from 2 on a snowball. From 1 to 3.
+            depth: Steps to follow; 2 or more is a snowball. From 1 to 3.
             budget: Most requests of a snowball; each follows 50 articles. From 1 to 1000.
 
         Returns:
-            Related articles in the order of the service (of a snowball: by how many articles lead to them), or
-            citations.
+            Related articles in the order of the service (a snowball: by how many articles link to them), or citations.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
-            EntityNotFound: there is no such article.
-            UpstreamError: nobody who might know answered.
+            EntityNotFound: the article does not exist.
+            UpstreamError: no source answered.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-            NotConfigured: a citation style needs something that is not installed.
+            NotConfigured: a citation style needs a package that is not installed.
         """
 
     @runs

@@ -20,7 +20,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.references.check.sources import TITLES, SourceName, Sources, SourceStanding, Work, verdict_of
-from entrez_kit.relationships.links import follow
+from entrez_kit.relationships.links import fetch_links
 from entrez_kit.services import Services
 
 BATCH: Final = 100
@@ -145,7 +145,7 @@ class _References:
         asked = in_batches(
             pmids,
             BATCH,
-            lambda batch: follow(self.services, "pubmed_references", batch).links,
+            lambda batch: fetch_links(self.services, "pubmed_references", batch).links,
             refusals=(EntityNotFound,),
         )
         links = {pmid: [one.pmid for one in found] for _, answer in asked.answers for pmid, found in answer.items()}

@@ -1,1 +1,1 @@
-"""How articles hang together: similar, citing and cited ones, and the network around an article."""
+"""Relations between articles: similar, citing and cited articles, and the network around an article."""

@@ -1,4 +1,4 @@
-"""Who else knows what an article cites and what cites it: its own PubMed record, and Europe PMC."""
+"""Other sources of citing and cited articles: the article's own PubMed record, and Europe PMC."""
 
 import json
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.xml_reply import malformed
 
-PAGE: Final = 1_000
-"""The most Europe PMC gives out at a time."""
+MAX_PAGE: Final = 1_000
+"""The largest page size of Europe PMC."""
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 EUROPE_PMC: Final = "https://europepmc.org/article/"
 DOI: Final = "https://doi.org/"
 
 
-def link_of(article: RelatedArticle) -> str | None:
-    """Return the address of an article at the first place that has it."""
+def build_url(article: RelatedArticle) -> str | None:
+    """Return the URL of an article in PubMed, Europe PMC, at doi.org or in PMC: the first that has it."""
     if article.pmid:
         return f"{PUBMED}{article.pmid}/"
     if article.epmc_source and article.epmc_id:
@@ -36,8 +36,8 @@ def link_of(article: RelatedArticle) -> str | None:
 # The article's own record
 
 
-def cited_in_records(services: Services, pmids: list[str]) -> dict[str, list[RelatedArticle]]:
-    """Return what each record lists as cited, in its order, from one EFetch; records that do not exist are left out.
+def read_cited_articles(services: Services, pmids: list[str]) -> dict[str, list[RelatedArticle]]:
+    """Read the reference list of each record, in order, with one EFetch; omit records that do not exist.
 
     Raises:
         UpstreamError: NCBI did not answer.
@@ -56,20 +56,20 @@ def cited_in_records(services: Services, pmids: list[str]) -> dict[str, list[Rel
 # Europe PMC
 
 
-def from_europepmc(
+def fetch_from_europepmc(
     services: Services, relation: Relation, pmid: str, wanted: int
 ) -> tuple[list[RelatedArticle], int, int]:
-    """Return what Europe PMC knows, how many there are in all, and how many requests it took.
+    """Return Europe PMC's articles, their total number, and how many requests were sent.
 
     Raises:
-        NotConfigured: Europe PMC is switched off.
-        UpstreamError: Europe PMC did not answer, or answered something else.
+        NotConfigured: Europe PMC is disabled.
+        UpstreamError: Europe PMC did not answer, or the reply is invalid.
         RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
     """
     what: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
     found: list[RelatedArticle] = []
     seen: set[tuple[str | None, ...]] = set()
-    size = min(max(wanted, 25), PAGE)
+    size = min(max(wanted, 25), MAX_PAGE)
     total, page = 0, 0
     while True:
         page += 1
@@ -81,8 +81,8 @@ def from_europepmc(
             return found, len(found), page
         total, records = reply.value
         for record in records:
-            article = _record(record)
-            key = _key(article)
+            article = _read_record(record)
+            key = _identify(article)
             if article.pmid != pmid and any(key) and key not in seen:
                 seen.add(key)
                 found.append(article)
@@ -90,8 +90,8 @@ def from_europepmc(
             return found, max(total, len(found)), page
 
 
-def _key(article: RelatedArticle) -> tuple[str | None, ...]:
-    """Return what tells works apart; of one with an id nothing else counts."""
+def _identify(article: RelatedArticle) -> tuple[str | None, ...]:
+    """Return the key of a work: its id if it has one, otherwise its DOI, title and citation."""
     if article.pmid or article.epmc_id:
         return article.pmid, article.epmc_source, article.epmc_id
     return (article.doi or "").lower(), article.title, article.citation
@@ -120,10 +120,10 @@ LINKED: Final = JsonShape(
 
 
 def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str, Any]]]:
-    """Read one page of citations or references: how many there are in all, and the records of the page.
+    """Read one page of citations or references: return the total number and the records of the page.
 
     Raises:
-        UpstreamError: the reply is no such page.
+        UpstreamError: the reply is not a page of citations or references.
     """
     inner = "citation" if relation == "pubmed_citedin" else "reference"
     outer = f"{inner}List"
@@ -139,8 +139,8 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
     return total, [record for record in records if isinstance(record, Mapping)]
 
 
-def _record(record: Mapping[str, Any]) -> RelatedArticle:
-    """Return a record of Europe PMC; of MED the id is the PMID, elsewhere it is kept with the name of the source."""
+def _read_record(record: Mapping[str, Any]) -> RelatedArticle:
+    """Read a record of Europe PMC. Its id is a PMID if the source is MED, otherwise an id of that source."""
 
     def text(*names: str) -> str | None:
         return next((" ".join(str(value).split()) for name in names if (value := record.get(name))), None)

@@ -1,4 +1,4 @@
-"""RELATIONSHIPS: similar, citing and cited articles, the network around an article, or the article as a citation."""
+"""RELATIONSHIPS: similar, citing and cited articles, the network around an article, or its citation in a style."""
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
@@ -15,72 +15,74 @@ from entrez_kit.services import Services
 
 
 def article_relationships(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
-    """Find articles similar to, citing or cited by one PubMed article, or write it as a citation.
+    """Find articles similar to, citing or cited by one PubMed article, or format it as a citation.
 
     Use it to widen a search from a good article. Example: source_pmid "99000004", relationship_type "pubmed_citedin".
 
     Raises:
-        EntityNotFound: there is no such article.
-        UpstreamError: nobody who might know answered.
+        EntityNotFound: the article does not exist.
+        UpstreamError: no source answered.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-        NotConfigured: a citation style needs something that is not installed.
+        NotConfigured: a citation style needs a package that is not installed.
 
     Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC; PMC ID
     Converter for a PMCID or DOI.
     """
-    from entrez_kit.relationships.around import describe, look_around
-    from entrez_kit.relationships.snowball import roll
+    from entrez_kit.relationships.related_articles import describe, find_related
+    from entrez_kit.relationships.snowball import collect_network
 
-    request = _with_pmid(services, request)
+    request = _resolve_pmid(services, request)
     if request.relationship_type == "citation_formats":
-        return _citations(services, request)
+        return _format_citations(services, request)
     relation: Relation = request.relationship_type
     pmid, limit = request.source_pmid, request.max_related_results
-    snowball = request.depth > 1
-    around = roll(services, relation, request) if snowball else look_around(services, relation, pmid, limit)
-    articles, warnings = describe(services, pmid, around.articles[:limit])
+    if request.depth > 1:
+        related = collect_network(services, relation, request)
+    else:
+        related = find_related(services, relation, pmid, limit)
+    articles, warnings = describe(services, pmid, related.articles[:limit])
     return RelationshipsResult(
         source_pmid=pmid,
         relationship_type=request.relationship_type,
         related_articles=articles,
         retrieved_count=len(articles),
-        total_found=around.total,
-        provenance=around.provenance,
-        snowball=around.snowball,
-        elink_url=around.url,
-        warnings=list({(one.code, one.message): one for one in [*around.warnings, *warnings]}.values()),
+        total_found=related.total,
+        provenance=related.provenance,
+        snowball=related.snowball,
+        elink_url=related.url,
+        warnings=list({(one.code, one.message): one for one in [*related.warnings, *warnings]}.values()),
     )
 
 
-def _with_pmid(services: Services, request: RelationshipsRequest) -> RelationshipsRequest:
-    """Return the request with a PMID where it has a PMCID or a DOI."""
+def _resolve_pmid(services: Services, request: RelationshipsRequest) -> RelationshipsRequest:
+    """Return the request with the PMID of its PMCID or DOI."""
     identifier = read_identifier(request.source_pmid)
     if identifier is None or identifier.kind == "pmid":
         return request
     from entrez_kit.pubmed.record_fetcher import Retrieval
     from entrez_kit.pubmed.resolution import resolve
-    from entrez_kit.relationships.around import not_found
+    from entrez_kit.relationships.related_articles import not_found_error
 
     pmid = resolve(services, [identifier], Retrieval(services, medline=False).records_of)[identifier.value]
     if isinstance(pmid, EntrezKitError):
         raise pmid
     if pmid is None:
-        raise not_found(identifier.value)
+        raise not_found_error(identifier.value)
     return request.model_copy(update={"source_pmid": pmid})
 
 
-def _citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
-    """Write the article in every style that was asked for."""
+def _format_citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
+    """Format the article in every requested style."""
     from entrez_kit.citations.format_citations import format_articles
     from entrez_kit.pubmed.record_fetcher import Retrieval
-    from entrez_kit.relationships.around import not_found
+    from entrez_kit.relationships.related_articles import not_found_error
 
     retrieval = Retrieval.of_ids(services, [request.source_pmid])
     fetched = list(retrieval)
     retrieval.raise_if_nothing_answered()
     record = fetched[0].record
     if record is None:
-        raise not_found(request.source_pmid)
+        raise not_found_error(request.source_pmid)
     return RelationshipsResult(
         source_pmid=request.source_pmid,
         relationship_type=request.relationship_type,

@@ -1,4 +1,4 @@
-"""ELink between PubMed articles: ask for one kind of link, and read nothing but that kind out of the reply."""
+"""ELink between PubMed articles: request one kind of link, and read only that kind from the reply."""
 
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
@@ -13,49 +13,49 @@ LINK_NAMES: Final[dict[Relation, str]] = {
     "pubmed_citedin": "pubmed_pubmed_citedin",
     "pubmed_references": "pubmed_pubmed_refs",
 }
-"""NCBI answers with several kinds of link side by side, also where one was asked for."""
+"""The name of each kind of link. A reply may contain several kinds even if the request names one."""
 
 SCORED: Final[frozenset[Relation]] = frozenset({"pubmed_similar_articles"})
-"""Relations that have scores. What neighbor_score gives for citing and cited articles is the number of the article
-itself, over and over, so they are not asked for with scores."""
+"""Relations that have scores. For citing and cited articles neighbor_score returns the article's own PMID as every
+score, so these are requested without scores."""
 
 SCORES_DEADLINE_MS: Final = 10_000
-"""The scores of famous articles may take minutes or never come; the links themselves do."""
+"""The time limit of scores: those of much-cited articles may take minutes or time out. Links without scores do not."""
 
 
-class Linked(NamedTuple):
-    """One linked article, and NCBI's score where there is one (on no fixed scale)."""
+class LinkedArticle(NamedTuple):
+    """One linked article, and NCBI's score if it has one. The scale differs from request to request."""
 
     pmid: str
     raw_score: int | None = None
 
 
-class Followed(NamedTuple):
-    """Links by the article they start from; an article that NCBI left out of its answer is not among them."""
+class FetchedLinks(NamedTuple):
+    """The links of each source article; an article that NCBI's reply omits has no entry."""
 
-    links: dict[str, list[Linked]]
+    links: dict[str, list[LinkedArticle]]
     url: str | None = None
 
 
-def follow(
+def fetch_links(
     services: Services,
     relation: Relation,
     pmids: Sequence[str],
     *,
     scores: bool = False,
     deadline_ms: int | None = None,
-) -> Followed:
+) -> FetchedLinks:
     """Return the links of articles, in NCBI's order, in one request.
 
     Args:
         services: the clients.
         relation: which kind of link.
-        pmids: the articles to start from; each is sent in an id parameter of its own, so that it has its own links.
-        scores: whether to ask for scores.
-        deadline_ms: limit of the request, queueing and attempts included.
+        pmids: the articles to start from. Each has a separate id parameter, so NCBI returns its links separately.
+        scores: whether to request scores.
+        deadline_ms: time limit of the request, with waiting and retries.
 
     Raises:
-        UpstreamError: no answer after every attempt, or one that does not say what links to what.
+        UpstreamError: NCBI did not answer, or the reply does not assign the links to source articles.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
     total = services.settings.ncbi_total_deadline_ms
@@ -70,31 +70,31 @@ def follow(
             read=lambda content: read_links(content, relation, pmids),
             keep=lambda links: links.keys() >= set(pmids),
         )
-    except EntityNotFound:  # none of the articles exists, which the summaries will say
-        return Followed({pmid: [] for pmid in pmids})
-    return Followed(reply.value, reply.url)
+    except EntityNotFound:  # none of the articles exists; the summaries report this
+        return FetchedLinks({pmid: [] for pmid in pmids})
+    return FetchedLinks(reply.value, reply.url)
 
 
-def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> dict[str, list[Linked]]:
-    """Read the links of one kind out of an ELink reply: each once, without the article itself.
+def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> dict[str, list[LinkedArticle]]:
+    """Read the links of one kind from an ELink reply: each link once, and no link from an article to itself.
 
     Raises:
-        UpstreamError: the reply is no ELink result, reports a failure, merges the links of several articles, or
-            mentions none of the articles.
+        UpstreamError: the reply is not an ELink result, reports a failure, merges the links of several articles, or
+            contains none of the articles.
     """
     name, scored = LINK_NAMES[relation], relation in SCORED
     links, errors = links_by_source(
         content, pmids, lambda link: link.link_name == name and link.db_to in ("", "pubmed") and link.has_target
     )
     found = {
-        source: [Linked(link.id, link.score if scored else None) for link in own if link.id != source]
+        source: [LinkedArticle(link.id, link.score if scored else None) for link in own if link.id != source]
         for source, own in links.items()
     }
     if errors and not found:
         raise not_followed(errors[0])
     if not found and pmids:
         raise UpstreamError(
-            f"NCBI left PMID {min(pmids)} out of its answer about links.",
+            f"NCBI's ELink reply does not contain PMID {min(pmids)}.",
             details={"reason": "incomplete", "endpoint": "elink"},
         )
     return found

@@ -1,4 +1,4 @@
-"""What is asked about the relations of an article, and what comes back."""
+"""Request and result models of article relationships."""
 
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
@@ -20,7 +20,7 @@ DEFAULT_BUDGET: Final = 20
 MAX_BUDGET: Final = 1_000
 MAX_MCP_BUDGET: Final = 50
 MAX_VIA: Final = 20
-"""So many of the articles that lead to one are named; ``source_count`` counts all of them."""
+"""The most articles that ``via`` lists; ``source_count`` counts all of them."""
 
 RelationshipType = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"]
 Relation = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
@@ -34,27 +34,27 @@ SHORT_NAMES: Final = {
     "references": "pubmed_references",
     "formats": "citation_formats",
 }
-"""What people call the relations; "citations" may be either of two, so it is none."""
+"""Short names of the relations. "citations" is ambiguous, so it is not a short name."""
 
 Style = Literal["apa_string", "mla_string", StyleName]
 
 INCOMPLETE: Final = frozenset(
     {"links_incomplete", "europepmc_failed", "record_failed", "summaries_unavailable", "source_not_verified"}
 )
-"""Warnings that mean: a service did not answer, so there may be more than is shown, articles or marks of retraction."""
+"""Warnings about a service that did not answer: articles or retraction notices may be missing."""
 
 
-def full_name(value: Any) -> Any:
-    """Return the specification's name of a relation for a short one; anything else as it is."""
+def to_full_name(value: Any) -> Any:
+    """Return the specification's name for a short name of a relation; return other values unchanged."""
     if not isinstance(value, str):
         return value
     name = value.strip().lower().replace("-", "_")
     return SHORT_NAMES.get(name, name)
 
 
-def _relation(value: Any) -> Any:
-    """Read a relation; what is none is told in the words of the door."""
-    name = full_name(value)
+def _read_relation(value: Any) -> Any:
+    """Read the name of a relation; the error lists the names that the caller's front end shows."""
+    name = to_full_name(value)
     if isinstance(name, str) and name not in get_args(RelationshipType):
         names = "must be pubmed_similar_articles, pubmed_citedin, pubmed_references or citation_formats"
         raise ValueError(FrontendText(PerFrontend("must be similar, citedin, references or citation_formats", names)))
@@ -62,16 +62,16 @@ def _relation(value: Any) -> Any:
 
 
 class RelationshipsRequest(Request):
-    """Which article, which relation, and how far to follow it."""
+    """The article to start from, the relation, and how many steps to follow."""
 
     source_pmid: str = Field(description="PMID, PMCID or DOI to start from.")
-    relationship_type: Annotated[RelationshipType, BeforeValidator(_relation)] = Field(
+    relationship_type: Annotated[RelationshipType, BeforeValidator(_read_relation)] = Field(
         default="pubmed_similar_articles",
-        description="Short: similar, citedin (those citing it), references (those it cites).",
+        description="Short: similar, citedin (articles citing it), references (articles it cites).",
     )
     max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="How many articles to return.")
     citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles for citation_formats.")
-    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="Steps to follow; from 2 on a snowball.")
+    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="Steps to follow; 2 or more is a snowball.")
     budget: int = Field(
         default=DEFAULT_BUDGET,
         ge=1,
@@ -81,32 +81,31 @@ class RelationshipsRequest(Request):
 
     @field_validator("source_pmid")
     @classmethod
-    def _is_an_article(cls, value: str) -> str:
+    def _read_source(cls, value: str) -> str:
         identifier = read_identifier(value)
         if identifier is None:
-            raise ValueError("no PMID; a PMID is a number such as 35394430")
+            raise ValueError("is not a PMID, PMCID or DOI; a PMID is a number such as 35394430")
         return identifier.value
 
     @field_validator("citation_styles", mode="before")
     @classmethod
-    def _names(cls, value: Any) -> Any:
-        """Accept what pubmed_format_citations accepts; the specification's names stay what they are."""
+    def _accept_style_names(cls, value: Any) -> Any:
+        """Accept the styles of pubmed_format_citations; the specification's names stay unchanged."""
         return read_styles(value, HABITS)
 
     @model_validator(mode="after")
-    def _depth_fits(self) -> Self:
+    def _check_depth(self) -> Self:
         if self.depth > 1 and self.relationship_type == "citation_formats":
-            raise wrong("depth", "citation_formats is about one article; there is nothing to follow", self.depth)
+            raise wrong("depth", "must be 1 with citation_formats, which formats one article", self.depth)
         return self
 
 
 class RelatedArticle(Result):
     """One related article.
 
-    ``score`` is NCBI's similarity brought to 0..1 (1 is the most similar one), ``raw_score`` as NCBI gave it; only
-    similar articles have one. Works that PubMed does not have lack a ``pmid`` and keep Europe PMC's id or the words of
-    the reference list. ``depth``, ``source_count`` (how many articles of the network lead here) and ``via`` (the first
-    20 of these) belong to snowballs.
+    Only similar articles have scores: ``raw_score`` is NCBI's, ``score`` is scaled to 0..1 (1 is the most similar).
+    A work that is not in PubMed has no ``pmid``; it has Europe PMC's id or the text of the reference list. In a
+    snowball, ``source_count`` is how many articles of the network link to this one, and ``via`` lists the first 20.
     """
 
     pmid: str | None = omit_if_empty()
@@ -130,7 +129,7 @@ class RelatedArticle(Result):
 
 
 class Snowball(Result):
-    """How far a snowball came: per step the articles whose links were followed, and those that were not."""
+    """The extent of a snowball: per step, the number of articles whose links were followed and were not followed."""
 
     requests: int
     budget: int
@@ -139,10 +138,10 @@ class Snowball(Result):
 
 
 class RelationshipsResult(Result):
-    """Related articles in the order of the service (of a snowball: by how many articles lead to them), or citations.
+    """Related articles in the order of the service (a snowball: by how many articles link to them), or citations.
 
-    ``provenance`` says who knew: ncbi (ELink), pubmed_record (the article's own reference list) or europepmc.
-    ``total_found`` counts what there is, ``retrieved_count`` what is listed.
+    ``provenance`` is the source: ncbi (ELink), pubmed_record (the article's own reference list) or europepmc.
+    ``total_found`` counts the related articles that exist, ``retrieved_count`` those that this result lists.
     """
 
     RECORDS: ClassVar = "related_articles"
@@ -163,7 +162,7 @@ class RelationshipsResult(Result):
         return [*self.related_articles] or ([self.citations] if self.citations else [])
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report a service that did not answer, so that there may be more than is shown."""
+        """Return an error if a service did not answer, because articles may be missing."""
         problems = [warning for warning in self.warnings if warning.code in INCOMPLETE]
         return incomplete_error(
             [one.model_dump() for one in problems], " ".join(problem.message for problem in problems)

@@ -9,9 +9,8 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Warn
-from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, describe, has_others, look_around
-from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
-from entrez_kit.relationships.links import follow
+from entrez_kit.relationships.fallback import fetch_from_europepmc, read_cited_articles
+from entrez_kit.relationships.links import fetch_links
 from entrez_kit.relationships.models import (
     MAX_BUDGET,
     MAX_VIA,
@@ -21,18 +20,26 @@ from entrez_kit.relationships.models import (
     RelationshipsRequest,
     Snowball,
 )
+from entrez_kit.relationships.related_articles import (
+    QUEUE_FULL,
+    RELATION_LABELS,
+    RelatedArticles,
+    describe,
+    find_related,
+    has_others,
+)
 from entrez_kit.services import Services
 
 BATCH: Final = 50
-"""Articles per ELink request; the links of so many well-known ones already are megabytes."""
+"""Articles per ELink request. The links of 50 much-cited articles are megabytes."""
 EVERYTHING: Final = 9_999
 MAX_FAILED: Final = 2
-"""After so many requests in a row without any answer the rest is not tried: the service is down."""
+"""After this number of consecutive failed requests the service is considered unavailable."""
 
 
 @dataclass(slots=True)
 class Member:
-    """An article of the network: how far from the start, and the articles that lead to it, in the order they did."""
+    """An article of the network: its distance from the source, and the articles that link to it."""
 
     article: RelatedArticle
     depth: int
@@ -41,15 +48,15 @@ class Member:
 
 @dataclass(slots=True)
 class Network:
-    """Everything found so far, by PMID (or, outside PubMed, by whatever names the work)."""
+    """The articles found, by PMID; a work outside PubMed has another key."""
 
     source: str
     nodes: dict[str, Member] = field(default_factory=dict)
 
     def add(self, parent: str, articles: Iterable[RelatedArticle], depth: int) -> None:
-        """Note that articles are linked to one; those known already gain a way that leads to them."""
+        """Add the articles that `parent` links to; if an article is present already, add `parent` to its sources."""
         for article in articles:
-            key = article.pmid or _outside(article)
+            key = article.pmid or _key_outside_pubmed(article)
             if key is None or key == self.source:
                 continue
             node = self.nodes.get(key)
@@ -58,46 +65,46 @@ class Network:
             else:
                 node.via.setdefault(parent)
 
-    def ranked(self, nodes: Iterable[Member] | None = None) -> list[Member]:
-        """Return nodes by how many articles lead to them; then by distance, then in the order they were found."""
+    def rank(self, nodes: Iterable[Member] | None = None) -> list[Member]:
+        """Sort articles by how many articles link to them, then by distance; otherwise the order stays."""
         return sorted(self.nodes.values() if nodes is None else nodes, key=lambda node: (-len(node.via), node.depth))
 
-    def level(self, depth: int) -> list[str]:
-        """Return the PMIDs at a distance, the best connected first: what a small budget reaches should matter most."""
-        nodes = self.ranked(node for node in self.nodes.values() if node.depth == depth)
+    def list_level(self, depth: int) -> list[str]:
+        """Return the PMIDs at a distance, the best connected first, so that a small budget covers these."""
+        nodes = self.rank(node for node in self.nodes.values() if node.depth == depth)
         return [node.article.pmid for node in nodes if node.article.pmid]
 
 
-def _outside(article: RelatedArticle) -> str | None:
-    """Return a key for a work that PubMed does not have."""
+def _key_outside_pubmed(article: RelatedArticle) -> str | None:
+    """Return a key for a work that is not in PubMed."""
     if article.epmc_source and article.epmc_id:
         return f"{article.epmc_source}:{article.epmc_id}"
     return (article.doi or "").lower() or article.pmcid or article.citation or article.title
 
 
-def roll(services: Services, relation: Relation, request: RelationshipsRequest) -> Around:
-    """Collect the network around an article and rank it by how many of its articles lead to each.
+def collect_network(services: Services, relation: Relation, request: RelationshipsRequest) -> RelatedArticles:
+    """Collect the network around an article and rank its articles by how many others link to them.
 
     Raises:
-        EntityNotFound: there is no such article.
-        UpstreamError: nobody answered about the article itself.
+        EntityNotFound: the article does not exist.
+        UpstreamError: no source answered for the article itself.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
     source = request.source_pmid
-    describe(services, source, ())  # before anything is spent on links that NCBI made up
-    start = look_around(services, relation, source, EVERYTHING)
+    describe(services, source, ())  # NCBI returns links for PMIDs that never existed, so verify the source first
+    start = find_related(services, relation, source, EVERYTHING)
     network = Network(source)
     network.add(source, start.articles, 1)
-    walk = _Walk(services, relation, network, request.budget, start.requests)
+    walk = _Expansion(services, relation, network, request.budget, start.requests)
     walk.provenances.add(start.provenance)
     followed, not_followed = [1], [0]
     for depth in range(2, request.depth + 1):
-        level = network.level(depth - 1)
+        level = network.list_level(depth - 1)
         done = walk.step(level, depth)
         followed.append(done)
         not_followed.append(len(level) - done)
-    ranked = network.ranked()
-    return Around(
+    ranked = network.rank()
+    return RelatedArticles(
         articles=[
             node.article.model_copy(
                 update={"depth": node.depth, "source_count": len(node.via), "via": list(node.via)[:MAX_VIA]}
@@ -114,8 +121,8 @@ def roll(services: Services, relation: Relation, request: RelationshipsRequest) 
 
 
 @dataclass(slots=True)
-class _Walk:
-    """The steps after the first: what was spent, what failed, and what was left for lack of budget."""
+class _Expansion:
+    """The steps after the first: the requests sent, the failures, and the articles that the budget did not cover."""
 
     services: Services
     relation: Relation
@@ -130,9 +137,9 @@ class _Walk:
     failed_in_a_row: int = 0
 
     def step(self, pmids: list[str], depth: int) -> int:
-        """Follow the links of the articles at one distance; return of how many they are known.
+        """Follow the links of the articles at one distance; return how many articles were followed.
 
-        Europe PMC takes one article at a time; it is asked for all that is left where NCBI does not answer.
+        If NCBI does not answer, Europe PMC serves the remaining articles, one article a request.
         """
         known, total = 0, self.passed + len(pmids)
         size = 1 if self.ncbi_is_down else BATCH
@@ -140,7 +147,7 @@ class _Walk:
         while waiting:
             left = [pmid for batch in waiting for pmid in batch]
             tracing.step(total - len(left), total)
-            if self._spent():
+            if self._is_budget_spent():
                 self.cut += len(left)
                 break
             if self.failed_in_a_row >= MAX_FAILED:
@@ -149,7 +156,11 @@ class _Walk:
             batch = waiting.popleft()
             self.requests += 1
             try:
-                known += self._from_europepmc(batch[0], depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
+                known += (
+                    self._follow_with_europepmc(batch[0], depth)
+                    if self.ncbi_is_down
+                    else self._follow_with_ncbi(batch, depth)
+                )
                 self.failed_in_a_row = 0
             except (UpstreamError, RateLimited, NotConfigured) as exc:
                 if exc.reason == "too_large" and len(batch) > 1:
@@ -165,27 +176,27 @@ class _Walk:
         tracing.step(total, total)
         return known
 
-    def _spent(self) -> bool:
+    def _is_budget_spent(self) -> bool:
         return self.requests >= self.budget
 
-    def _from_ncbi(self, batch: list[str], depth: int) -> int:
-        found = follow(self.services, self.relation, batch).links
+    def _follow_with_ncbi(self, batch: list[str], depth: int) -> int:
+        found = fetch_links(self.services, self.relation, batch).links
         for pmid in batch:
             if pmid not in found:
-                self.unanswered[pmid] = UpstreamError(f"NCBI left PMID {pmid} out of its answer about links.")
+                self.unanswered[pmid] = UpstreamError(f"NCBI's ELink reply does not contain PMID {pmid}.")
             self.network.add(
                 pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in found.get(pmid, ())), depth
             )
-        self._from_records([pmid for pmid in batch if pmid in found and not found[pmid]], depth)
+        self._follow_with_records([pmid for pmid in batch if pmid in found and not found[pmid]], depth)
         return len(found)
 
-    def _from_records(self, pmids: list[str], depth: int) -> None:
-        """Read the reference lists of articles without links of NCBI's out of their records, all in one request."""
-        if self.relation != "pubmed_references" or not pmids or self._spent():
+    def _follow_with_records(self, pmids: list[str], depth: int) -> None:
+        """Read the reference lists in the records of articles without NCBI links, with one request."""
+        if self.relation != "pubmed_references" or not pmids or self._is_budget_spent():
             return
         self.requests += 1
         try:
-            cited = cited_in_records(self.services, pmids)
+            cited = read_cited_articles(self.services, pmids)
         except (UpstreamError, RateLimited) as exc:
             self.unanswered |= dict.fromkeys(pmids, exc)
             return
@@ -194,38 +205,39 @@ class _Walk:
             if articles:
                 self.provenances.add("pubmed_record")
 
-    def _from_europepmc(self, pmid: str, depth: int) -> int:
-        articles, _, requests = from_europepmc(self.services, self.relation, pmid, EVERYTHING)
+    def _follow_with_europepmc(self, pmid: str, depth: int) -> int:
+        articles, _, requests = fetch_from_europepmc(self.services, self.relation, pmid, EVERYTHING)
         self.requests += requests - 1
         self.provenances.add("europepmc")
         self.network.add(pmid, articles, depth)
         return 1
 
     def warnings(self) -> list[Warn]:
-        """Say what is missing, and why."""
+        """Return warnings that name the missing links and the reasons."""
         warnings = []
         if self.ncbi_is_down:
-            message = "NCBI's links stopped answering; Europe PMC was asked for the rest, one article at a time."
+            message = "NCBI's ELink stopped answering. The other links come from Europe PMC, one article a request."
             warnings.append(Warn(code="from_europepmc", message=message))
         if self.cut:
             more = min(MAX_BUDGET, self.requests + -(-self.cut // (1 if self.ncbi_is_down else BATCH)))
             advice = (
-                FrontendText(Argument("budget", more), " would follow them")
+                FrontendText("Use ", Argument("budget", more), " to follow them")
                 if more > self.budget
-                else "it cannot be larger"
+                else "A larger budget is not possible"
             )
             message = FrontendText(
-                f"The budget of requests ({self.budget}) is spent: the {WORDS[self.relation]} of {_counted(self.cut)} "
-                "were not asked for, the best connected came first; ",
+                f"The budget of {self.budget} requests is spent. The {RELATION_LABELS[self.relation]} of "
+                f"{_format_count(self.cut)} were not requested; the best connected articles came first. ",
                 *(advice, "."),
             )
             warnings.append(Warn(code="budget_spent", message=message))
         if self.unanswered:
             first = next(iter(self.unanswered.values()))
-            message = f"No answer about the {WORDS[self.relation]} of {_counted(len(self.unanswered))}: {first.message}"
+            count = _format_count(len(self.unanswered))
+            message = f"The {RELATION_LABELS[self.relation]} of {count} are unknown: {first.message}"
             warnings.append(Warn(code="links_incomplete", message=message))
         return warnings
 
 
-def _counted(articles: int) -> str:
+def _format_count(articles: int) -> str:
     return "1 article" if articles == 1 else f"{articles:,} articles"

@@ -134,7 +134,7 @@ def test_a_snowball_can_be_interrupted(
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(snowball, "follow", interrupted)
+    monkeypatch.setattr(snowball, "fetch_links", interrupted)
     done = cli("related", "99000001", "--depth", "2")
 
     assert (done.status, done.out) == (130, "")

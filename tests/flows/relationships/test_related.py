@@ -16,7 +16,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.relationships.fallback import read_page
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
-from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, full_name
+from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, to_full_name
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -60,7 +60,7 @@ def sent(sandbox: Sandbox) -> list[str]:
     ],
 )
 def test_short_names_of_relations_are_understood(given: str, meant: str) -> None:
-    assert RelationshipsRequest(source_pmid="1", relationship_type=full_name(given)).relationship_type == meant
+    assert RelationshipsRequest(source_pmid="1", relationship_type=to_full_name(given)).relationship_type == meant
     assert RELATIONSHIPS.build({"sourcePmid": "1", "relationshipType": given}).relationship_type == meant
 
 
@@ -246,9 +246,9 @@ def test_citing_articles_europe_pmc_knows_are_passed_on_page_by_page(sandbox: Sa
 @pytest.mark.parametrize(
     ("relation", "code", "words"),
     [
-        ("similar", "no_similar_articles", "computes them some days after"),
-        ("citedin", "no_citing_articles", "known to NCBI or Europe PMC"),
-        ("references", "no_references", "known to NCBI, the PubMed record itself or Europe PMC"),
+        ("similar", "no_similar_articles", "some days after"),
+        ("citedin", "no_citing_articles", "in NCBI or Europe PMC"),
+        ("references", "no_references", "in NCBI, the PubMed record itself or Europe PMC"),
     ],
 )
 def test_an_article_without_links_says_why(
@@ -287,7 +287,7 @@ def test_europe_pmc_out_of_order_leaves_the_answer_incomplete(sandbox: Sandbox, 
 
 
 def wedged(monkeypatch: pytest.MonkeyPatch, milliseconds: int) -> None:
-    monkeypatch.setattr("entrez_kit.relationships.around.SCORES_DEADLINE_MS", milliseconds)
+    monkeypatch.setattr("entrez_kit.relationships.related_articles.SCORES_DEADLINE_MS", milliseconds)
 
 
 def test_scores_that_never_come_are_given_up_within_their_own_time(
@@ -440,7 +440,7 @@ def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
     assert error is not None
     assert error.details["partial"] is True
     missing = " ".join(problem["message"] for problem in error.details["missing"])
-    assert "no marks of retraction for PMID 99000031, 99000005" in missing
+    assert "retraction notices are missing for PMID 99000031, 99000005" in missing
 
 
 def test_faults_on_the_way_change_nothing(kit_for: KitFor, sandbox: Sandbox) -> None:

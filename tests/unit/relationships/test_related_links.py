@@ -9,9 +9,9 @@ from recordings import enough
 from relations_bench import elink, group, linkset
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.relationships.around import scored
-from entrez_kit.relationships.links import LINK_NAMES, Linked, read_links
+from entrez_kit.relationships.links import LINK_NAMES, LinkedArticle, read_links
 from entrez_kit.relationships.models import Relation
+from entrez_kit.relationships.related_articles import normalize_scores
 
 RELATIONS: tuple[Relation, ...] = ("pubmed_similar_articles", "pubmed_citedin", "pubmed_references")
 SIMILAR: Relation = "pubmed_similar_articles"
@@ -50,8 +50,8 @@ def test_recorded_scores_are_those_of_similar_articles_alone(real_data: Path) ->
     content = (real_data / "elink" / "elink-json__sample-3.xml").read_bytes()
 
     assert read_links(content, SIMILAR, ["20210808"])["20210808"] == [
-        Linked("15876306", 75133399),
-        Linked("15466689", 66865452),
+        LinkedArticle("15876306", 75133399),
+        LinkedArticle("15466689", 66865452),
     ]
     # The "score" of citing articles is the number of the article itself.
     assert re.findall(rb"<Score>20210808</Score>", content)
@@ -78,13 +78,13 @@ def test_only_the_kind_asked_for_counts() -> None:
         )
     )
 
-    assert read_links(content, SIMILAR, ["7"]) == {"7": [Linked("10"), Linked("11"), Linked("13")]}
+    assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10"), LinkedArticle("11"), LinkedArticle("13")]}
 
 
 def test_the_article_itself_and_zeros_are_left_out() -> None:
     content = elink(linkset("7", group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
 
-    assert read_links(content, SIMILAR, ["7"]) == {"7": [Linked("10", 50)]}
+    assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10", 50)]}
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
     )
     found = read_links(content, "pubmed_references", ["1", "2", "3", "4"])
 
-    assert found == {"3": [Linked("30")], "1": [Linked("10"), Linked("11")], "2": []}
+    assert found == {"3": [LinkedArticle("30")], "1": [LinkedArticle("10"), LinkedArticle("11")], "2": []}
     assert "4" not in found  # nobody answered about it, which is not the same as no links
 
 
@@ -133,7 +133,7 @@ def test_an_error_in_a_link_set_is_a_failure_and_not_no_links(error: str) -> Non
     partly = read_links(
         elink(linkset("1", error=error), linkset("2", group("pubmed_pubmed", "5"))), SIMILAR, ["1", "2"]
     )
-    assert partly == {"2": [Linked("5")]}
+    assert partly == {"2": [LinkedArticle("5")]}
 
 
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"<eLinkResult>", b"<eSearchResult/>", b"{}"])
@@ -143,9 +143,11 @@ def test_what_is_no_elink_reply_is_a_failure(content: bytes) -> None:
 
 
 def test_scores_become_the_part_of_the_highest() -> None:
-    shown = scored([Linked("1", 80), Linked("2", 40), Linked("3", 20), Linked("4")])
+    shown = normalize_scores(
+        [LinkedArticle("1", 80), LinkedArticle("2", 40), LinkedArticle("3", 20), LinkedArticle("4")]
+    )
 
     assert [(article.score, article.raw_score) for article in shown] == [(1.0, 80), (0.5, 40), (0.25, 20), (None, None)]
-    assert [article.score for article in scored([Linked("1"), Linked("2")])] == [None, None]
-    assert [article.score for article in scored([Linked("1", 0)])] == [None]
-    assert scored([]) == []
+    assert [article.score for article in normalize_scores([LinkedArticle("1"), LinkedArticle("2")])] == [None, None]
+    assert [article.score for article in normalize_scores([LinkedArticle("1", 0)])] == [None]
+    assert normalize_scores([]) == []

@@ -31,7 +31,7 @@ from entrez_kit.base.settings import EUTILS_URL, Settings
 from entrez_kit.fulltext.article_lookup import ArticleLookup
 from entrez_kit.fulltext.tiers import _is_article, _read_article
 from entrez_kit.pubmed.citation_matcher import CONTROL, Citation, ask_matcher
-from entrez_kit.relationships.links import follow
+from entrez_kit.relationships.links import fetch_links
 from entrez_kit.services import Services
 from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.services.pmc_cloud import PmcOpenData
@@ -340,7 +340,7 @@ def europepmc_text(services: Services) -> object:
         (bucket_text, b"<pmc-articleset><p>none</p></pmc-articleset>", jats("PMC1")),
         (europepmc_text, jats("PMC2"), jats("PMC1")),
         (europepmc_text, b"<pmc-articleset><p>none</p></pmc-articleset>", jats("PMC1")),
-        (lambda s: follow(s, "pubmed_similar_articles", ["1", "2"]), linked("1"), linked("1", "2")),
+        (lambda s: fetch_links(s, "pubmed_similar_articles", ["1", "2"]), linked("1"), linked("1", "2")),
         (
             lambda s: s.europepmc.search(query="x", page_size=2),
             page(2, HIT),
