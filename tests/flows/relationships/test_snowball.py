@@ -108,7 +108,7 @@ def test_a_budget_that_is_spent_says_what_was_left_and_what_would_do() -> None:
 
     assert [len(ids) for ids in services.asked] == [1, BATCH]
     assert codes(result) == ["budget_spent"]
-    assert f"the citing articles of {2 * BATCH} articles were not requested" in result.warnings[0].message
+    assert f"citing articles of {2 * BATCH} articles were not requested" in result.warnings[0].message
     assert "budget=4" in result.warnings[0].message
     assert result.snowball is not None
     assert (result.snowball.followed, result.snowball.not_followed) == ([1, BATCH], [0, 2 * BATCH])
@@ -134,7 +134,7 @@ def test_batches_without_an_answer_leave_the_result_incomplete() -> None:
 
     assert len(services.asked) == 3  # after two failures in a row the service counts as down
     assert codes(result) == ["links_incomplete"]
-    assert f"{5 * BATCH:,} articles: out of order" in result.warnings[0].message
+    assert f"{5 * BATCH:,} articles are unknown: out of order" in result.warnings[0].message
     assert isinstance(missing_error, UpstreamError)
     assert missing_error.details["partial"] is True
     assert result.retrieved_count == len(first)
