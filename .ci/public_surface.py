@@ -163,9 +163,10 @@ def _errors() -> Iterator[Fact]:
 
 
 def _settings() -> Iterator[Fact]:
-    from entrez_kit.base.settings import FORMATS, SETTINGS, default_of
+    from entrez_kit.base.output_formats import FORMATS
+    from entrez_kit.base.settings import SETTINGS, default_of
 
-    yield from (("formats", name) for name in FORMATS)
+    yield from (("formats", one.name) for one in FORMATS if one.can_be_default)
     for setting in SETTINGS:
         subject = f"setting {setting.name}"
         yield subject, setting.kind

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.output_formats import Family
 
 from ._output import (
     Ended,
@@ -291,7 +292,7 @@ def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
 
 
 def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
-    return [name for name in formats_of(ctx.command) if name.startswith(incomplete)]
+    return [one.name for one in formats_of(ctx.command) if one.name.startswith(incomplete)]
 
 
 def _flag(
@@ -348,18 +349,20 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         command.no_args_is_help = False  # a missing command is an error like others; _app shows the help then
     for inner in (below or {}).values() if below_too else ():
         add_common_options(inner)
+    known = formats_of(command)
     taken = {option for parameter in command.params for option in parameter.opts}
     for parameter in map(copy, _common_parameters()):
         if taken.intersection(parameter.opts):
             continue
         if below is not None and parameter.rich_help_panel == OUTPUT:
             parameter.hidden = True  # accepted before the name too, but explained where it matters
-        if parameter.name == "count" and below is None and "count" not in formats_of(command):
+        if parameter.name == "count" and below is None and not any(one.family is Family.COUNT for one in known):
             continue
         if parameter.name == "format":
-            parameter.help = parameter.help.format(formats=", ".join(formats_of(command)))
+            parameter.help = parameter.help.format(formats=", ".join(one.name for one in known))
         if parameter.name == "output":
-            parameter.help = parameter.help.format(ids=" (.txt: ids)" if "ids" in formats_of(command) else "")
+            lists_ids = any(one.family is Family.IDS for one in known)
+            parameter.help = parameter.help.format(ids=" (.txt: ids)" if lists_ids else "")
         command.params.append(parameter)
     help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_NAMES))
     for parameter in (*command.params, help_option):

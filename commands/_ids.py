@@ -1,9 +1,9 @@
-"""What commands over many ids have in common: reading them, and the lines of jsonl for those that came to nothing."""
+"""Commands over many ids: read the ids, and write a line of jsonl for each id without a result."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import typer
 
@@ -17,7 +17,7 @@ from ._formats import View
 from ._formats.fields import Record
 from ._formats.writer import Failed
 from ._input import Known, read_ids
-from ._pipeline import counted, note, plan, run
+from ._pipeline import build_request, counted, note, plan, run
 from ._state import STDIN, Terminal, is_terminal
 
 Res = TypeVar("Res", bound=Result)
@@ -32,14 +32,9 @@ CODES: Final = {
 ONE_REQUEST: Final = 200
 """Up to so many ids there is nothing to watch."""
 
-InputFiles = Annotated[
-    list[Path] | None,
-    typer.Option("-i", "--input", metavar="FILE", help="File of ids: text, JSON lines or a table. May be repeated."),
-]
-
 
 def failed(given: str, status: str, message: str | None, *, code: str | None = None, **more: Any) -> Failed:
-    """Return the line of jsonl for an input that came to nothing."""
+    """Return the line of jsonl for an input without a result."""
     extra = {name: value for name, value in more.items() if value}
     error = {"code": code or CODES[status], "message": message or ""}
     return Failed(input=given, status=status, error=error, **extra)
@@ -105,7 +100,7 @@ def _of_several(one: View[Res], field: str) -> View[PerInputResult]:
             yield failed_input(item)
             return
         source = getattr(item.result, field, item.input)  # a PMID, where a DOI was given
-        yield from ({field: source, **record} for record in one.records(item.result))
+        yield from ({field: source, **record} for record in (one.rows or one.records)(item.result))
 
     def ids(item: PerInputAnswer[Res]) -> Iterator[str]:
         """Yield the ids of an answer that no answer before it had."""
@@ -152,41 +147,44 @@ def run_each(
     operation: Operation[Any, Res],
     field: str,
     ids: Sequence[str],
-    arguments: Mapping[str, Any],
+    options: Mapping[str, Any],
     view: View[Res],
     *,
     left_out: Callable[[Res], int],
     more: str,
     afterwards: Callable[[Res], Any] | None = None,
 ) -> None:
-    """Run an operation for one id, or for each of several: then every record says from which id it comes.
+    """Run an operation for one id, or for each of several ids. With several, every record names its id.
 
     Args:
         ctx: the command's context.
-        operation: has a single answer.
-        field: the argument that is an id; what records call it, too.
-        ids: as they were read.
-        arguments: the others.
+        operation: an operation with a single answer.
+        field: the argument that is an id, and the name of the id in records.
+        ids: the ids.
+        options: the other arguments.
         view: how a single answer is shown.
-        left_out: how much there is beyond what an answer lists.
+        left_out: returns how many results an answer does not list.
         more: the option that lists more.
-        afterwards: prints remarks about a single answer.
+        afterwards: prints notes about a single answer.
     """
     label = "Following links"
     if len(ids) == 1:
-        run(ctx, operation, {**arguments, field: ids[0]}, view, label=label, afterwards=afterwards)
+        request = build_request(ctx, operation, {**options, field: ids[0]})
+        finish = None if afterwards is None else lambda answer: afterwards(answer.result)
+        run(ctx, operation, request, view, label=label, afterwards=finish)
         return
 
-    def remarks(said: PerInput[Res] | PerInputResult) -> None:
-        results = said.results if isinstance(said, PerInputResult) else [one.result for one in said.answers.values()]
+    def remarks(said: PerInput[Res]) -> None:
+        results = [one.result for one in said.answers.values()]
         cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
-        if cut and not plan(ctx).says_total:
+        if cut and not plan(ctx).format.has_total:
             note(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
 
+    several = per_input(operation, field)
     run(
         ctx,
-        per_input(operation, field),
-        {"inputs": list(ids), "arguments": arguments},
+        several,
+        build_request(ctx, several, {"inputs": list(ids), "arguments": dict(options)}),
         _of_several(view, field),
         label=label,
         afterwards=remarks,

@@ -1,8 +1,8 @@
-"""The parameters of a command: fields of a request, each declared by what differs from the request's own declaration.
+"""The parameters of a command: fields of a request, each declared by its differences from the request's declaration.
 
-``@asks(OPERATION, argument("query", "QUERY"), option("offset"), ...)`` gives a command a parameter for each field; its
-type, default and description are those of the request, so that the help says what the contract says. The command is
-called with what was asked for as a dictionary, ready to be a request.
+``@request_options(OPERATION, argument("query", "QUERY"), option("offset"), ...)`` gives a command a parameter for each
+field. Type, default and description are those of the request, so the help says the same as the contract. The command
+gets the validated ``request``. A command that makes its request itself gets the values as ``options`` instead.
 """
 
 import inspect
@@ -10,15 +10,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_origin
 
 import typer
 
 from entrez_kit.core.model import Request, describe_field, types_in
 from entrez_kit.core.operation import Operation
 
+from ._pipeline import build_request, plan
+
+if TYPE_CHECKING:
+    from ._input import Known
+
+InputFiles = Annotated[
+    list[Path] | None,
+    typer.Option("-i", "--input", metavar="FILE", help="File of ids: text, JSON lines or a table. May be repeated."),
+]
+
 _THE_REQUESTS: Final = object()
-"""Stands for the default that the request has."""
+"""The default of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +36,19 @@ class Parameter:
     """A field of a request as a parameter of a command.
 
     Args:
-        path: the field; ``date_range.min_date`` goes deeper.
-        names: what the option is called; an argument has none.
-        metavar: what stands for its value.
-        help: what is said in place of the field's description.
-        more: what is said behind it.
-        panel: where it stands in the help.
-        words: what its value is completed to; the request says what is wrong with another.
-        kind: what typer reads, where the field says too little.
-        default: what it is unless given, where the request says otherwise.
+        path: the field; ``date_range.min_date`` is a field of a field.
+        names: the names of the option; an argument has none.
+        metavar: the placeholder of the value in the help.
+        help: replaces the field's description.
+        more: follows the description.
+        panel: the section of the help.
+        words: completions of the value; the request rejects other values.
+        kind: the type that typer reads, if the field's type does not say it.
+        default: replaces the default of the request.
         joined: whether several words are one text, so that a query needs no quotes.
+        convert: turns the value from the command line into the value of the field.
+        read: reads ids from the command line, standard input and files; called with the context, the words, the
+            files and the other values.
     """
 
     path: str
@@ -48,6 +61,8 @@ class Parameter:
     kind: Any = None
     default: Any = _THE_REQUESTS
     joined: bool = False
+    convert: Callable[[Any], Any] | None = None
+    read: Callable[[typer.Context, Any, Any, dict[str, Any]], list[str] | None] | None = None
 
     @property
     def name(self) -> str:
@@ -95,37 +110,70 @@ def argument(path: str, metavar: str, **differing: Any) -> Parameter:
     return Parameter(path=path, metavar=metavar, **differing)
 
 
+def ids_argument(
+    path: str,
+    help: str = "",
+    *,
+    more: str = "",
+    known: "Callable[[dict[str, Any]], Known] | None" = None,
+    unless: tuple[str, ...] = (),
+    **words: Any,
+) -> Parameter:
+    """Return the argument for a list of ids, which also come from standard input and from the files of ``-i``.
+
+    Args:
+        path: the field.
+        help: replaces the field's description.
+        more: follows the description.
+        known: returns the function that tells an id from a word of text, from the other values.
+        unless: options that replace the ids.
+        words: arguments of ``read_inputs``.
+    """
+
+    def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
+        if not typed and not files and any(values.get(name) for name in unless):
+            return None
+        from ._ids import read_inputs  # a search needs no ids
+
+        tell = known(values) if known is not None else None
+        return read_inputs(ctx, typed, files, **{"field": path, "known": tell, **words})
+
+    return Parameter(path=path, metavar="ID...", help=help, more=more, read=read)
+
+
 def request_options(
     source: Operation[Any, Any] | type[Request], *parameters: Parameter | str
 ) -> Callable[[Callable[..., None]], Any]:
-    """Give a command a parameter for each field it asks for, in this order, and call it with their values.
+    """Give a command a parameter for each field, in this order, and call it with the request.
 
     Args:
-        source: whose fields: a request, or the operation that has it.
-        parameters: fields; a name alone is a parameter of the command's own, those that are not named come last.
+        source: the operation, or the model of which the command gets the values.
+        parameters: fields; a name alone is a parameter of the command itself. Those without a name here come last.
     """
-    request = source.request if isinstance(source, Operation) else source
-    asked = [one for one in parameters if isinstance(one, Parameter)]
+    model = source.request if isinstance(source, Operation) else source
+    declared = [one for one in parameters if isinstance(one, Parameter)]
 
     def declare(function: Callable[..., None]) -> Any:
         own = dict(inspect.signature(function).parameters)
-        own.pop("asked")
+        given_as = next(name for name in ("request", "options") if name in own)
+        del own[given_as]
+        if any(one.read for one in declared):
+            own["input"] = inspect.Parameter(
+                "input", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=InputFiles
+            )
         made = [own.pop("ctx")]
-        made += [own.pop(one) if isinstance(one, str) else one.parameter(request) for one in parameters]
+        made += [own.pop(one) if isinstance(one, str) else one.parameter(model) for one in parameters]
 
         @wraps(function)
         def command(**given: Any) -> None:
-            values: dict[str, Any] = {}
-            for one in asked:
-                value = given.pop(one.name)
-                group = one.path.rpartition(".")[0]
-                if isinstance(value, Path):
-                    value = str(value)
-                if not group:
-                    values[one.name] = " ".join(value) if one.joined and value is not None else value
-                elif value != _field(request, one.path).default:
-                    values.setdefault(group, {})[one.name] = value
-            function(asked=values, **given)
+            ctx = given["ctx"]
+            plan(ctx)  # a format that the command lacks is reported before anything is read
+            values = _values(ctx, model, declared, given)
+            request: Any = values
+            if given_as == "request":
+                assert isinstance(source, Operation), "a command gets the request of an operation"
+                request = build_request(ctx, source, values)
+            function(**given, **{given_as: request})
 
         signature = inspect.Signature(
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*made, *own.values())]
@@ -134,6 +182,28 @@ def request_options(
         return command
 
     return declare
+
+
+def _values(ctx: typer.Context, model: Any, declared: list[Parameter], given: dict[str, Any]) -> dict[str, Any]:
+    """Take the values of fields out of the values that typer read, and return them as fields of the request."""
+    values: dict[str, Any] = {}
+    for one in declared:
+        value = given.pop(one.name)
+        group = one.path.rpartition(".")[0]
+        if isinstance(value, Path):
+            value = str(value)
+        if one.joined and value is not None:
+            value = " ".join(value)
+        if one.convert is not None and value is not None:
+            value = one.convert(value)
+        if not group:
+            values[one.name] = value
+        elif value != _field(model, one.path).default:
+            values.setdefault(group, {})[one.name] = value
+    for one in declared:
+        if one.read is not None:
+            values[one.name] = one.read(ctx, values[one.name], given.pop("input"), values)
+    return values
 
 
 def _field(model: Any, path: str) -> Any:

@@ -188,7 +188,7 @@ def cannot_write(name: str, exc: OSError) -> StoreError:
 
 
 class ReaderGone(BaseException):
-    """Whoever read our standard output has left (``| head``); not an error, and never to be caught as one."""
+    """Whoever read our standard output has left (``| head``); not an error, and never to be run_catching as one."""
 
 
 class Ended(BaseException):

@@ -1,46 +1,34 @@
-"""The one way an operation runs in a terminal: outcomes, a writer, the exit status; and a document of a command's own.
+"""Run an operation in a terminal: outcomes, a writer, the exit status. Or print a document that a command made.
 
 A command takes a ``typer.Context`` as ``ctx`` and calls ``run`` (an operation) or ``emit`` (its own document). Data
-goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A command fails by raising an
-``EntrezKitError`` and ends with another status than 0 by raising ``typer.Exit(status)``: ``_app.main`` does the rest.
-``@accepts(...)`` above a command declares its formats where they are others than table and json.
+goes to stdout or to the file of ``-o``; ``note`` and ``warn`` write to stderr. A command fails by raising an
+``EntrezKitError``, and ends with another status than 0 by raising ``typer.Exit(status)``: ``_app.main`` reports both.
+``@formats(...)`` above a command declares its formats, if it has more than tables and documents.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import typer
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Execution, Operation, Outcomes, SingleOutcome, SummarizedOutcomes, run_catching
+from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
-from ._formats import View, show_with, writer_for
+from ._formats import Job, View, lazy_view, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
-from ._formats.writer import Writer
+from ._formats.writer import Texts, Writer
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, accepts, options_of
+from ._state import Plan, State, formats, options_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = [
-    "View",
-    "accepts",
-    "counted",
-    "emit",
-    "note",
-    "plan",
-    "run",
-    "show_with",
-    "state",
-    "warn",
-    "whole",
-]
+__all__ = ["Family", "View", "counted", "emit", "formats", "lazy_view", "note", "plan", "run", "state", "warn"]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
@@ -133,19 +121,21 @@ def advise(ctx: typer.Context, records: int) -> None:
 def emit(
     ctx: typer.Context,
     document: Any,
-    table: "Callable[[], RenderableType]",
+    table: "Callable[[], RenderableType] | None" = None,
     *,
     records: Sequence[Mapping[str, Any]] | None = None,
     page: Callable[[Record], str] | None = None,
+    text: str | None = None,
 ) -> None:
-    """Print a document that a command made itself, in the format the user wants.
+    """Print a document that a command made itself, in the selected format.
 
     Args:
         ctx: the command's context.
-        document: a mapping, a list of mappings, or a model; what json prints.
-        table: makes what a terminal shows; called only for the table format.
+        document: a mapping, a list of mappings, or a model; JSON and YAML print it.
+        table: renders the document for a terminal; called only for that format. Without it a terminal shows the text.
         records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
-        page: one record in Markdown, for commands that accept md.
+        page: one record in Markdown, for commands with pages.
+        text: the document as text or as Markdown, for commands with the format text, or with pages of one text.
 
     Raises:
         InvalidInput: --fields names something the document does not have.
@@ -154,141 +144,135 @@ def emit(
     data = as_data(document)
     listed = data if isinstance(data, list) else [data]
     rows = listed if records is None else [as_data(row) for row in records]
-    shape = DocumentPaths(sample=listed if made.format == "json" else rows)
+    paths = DocumentPaths(sample=rows)
+    whole_text = "" if text is None else text if text.endswith("\n") else f"{text}\n"
+    names = () if text is None else ("text", "md") if table is not None else ("text", "md", "table")
     view: View[Any] = View(
-        table=lambda document, console: table(),
+        table=lambda document, console: table() if table is not None else "",
         records=lambda document: rows,
-        columns={name: partial(values_at, path=name) for name in shape.names()},
+        columns={name: partial(values_at, path=name) for name in paths.names()},
         records_key="",
+        record_model=paths,
         page=page,
+        writers=dict.fromkeys(names, lambda sink: Texts(sink, lambda _: [whole_text])),
     )
     with Sink(made.target) as sink:
-        _print(writer_for(made, view, shape, sink, state(ctx)), data)
+        _print(writer_for(Job(made, view, DocumentPaths(sample=listed), sink, state(ctx))), data)
     report_notices(state(ctx))
     _confirm(ctx, made)
 
 
-def print_text(
-    ctx: typer.Context, document: Any, text: str, rendered: "Callable[[], RenderableType] | None" = None
-) -> None:
-    """Print a text to read, or the document that holds it.
+def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Mapping[str, Any]) -> Req:
+    """Return the request of an operation; without validation if a list of inputs is empty, since ``run`` sends none.
 
-    A pipe gets the text itself unless json was asked for: a guide is read by people, a path by a shell.
-
-    Args:
-        ctx: the command's context.
-        document: what json prints.
-        text: what everything else prints.
-        rendered: what a terminal shows; the text itself by default.
+    Raises:
+        typer.Exit: an argument is wrong; the error was reported as the operation writes errors.
     """
-    made, flags = plan(ctx), state(ctx).flags
-    if made.format == "table" and rendered is not None:
-        emit(ctx, document, rendered)
-    elif made.format == "json" and (flags.get("json") or flags.get("format") or (made.target and made.target.suffix)):
-        emit(ctx, document, lambda: text)
-    else:
-        with Sink(made.target) as sink:
-            sink.data(text if text.endswith("\n") else f"{text}\n")
+    if any(values.get(name) == [] for name in INPUTS):
+        return cast(Req, operation.request.model_construct(**values))
+    try:
+        return operation.build(values)
+    except EntrezKitError as exc:
+        report_error(state(ctx), exc, document=operation.error_document)
+        raise typer.Exit(status_of(exc)) from None
 
 
 def run(
     ctx: typer.Context,
     operation: Operation[Req, Res],
-    arguments: Mapping[str, Any],
+    request: Req,
     view: View[Res],
     *,
     label: str = "Working",
     least: int = 0,
     begin: Callable[[int], None] | None = None,
-    idle: str = "No ids came from standard input; nothing was asked for.",
+    idle: str = "Standard input contained no ids, so no request was sent.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,
-) -> Any:
-    """Run an operation, print what it says in the format the user wants, and end with the status it deserves.
-
-    A table and JSON show the collected result; every other format takes the outcomes as they come.
+) -> Outcomes[Any] | None:
+    """Run an operation, print its outcomes in the selected format, and end with the status of the call.
 
     Args:
         ctx: the command's context.
-        operation: what to run.
-        arguments: the request's fields.
-        view: how to show the outcomes and the result.
-        label: what the progress bar says.
-        least: there is no bar where no more than this is to be done.
-        begin: called with how much there is to do, as soon as that is known.
-        idle: what to note where a list of inputs is empty. That is no failure, since a search without hits may stand
-            before us in the pipe.
-        afterwards: called with what was printed, the result or the walked outcomes; prints remarks and may return an
-            error to end with.
+        operation: the operation.
+        request: the request.
+        view: how the outcomes and the result are shown.
+        label: the text of the progress bar.
+        least: no progress bar is shown for at most so many steps.
+        begin: called with the number of steps as soon as it is known.
+        idle: the note for an empty list of inputs. That is not a failure: a search without results may come before this
+            command in the pipe.
+        afterwards: called with the outcomes after they were printed; prints notes and may return an error to end with.
 
     Returns:
-        What was printed: the result or the walked outcomes; None where there were no inputs.
+        The outcomes, which were walked; None if there were no inputs.
     """
     made = plan(ctx)
     with Sink(made.target) as sink:
-        writer = writer_for(made, view, operation.result, sink, state(ctx))
-        if any(arguments.get(name) == [] for name in INPUTS):
+        writer = writer_for(Job(made, view, operation.result, sink, state(ctx)))
+        if any(getattr(request, name, None) == [] for name in INPUTS):
             note(ctx, idle)
-            from entrez_kit.services import Services
-
-            request: Any = operation.request.model_construct(**arguments)  # which is none, for all who need an input
-            _print(writer, operation.answer(Services(state(ctx).settings), request) if writer.whole else None)
+            _print_nothing(ctx, operation, request, writer)
             return None
-        services = state(ctx).services
+        _ = state(ctx).services  # in the demo this starts the sandbox, which is not part of the call
         started = time.monotonic()
         with watching(state(ctx), label, least, begin) as end_bar:
-            call: Callable[[], Any] = partial(operation.run, services, arguments)
-            if not writer.whole:
-                call = partial(_write, ctx, operation, arguments, writer, end_bar)
-            execution = run_catching(call)
+            execution = run_catching(partial(_perform, ctx, operation, request, writer, end_bar))
         elapsed = 1000 * (time.monotonic() - started)
-        if writer.whole and execution.result is not None:
-            tell_warnings(ctx, execution.result)
-            _print(writer, execution.result)
         if found_nothing(execution):
             sink.discard()
-    said = execution.result.result if isinstance(execution.result, SingleOutcome) else execution.result
-    remark = afterwards(said) if afterwards is not None and said is not None else None
+    outcomes = execution.result
+    if (text := writer.remark()) is not None:
+        note(ctx, text)
+    remark = afterwards(outcomes) if afterwards is not None and outcomes is not None else None
     finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
-    return said
+    return outcomes
 
 
-def whole(said: Any) -> Any:
-    """Return the result of what ``run`` printed, as one or as outcomes."""
-    return said.result() if isinstance(said, SummarizedOutcomes) else said
+def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: Request, writer: Writer[Any]) -> None:
+    """Print an empty result."""
+    from entrez_kit.services import Services
+
+    _print(writer, operation.answer(Services(state(ctx).settings), request) if writer.whole else None)
 
 
 def _print(writer: Writer[Any], result: Any) -> None:
-    """Write a result as the only outcome; nothing of an absent one but what stands around."""
+    """Write a result as the only outcome; without a result only the text around outcomes."""
     writer.begin()
     if result is not None:
         writer.outcome(result)
     writer.end()
 
 
-def _write(
+def _perform(
     ctx: typer.Context,
     operation: Operation[Any, Any],
-    arguments: Mapping[str, Any],
+    request: Request,
     writer: Writer[Any],
     end_bar: Callable[[], None],
 ) -> Outcomes[Any]:
-    """Write outcomes as they come, and return them walked."""
+    """Run an operation into a writer and return its outcomes, which are walked then."""
     services = state(ctx).services
-    if not tracing.records_spans():
-        return _write_outcomes(ctx, operation.stream(services, arguments), writer, end_bar)
-    from entrez_kit.services.transport.spans import operation_span
-
-    with operation_span(operation.name, services.settings):
-        return _write_outcomes(ctx, operation.stream(services, arguments), writer, end_bar)
+    with operation.spanned(services):
+        if not writer.whole:
+            return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
+        outcomes = operation.start(services, request)
+        if writer.takes_records and outcomes.hands_over:
+            outcomes.take_record = writer.take_record
+        result = operation.document(services, request, outcomes)
+        end_bar()
+        tell_warnings(ctx, result)
+        _print(writer, result)
+        return outcomes
 
 
 def _write_outcomes(
     ctx: typer.Context, outcomes: Outcomes[Any], writer: Writer[Any], end_bar: Callable[[], None]
 ) -> Outcomes[Any]:
+    """Write outcomes as they arrive, and return them."""
     begun = False
     try:
         for outcome in outcomes:
-            if not begun:  # what fails at once writes nothing
+            if not begun:  # a call that fails at once writes nothing
                 begun = True
                 if writer.sink.isatty():
                     end_bar()

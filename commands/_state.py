@@ -16,31 +16,14 @@ import typer
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Argument, Frontend, NextCall
 from entrez_kit.base.invisible import visible
+from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
     from entrez_kit.sandbox.server import Sandbox
     from entrez_kit.services import Services
 
-PLAIN_FORMATS: Final = ("table", "json")
-"""What a command prints unless it says that it accepts more."""
-SUFFIXES: Final = {
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".xml": "xml",
-    ".nbib": "nbib",
-    ".ris": "ris",
-    ".bib": "bibtex",
-    ".parquet": "parquet",
-    ".md": "md",
-    ".html": "html",
-    ".htm": "html",
-    ".docx": "docx",
-    ".txt": "ids",
-}
+_DEFAULT_FORMATS: Final = formats_in(Family.SCREEN, Family.DOCUMENT)
 STDIN: Final = "-"
 """What stands for standard input among the words of a command."""
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -56,50 +39,52 @@ _NOWHERE: Final = "http://127.0.0.1:9"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def accepts(*formats: str) -> Callable[[Function], Function]:
-    """Declare the formats a command prints, in the order they are shown to users; table and json unless declared."""
+def formats(*families: Family, pipe: Family | None = None) -> Callable[[Function], Function]:
+    """Declare the formats of a command, in the order of the help. Without a declaration it has tables and documents.
+
+    Args:
+        families: what the command can print.
+        pipe: the family that a pipe and a file without a suffix get, if it is not the document; then the setting
+            ``format`` has no effect.
+    """
 
     def declare(function: Function) -> Function:
-        function.formats = formats  # type: ignore[attr-defined]  # read back through the command's callback
+        function.formats = formats_in(*families)  # type: ignore[attr-defined]  # read through the command's callback
+        function.pipe = pipe  # type: ignore[attr-defined]
         return function
 
     return declare
 
 
-def formats_of(command: Any) -> tuple[str, ...]:
-    """Return the formats a command accepts."""
-    return getattr(getattr(command, "callback", None), "formats", PLAIN_FORMATS)
+def formats_of(command: Any) -> tuple[Format, ...]:
+    """Return the formats of a command."""
+    return getattr(getattr(command, "callback", None), "formats", _DEFAULT_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one command is to print: a format it accepts, fields to project on, and a file or None for stdout."""
+    """How a command prints: the format, the fields, and a file or None for standard output."""
 
-    format: str
+    format: Format
     fields: tuple[str, ...] = ()
     target: Path | None = None
 
     @property
-    def says_total(self) -> bool:
-        """Whether what is printed says itself how much there is."""
-        return self.format in ("json", "count")
-
-    @property
-    def is_markdown(self) -> bool:
-        """Whether Markdown is printed, or made into a page or a document."""
-        return self.format in ("md", "html", "docx")
+    def whole(self) -> bool:
+        """Whether the output shows the collected result. A table of fields shows only records."""
+        return self.format.whole and not (self.fields and self.format.family is Family.SCREEN)
 
 
-def no_fields(made: Plan) -> None:
+def refuse_fields(plan: Plan) -> None:
     """Refuse fields for a format that has none.
 
     Raises:
         InvalidInput: --fields was given.
     """
-    if made.fields:
+    if plan.fields:
         raise InvalidInput(
-            f"--fields does not go with --format {made.format}.",
-            invalid_input=f"format={made.format}",
+            f"--fields does not go with --format {plan.format}.",
+            invalid_input=f"format={plan.format}",
             recovery_hint="Leave --fields out, or choose a format that has fields, such as jsonl.",
             details={"reason": "bad_usage"},
         )
@@ -241,12 +226,11 @@ class State:
     @property
     def for_machines(self) -> bool:
         """Whether errors go out as envelopes: with --json, and wherever stdout is no terminal."""
-        if self.plan is not None and self.plan.format == "table":
-            return False
         asked = "json" if self.flags.get("json") else self.flags.get("format")
-        if asked in ("json", "jsonl", "table"):
-            return asked != "table"
-        return not is_terminal(sys.stdout) or (self.plan is not None and self.plan.format in ("json", "jsonl"))
+        selected = self.plan.format if self.plan is not None else BY_NAME.get(asked or "")
+        if selected is not None and (selected.is_data or selected.family is Family.SCREEN):
+            return selected.is_data
+        return not is_terminal(sys.stdout)
 
     def planned(self, command: Any) -> Plan:
         """Decide the format, fields and target of a command; refuse what it cannot do before any work is done.
@@ -256,7 +240,6 @@ class State:
         """
         if self.plan is None:
             self.door = Terminal(options_of(command))
-            formats = formats_of(command)
             if self.flags.get("refresh") and self.preference("offline", False):
                 raise InvalidInput(
                     "--refresh does nothing offline: no service is asked.",
@@ -267,7 +250,7 @@ class State:
             target = self._target()
             named = ",".join(self.flags.get("fields") or ()).split(",")
             fields = tuple(name.strip() for name in named if name.strip())
-            self.plan = Plan(self._format(formats, target), fields, target)
+            self.plan = Plan(self._format(command, target), fields, target)
         return self.plan
 
     def _target(self) -> Path | None:
@@ -288,7 +271,9 @@ class State:
             )
         return path
 
-    def _format(self, formats: tuple[str, ...], target: Path | None) -> str:
+    def _format(self, command: Any, target: Path | None) -> Format:
+        """Return the format that a flag, the file's suffix or a setting selects, else the default."""
+        known, pipe = formats_of(command), getattr(getattr(command, "callback", None), "pipe", None)
         flag = self.flags.get("format")
         for short in ("json", "count"):
             if self.flags.get(short):
@@ -300,53 +285,60 @@ class State:
                     )
                 flag = short
         if flag is not None:
-            return _supported(str(flag).strip().lower(), formats, f"--format {flag}")
-        by_suffix = SUFFIXES.get(target.suffix.lower()) if target is not None else None
-        if target is not None and "text" in formats and by_suffix not in formats:
-            return "text"  # .fasta, .gb, .ris ...: the text itself, whatever it is
-        if target is not None and target.suffix.lower() in SUFFIXES:
-            return _supported(SUFFIXES[target.suffix.lower()], formats, f"a {target.suffix} file")
-        if target is not None and target.suffix and "text" not in formats:
-            raise unknown_suffix(target, formats)
-        # A preference from the environment or a file is not an order: commands that lack it print their default.
-        preferred = self.preference("format", None)
-        if preferred in formats and not (target is not None and preferred == "table"):
-            return str(preferred)
+            return _supported(str(flag).strip().lower(), known, f"--format {flag}")
+        suffix = target.suffix.lower() if target is not None else ""
+        text = next((one for one in known if one.family is Family.TEXT), None)
+        if target is not None and text is not None and BY_SUFFIX.get(suffix) not in known:
+            return text  # the text itself, whatever the suffix: .fasta, .gb
+        if target is not None and suffix in BY_SUFFIX:
+            return _supported(BY_SUFFIX[suffix].name, known, f"a {target.suffix} file")
+        if target is not None and suffix:
+            raise unknown_suffix(target, known)
+        default = [one for one in known if one.family is (pipe or Family.DOCUMENT)]
+        screen = [one for one in known if one.family is Family.SCREEN] if target is None else []
+        # The setting is not an order: a command without that format prints its default.
+        preferred = BY_NAME.get(self.preference("format", None) or "")
+        if preferred in known and pipe is None and (target is None or preferred.family is not Family.SCREEN):
+            return preferred
         if target is None and is_terminal(sys.stdout):
-            return "table" if "table" in formats else formats[0]
-        return "json" if "json" in formats else formats[0]
+            return (*screen, *known)[0]
+        return (*default, *known)[0]
 
 
 _INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(
     (".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx")
 )
-"""For what programs make of files: the format they read, and so say it."""
+"""Suffixes of other programs: the format that the program opens, and a sentence that says so."""
 
 
-def unknown_suffix(target: Path, formats: tuple[str, ...]) -> InvalidInput:
-    """Return the error for a file name that says no format, with the one that its program reads."""
-    form, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
-    instead = f"{opens} (-o {target.with_suffix('.' + form)}). " if form in formats else ""
-    known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items() if name in formats)
+def unknown_suffix(target: Path, known: tuple[Format, ...]) -> InvalidInput:
+    """Return the error for a file whose suffix selects no format, with the format that its program opens."""
+    name, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
+    instead = f"{opens} (-o {target.with_suffix('.' + name)}). " if BY_NAME.get(name) in known else ""
+    suffixes = ", ".join(f"{suffix} ({one})" for one in known for suffix in one.suffixes)
     return InvalidInput(
-        f"--output {target}: no format goes with the suffix {target.suffix}.",
+        f"--output {target}: no format has the suffix {target.suffix}.",
         invalid_input=f"output={target}",
-        recovery_hint=f"{instead}Use one of {known}, or say what to write with --format.",
-        details={"reason": "bad_usage", "supported": list(formats)},
+        recovery_hint=f"{instead}Use one of {suffixes}, or select the format with --format.",
+        details={"reason": "bad_usage", "supported": [one.name for one in known]},
     )
 
 
-def _supported(name: str, formats: tuple[str, ...], given: str) -> str:
-    if name not in formats:
-        of_records = name in ("ris", "bibtex", "csl", "nbib", "xml") and "ids" in formats and "nbib" not in formats
-        way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`." if of_records else ""
-        raise InvalidInput(
-            f"{given} is not something this command prints.",
-            invalid_input=f"format={name}",
-            recovery_hint=f"It prints {', '.join(formats)}.{way}",
-            details={"reason": "unsupported_format", "supported": list(formats)},
-        )
-    return name
+def _supported(name: str, known: tuple[Format, ...], given: str) -> Format:
+    """Return the format of this name if the command has it."""
+    selected = BY_NAME.get(name)
+    if selected is not None and selected in known:
+        return selected
+    lists_ids = any(one.family is Family.IDS for one in known) and not any(one.needs_records for one in known)
+    way = ""
+    if selected is not None and selected.needs_records and lists_ids:
+        way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
+    raise InvalidInput(
+        f"{given} is not a format of this command.",
+        invalid_input=f"format={name}",
+        recovery_hint=f"The formats are {', '.join(one.name for one in known)}.{way}",
+        details={"reason": "unsupported_format", "supported": [one.name for one in known]},
+    )
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -10,9 +10,10 @@ import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.output_formats import BY_SUFFIX
 from entrez_kit.base.settings import named_in
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.check_references import CHECK, CheckResult, InTextFinding
+from entrez_kit.references.check.check_references import CHECK, CheckResult, Checks, InTextFinding
 from entrez_kit.references.check.findings import CODES
 from entrez_kit.references.check.sources import SOURCES, named_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
@@ -23,7 +24,20 @@ from ._formats.writer import Texts
 from ._input import NOT_IDENTIFIERS, READABLE, beside, content_of, ids_in
 from ._options import option, request_options
 from ._output import Sink
-from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state, warn, whole
+from ._pipeline import (
+    Family,
+    View,
+    build_request,
+    counted,
+    formats,
+    lazy_view,
+    note,
+    plan,
+    refuse_without,
+    run,
+    state,
+    warn,
+)
 from ._state import STDIN
 from ._views.markdown import escaped, status_page
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
@@ -46,18 +60,18 @@ class _Source:
     in_text: list[InTextFinding]
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 @request_options(
     CHECK,
     "file",
-    option("sources", kind=str, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
+    option("sources", kind=str, convert=named_sources, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
     option("retraction_watch", kind=Path, metavar="FILE"),
     "in_text",
     option("only"),
 )
 def command(
     ctx: typer.Context,
-    asked: dict[str, Any],
+    options: dict[str, Any],
     file: Annotated[
         Path,
         typer.Argument(
@@ -101,14 +115,11 @@ def command(
     target = None
     if fix or dry_run:
         target = _target(file, source, "dry_run" if dry_run else "fix", overwrite=force or dry_run)
-        asked |= {"corrects": True, "target": None if dry_run else str(target)}
-    asked |= {
-        "sources": named_sources(asked["sources"]) if asked["sources"] else None,
-        "references": source.references,
-        "warnings": source.warnings,
-        "calls": source.in_text,
-    }
-    result = whole(run(ctx, CHECK, asked, _view(file), label="Checking"))
+        options |= {"corrects": True, "target": None if dry_run else str(target)}
+    options |= {"references": source.references, "warnings": source.warnings, "calls": source.in_text}
+    checks = run(ctx, CHECK, build_request(ctx, CHECK, options), _view(file), label="Checking")
+    assert isinstance(checks, Checks)
+    result = checks.result()
     if result.fixed and target is not None and source.file is not None:
         with Sink(target) as sink:
             sink.data(encoded(source.file.corrected(result.corrections), source.encoding))
@@ -121,7 +132,8 @@ def command(
 def _refuse_references(ctx: typer.Context, file: Path) -> None:
     """Refuse to write a report where references seem to be meant."""
     output = state(ctx).flags.get("output")
-    if output is not None and Path(output).suffix.lower() in (".bib", ".ris", ".nbib"):
+    selected = BY_SUFFIX.get(Path(output or "").suffix.lower())
+    if selected is not None and selected.family is Family.REFERENCES:
         raise InvalidInput(
             f"--output {output}: it takes the report, not references.",
             invalid_input=f"output={output}",
@@ -245,7 +257,7 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
 
 def _view(file: Path) -> View[CheckResult]:
     return View(
-        table=show_with("check.check_table"),
+        table=lazy_view("check.check_table"),
         columns=columns_at(*COLUMNS) | {"codes": _codes, "findings": findings},
         page=_page,
         writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},
@@ -288,11 +300,11 @@ def _page(record: Record) -> str:
 
 
 def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
-    """Say on stderr what the format has no place for, and what became of the corrected file."""
+    """Report what the format cannot show, and what became of the corrected file."""
     unchecked = result.counts["unchecked"]
     if unchecked:
         warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
-    if plan(ctx).format in ("jsonl", "csv", "tsv"):
+    if plan(ctx).format.family is Family.ROWS:
         from ._views.check import in_text_lines
 
         for text in in_text_lines(result):

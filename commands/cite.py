@@ -2,112 +2,101 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import typer
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsResult, Cited
-from entrez_kit.citations.style.style_names import STYLE_NAMES, read_styles
+from entrez_kit.base.output_formats import BY_NAME
+from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
+from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Record, as_data, columns_at
-from ._formats.rows import fit_into_cells
+from ._formats.rows import refuse_lines_in_cells
 from ._formats.writer import Texts
-from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._options import argument, option, request_options
-from ._pipeline import View, accepts, plan, run, show_with, state, warn, was_typed
-from ._repeats import WrittenOnce
-from ._state import Plan, unknown_suffix
+from ._ids import NAME_ARTICLES, failed
+from ._options import ids_argument, option, request_options
+from ._pipeline import Family, View, formats, lazy_view, plan, run, state, warn, was_typed
+from ._state import Plan, formats_of, unknown_suffix
 from ._views.markdown import escaped
 
-FORMATS: Final = (
-    "table",
-    "json",
-    "jsonl",
-    "csv",
-    "tsv",
-    "text",
-    "md",
-    "html",
-    "docx",
-    *(name for name in STYLE_NAMES if name in FILES),
-)
 DEFAULT_STYLES: Final = ("apa",)
 
 
-@accepts(*FORMATS)
+def _read_styles(given: list[str]) -> list[str] | None:
+    """Return the styles; None if every name is empty."""
+    return read_styles(given) or None
+
+
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
 @request_options(
     FORMAT_CITATIONS,
-    argument("pmids", "ID...", more="- reads standard input."),
-    option("citation_styles", "--style", metavar="STYLE", default=[*DEFAULT_STYLES]),
+    ids_argument("pmids", more="- reads standard input.", hint=NAME_ARTICLES),
+    option("citation_styles", "--style", metavar="STYLE", default=[*DEFAULT_STYLES], convert=_read_styles),
 )
-def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
+def command(ctx: typer.Context, request: CitationsRequest) -> None:
     """Cite PubMed records in the styles of journals, one citation per id, in order.
 
     Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
     A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
     """
-    styles: list[str] = read_styles(asked["citation_styles"]) or [*DEFAULT_STYLES]
     made = plan(ctx)
-    if made.format in FILES:
-        if was_typed(ctx, "citation_styles") and styles != [made.format] and any(asked["citation_styles"]):
+    styles: list[str] = [*request.citation_styles] if request.citation_styles else [*DEFAULT_STYLES]
+    if made.format.family is Family.REFERENCES:
+        if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [made.format.name]:
             raise InvalidInput(
-                f"--style does nothing in a file of the format {made.format}.",
+                f"--style has no effect in a file of the format {made.format}.",
                 invalid_input="citation_styles",
-                recovery_hint=f"Leave --style out, or ask for {made.format} as a style beside the others, with --json.",
+                recovery_hint=f"Leave --style out, or add {made.format} to the styles and use --json.",
                 details={"reason": "bad_usage"},
             )
-        styles = [made.format]
-    elif len(styles) == 1 and styles[0] in FILES and (made.format == "text" or _by_default(ctx)):
-        made = replace(made, format=styles[0])  # a pipe gets the file itself: it can be imported
-    elif made.format == "text":
-        _only_plain_suffixes(ctx, made)
+        styles = [made.format.name]
+    elif len(styles) == 1 and styles[0] in FILES and _wants_file(ctx, made, styles[0]):
+        made = replace(made, format=BY_NAME[styles[0]])  # reference managers import it
+    elif made.format.family is Family.TEXT:
+        _refuse_other_suffixes(ctx, made)
     state(ctx).plan = made
-    fit_into_cells(made, styles)
-    ids = read_inputs(ctx, asked["pmids"], input, field="pmids", hint=NAME_ARTICLES)
-    once = WrittenOnce()
-
-    def finish(said: Citations | CitationsResult) -> None:
-        once.report(ctx)
-        _say_standings(ctx, said)
-
+    refuse_lines_in_cells(made, styles)
+    markup = "markdown" if made.format.is_markdown else "plain"
     run(
         ctx,
         FORMAT_CITATIONS,
-        {"pmids": ids, "citation_styles": styles, "markup": "markdown" if made.is_markdown else "plain"},
-        _view(styles, once),
+        request.model_copy(update={"citation_styles": styles, "markup": markup}),
+        _view(styles),
         label="Citing",
         least=BATCH,
-        idle="No identifiers came from standard input; nothing was cited.",
-        afterwards=finish,
+        idle="Standard input contained no identifiers, so nothing was cited.",
+        afterwards=lambda citations: _warn_of_status(ctx, citations),
     )
 
 
-def _only_plain_suffixes(ctx: typer.Context, made: Plan) -> None:
-    """Refuse a file whose suffix promises what citations are not, such as .docx, unless -f says that they are meant."""
+def _refuse_other_suffixes(ctx: typer.Context, made: Plan) -> None:
+    """Refuse a file such as .odt for plain citations, unless -f selects them."""
     if made.target is None or state(ctx).flags.get("format"):
         return
     if made.target.suffix.lower() not in ("", ".txt", ".text"):
-        raise unknown_suffix(made.target, FORMATS)
+        raise unknown_suffix(made.target, formats_of(ctx.command))
 
 
-def _by_default(ctx: typer.Context) -> bool:
-    """Tell whether nobody asked for a format: not by a flag, not by the suffix of a file that is no list of items."""
-    flags = state(ctx).flags
-    target = flags.get("output")
-    return not (flags.get("json") or flags.get("format")) and (target is None or plan(ctx).format == "json")
+def _wants_file(ctx: typer.Context, made: Plan, style: str) -> bool:
+    """Return whether the output is a file for reference managers: text, or no format and no other suffix was given."""
+    if made.format.family is Family.TEXT:
+        return True
+    flags, target = state(ctx).flags, made.target
+    is_chosen = flags.get("json") or flags.get("format")
+    return not is_chosen and (target is None or target.suffix.lower() in ("", *BY_NAME[style].also_in))
 
 
-def _view(styles: list[str], once: WrittenOnce) -> View[CitationsResult]:
+def _view(styles: list[str]) -> View[CitationsResult]:
     return View(
-        table=show_with("citations.citations_page"),
+        table=lazy_view("citations.citations_page"),
         records=_records,
         columns=columns_at("pmid", "title", *(f"citations.{style}" for style in styles)),
         page=_item,
         between="",
-        articles=lambda item: [item.article] if item.article is not None and once.is_new(item.article.pmid) else [],
+        articles=lambda item: [item.article] if item.article is not None else [],
         title="References",
         writers={"text": lambda sink: Texts(sink, _lines)},
     )
@@ -134,8 +123,9 @@ def _item(record: Record) -> str:
     )
 
 
-def _say_standings(ctx: typer.Context, said: Citations | CitationsResult) -> None:
-    """Say what must be known of a record before it is cited, also where the format has no place for it."""
-    if isinstance(said, Citations) and plan(ctx).format != "jsonl":
-        for label, pmids in said.standings.items():
-            warn(ctx, f"{label}: PMID {', '.join(dict.fromkeys(pmids))}.")
+def _warn_of_status(ctx: typer.Context, citations: Citations) -> None:
+    """Warn of retractions and the like, if the format does not show them."""
+    if plan(ctx).whole or plan(ctx).format.is_data:
+        return
+    for label, pmids in citations.standings.items():
+        warn(ctx, f"{label}: PMID {', '.join(dict.fromkeys(pmids))}.")

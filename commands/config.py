@@ -18,7 +18,7 @@ from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.frontend_text import FrontendText
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
-from ._pipeline import accepts, emit, note, print_text, state, warn
+from ._pipeline import Family, emit, formats, note, state, warn
 from ._state import is_terminal
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ Name = Annotated[
 
 
 @app.command()
-@accepts("table", "json", "jsonl", "csv", "tsv")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 def show(
     ctx: typer.Context,
     names: Annotated[
@@ -108,13 +108,14 @@ def unset(ctx: typer.Context, name: Name) -> None:
 
 
 @app.command("path")
+@formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
 def path_(ctx: typer.Context) -> None:
     """Print where the user config is, or would be.
 
     entrez-kit config path
     """
     path = _user_config(ctx)
-    print_text(ctx, {"config_file": str(path), "exists": path.is_file()}, str(path))
+    emit(ctx, {"config_file": str(path), "exists": path.is_file()}, text=str(path))
 
 
 def _user_config(ctx: typer.Context) -> Path:

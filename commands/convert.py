@@ -1,26 +1,25 @@
 """`entrez-kit convert`: PMID, PMCID and DOI into each other."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import typer
 
-from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
+from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
 
 from ._formats.fields import Record, as_data, columns_at
-from ._ids import ONE_REQUEST, InputFiles, failed, read_inputs
-from ._options import argument, option, request_options
-from ._pipeline import View, accepts, run, show_with
+from ._ids import ONE_REQUEST, failed
+from ._options import ids_argument, option, request_options
+from ._pipeline import Family, View, formats, lazy_view, run
 from ._views.text import standing_status
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 @request_options(
     CONVERT,
-    argument("ids", "ID...", more="- reads standard input."),
+    ids_argument("ids", more="- reads standard input."),
     option("id_type", metavar="KIND", words=("pmid", "pmcid", "doi")),
 )
-def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
+def command(ctx: typer.Context, request: ConvertRequest) -> None:
     """Convert article identifiers, one outcome per id, in order.
 
     Kinds may be mixed: entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2025.0006 -f csv
@@ -34,10 +33,9 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
             yield failed(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
-        table=show_with("databases.convert_table"),
+        table=lazy_view("databases.convert_table"),
         records=records,
         columns=columns_at("requested_id", "pmid", "pmcid", "doi", "note") | {"standing": standing_status},
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],
     )
-    asked["ids"] = read_inputs(ctx, asked["ids"], input)
-    run(ctx, CONVERT, asked, view, label="Converting", least=ONE_REQUEST)
+    run(ctx, CONVERT, request, view, label="Converting", least=ONE_REQUEST)

@@ -10,8 +10,9 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.citations.write_files import FILES
+from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
+from entrez_kit.corpus.models import CheckpointGetRequest, NotedCheckpointRequest
 from entrez_kit.corpus.operations import (
     CHECKPOINT_GET,
     CHECKPOINT_NOTED,
@@ -20,34 +21,36 @@ from entrez_kit.corpus.operations import (
     SYNC_HERE,
     SYNC_PLAN,
 )
-from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
+from entrez_kit.corpus.rag_get import RagGetRequest
+from entrez_kit.corpus.search.rag_search import RagHit, RagSearchRequest, RagSearchResult
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.audit import AUDIT, AuditResult
+from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
 from entrez_kit.references.check.sources import SOURCES, named_sources
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._options import argument, option, request_options
 from ._pipeline import (
+    Family,
     View,
-    accepts,
     advise,
+    build_request,
     counted,
     emit,
+    formats,
+    lazy_view,
     note,
     plan,
     refuse_without,
     run,
-    show_with,
     state,
     status_of,
     warn,
-    whole,
 )
 from ._report import report_error, watching
-from ._views.text import standing_status
+from ._views.text import ARTICLE_COLUMNS, standing_status
 
 if TYPE_CHECKING:
-    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, Reported
+    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.store.store import Store
 
@@ -55,7 +58,7 @@ app = typer.Typer(help="A local corpus: follow queries, search what they found, 
 checkpoint = typer.Typer(help="How far a query has been followed: read it, set it, see who moved it.")
 app.add_typer(checkpoint, name="checkpoint")
 
-ROWS: Final = ("table", "json", "jsonl", "csv", "tsv")
+ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 NEXT: Final = "entrez-kit corpus sync KEY TERM"
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
@@ -71,7 +74,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 )
 def sync_command(
     ctx: typer.Context,
-    asked: dict[str, Any],
+    options: dict[str, Any],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only count what there is to look at, and estimate the time.")
     ] = False,
@@ -83,13 +86,13 @@ def sync_command(
     """
     from entrez_kit.corpus.store import store_of
 
-    query_key = asked["query_key"]
+    query_key = options["query_key"]
     with _contract(ctx):
-        if asked["term"] is None:
+        if options["term"] is None:
             refuse_without(ctx, "replace_term", "TERM")
         known = store_of(state(ctx).services).get_checkpoint(query_key)
-        asked["term"] = asked["term"] or (known and known.term)
-        if asked["term"] is None:
+        options["term"] = options["term"] or (known and known.term)
+        if options["term"] is None:
             raise InvalidInput(
                 f"TERM: the key {query_key!r} has no query yet.",
                 invalid_input="term=",
@@ -97,10 +100,11 @@ def sync_command(
                 details={"reason": "term_missing"},
             )
     if dry_run:
-        run(ctx, SYNC_PLAN, asked, _one_document("plan_page"))
+        run(ctx, SYNC_PLAN, build_request(ctx, SYNC_PLAN, options), _one_document("plan_page"))
         return
     view = _one_document("sync_page", query_key=query_key, is_new=known is None)
-    run(ctx, SYNC_HERE, asked, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
+    request = build_request(ctx, SYNC_HERE, options)
+    run(ctx, SYNC_HERE, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
 
 
 @contextmanager
@@ -115,7 +119,7 @@ def _contract(ctx: typer.Context) -> Iterator[None]:
 
 def _one_document(page: str, **more: Any) -> View[Any]:
     """Return how a result is shown that is one record: a page of ``_views/corpus`` or JSON."""
-    return View(table=show_with(f"corpus.{page}", **more))
+    return View(table=lazy_view(f"corpus.{page}", **more))
 
 
 def _corpus(ctx: typer.Context) -> "Store":
@@ -138,7 +142,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
 
 
 @app.command("search")
-@accepts(*ROWS, "ids")
+@formats(*ROWS, Family.IDS)
 @request_options(
     RAG_SEARCH,
     argument("query", "QUERY", joined=True),
@@ -148,39 +152,38 @@ HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
     option("corpus", metavar="KEY"),
     option("index", metavar="NAME"),
 )
-def search_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
     """Search the corpus: by words, and by meaning too where embeddings are set up.
 
     entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
     with _contract(ctx):
         store = _corpus(ctx)
-        store.check_key(asked["corpus"])  # an empty name, as scripts pass on, is not "all of them"
+        store.check_key(request.corpus)  # an empty name, as scripts pass on, is not "all of them"
 
-    form = plan(ctx).format
     view: View[RagSearchResult] = View(
-        table=show_with("corpus.hits_page", store=store, query=asked["query"], corpus=asked["corpus"]),
-        # jsonl has the hits of the JSON document; rows for people say what was hit.
-        records=lambda result: map(as_data, result.results) if form == "jsonl" else _described(store, result),
+        table=lazy_view("corpus.hits_page", store=store, query=request.query, corpus=request.corpus),
+        rows=lambda result: _describe_hits(store, result),
         columns=HIT_COLUMNS,
-        record_model=RagHit if form in ("json", "jsonl") else HitRow,
+        row_model=HitRow,
         id_key="pmid",
     )
 
-    def remarks(result: RagSearchResult) -> None:
+    def remarks(found: SingleOutcome[RagSearchResult]) -> None:
+        result = found.result
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty; {NEXT} fills it.")
         for text in result.cautions:
             warn(ctx, text)
-        _say_standing(ctx, result)
+        _note_status(ctx, found)
 
-    run(ctx, RAG_SEARCH, asked, view, afterwards=remarks)
+    run(ctx, RAG_SEARCH, request, view, afterwards=remarks)
 
 
-def _say_standing(ctx: typer.Context, result: "Reported") -> None:
-    """Say on stderr how records stand, where a closed document has no place for it and no table says it."""
-    if plan(ctx).format != "table":
-        for text in result.standings:
+def _note_status(ctx: typer.Context, found: "SingleOutcome[Any]") -> None:
+    """Report retractions and the like, which a document of the corpus contract cannot contain. Tables show them."""
+    if plan(ctx).format.family is not Family.SCREEN:
+        for text in found.result.standings:
             note(ctx, text)
 
 
@@ -193,7 +196,7 @@ class HitRow(RagHit):
     year: int
 
 
-def _described(store: "Store", result: RagSearchResult) -> Iterator[Record]:
+def _describe_hits(store: "Store", result: RagSearchResult) -> Iterator[Record]:
     pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
     documents = store.documents(pmids)
     for pmid, hit in zip(pmids, result.results, strict=True):
@@ -208,28 +211,33 @@ def _described(store: "Store", result: RagSearchResult) -> Iterator[Record]:
         }
 
 
+def _document_id(text: str) -> str:
+    """Return the id of a record of the corpus; a PMID alone is accepted."""
+    identifier = read_identifier(text)
+    return f"pmid:{identifier.value}" if identifier is not None and identifier.kind == "pmid" else text
+
+
 @app.command("get")
-@request_options(RAG_GET, argument("doc_id", "ID", more="A PMID alone will do, too."), option("details"))
-def get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
+@request_options(
+    RAG_GET, argument("doc_id", "ID", more="A PMID alone will do, too.", convert=_document_id), option("details")
+)
+def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
     """Show one record of the corpus with its quality as of today.
 
     entrez-kit --demo corpus get 99000001
     """
     with _contract(ctx):
         _corpus(ctx)
-    identifier = read_identifier(asked["doc_id"])
-    if identifier is not None and identifier.kind == "pmid":
-        asked["doc_id"] = f"pmid:{identifier.value}"
     view: View[RagDocument] = _one_document("document_page")
-    run(ctx, RAG_GET, asked, view, afterwards=partial(_say_standing, ctx))
+    run(ctx, RAG_GET, request, view, afterwards=partial(_note_status, ctx))
 
 
 @checkpoint.command("get")
 @request_options(CHECKPOINT_GET, argument("query_key", "KEY"))
-def checkpoint_get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
     """Show up to which date of entry (EDAT) a query has been followed."""
     view: View[CheckpointGetResult] = _one_document("checkpoint_page")
-    run(ctx, CHECKPOINT_GET, asked, view)
+    run(ctx, CHECKPOINT_GET, request, view)
 
 
 @checkpoint.command("set")
@@ -239,18 +247,18 @@ def checkpoint_get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     argument("last_edat", "TIME"),
     option("note", metavar="TEXT", help="What the log says about it."),
 )
-def checkpoint_set_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) -> None:
     """Set from where the next sync starts; back makes it look at older records again. The log remembers.
 
     entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
     """
 
-    view: View[CheckpointSetResult] = _one_document("set_page", query_key=asked["query_key"])
-    run(ctx, CHECKPOINT_NOTED, asked, view)
+    view: View[CheckpointSetResult] = _one_document("set_page", query_key=request.query_key)
+    run(ctx, CHECKPOINT_NOTED, request, view)
 
 
 @checkpoint.command("log")
-@accepts(*ROWS)
+@formats(*ROWS)
 def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
     """Show who moved a checkpoint, latest first: syncs, people, and changes of the term."""
     from entrez_kit.corpus.store import store_of
@@ -260,7 +268,7 @@ def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
 
 
 @app.command("list")
-@accepts(*ROWS)
+@formats(*ROWS)
 def list_command(ctx: typer.Context) -> None:
     """List the queries that are kept in step, with what they have and how their last sync went."""
     listed = _corpus(ctx).corpora()
@@ -279,7 +287,7 @@ def stats_command(
 
 
 @app.command("diff")
-@accepts(*ROWS, "ids", *FILES)
+@formats(*ROWS, Family.IDS, Family.REFERENCES)
 def diff_command(
     ctx: typer.Context,
     query_key: Key,
@@ -308,7 +316,7 @@ def diff_command(
         )
     store = _corpus(ctx)
     since = since or store.last_sync(query_key)
-    if plan(ctx).format in FILES:
+    if plan(ctx).format.needs_records:
         _export(ctx, query_key=query_key, since=since)
         return
     difference = store.diff(query_key, since)
@@ -317,30 +325,30 @@ def diff_command(
 
 
 @app.command("audit")
-@accepts(*ROWS)
+@formats(*ROWS)
 @request_options(
     AUDIT,
     argument("query_key", "KEY"),
-    option("sources", kind=str, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
+    option("sources", kind=str, convert=named_sources, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
     option("retraction_watch", kind=Path, metavar="FILE"),
     option("references", "--references/--no-references"),
 )
-def audit_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
     """How do the works of a corpus stand today, by all sources, and which of them cite a retracted one?
 
     Only works that something is to be said about are shown; the status is 4 when there are any:
     entrez-kit corpus audit crispr --sources pubmed,europepmc
     """
-    asked["sources"] = named_sources(asked["sources"]) if asked["sources"] else None
     view: View[AuditResult] = View(
-        table=show_with("check.audit_table"),
+        table=lazy_view("check.audit_table"),
         columns=columns_at("pmid", "doi", "title", "status")
         | {name: partial(values_at, path=f"findings.{name[:-1]}") for name in ("codes", "messages")}
         | columns_at("disagreement")
         | {"cites": partial(values_at, path="cites.pmid")}
         | columns_at("unread"),
     )
-    if whole(run(ctx, AUDIT, asked, view, label="Auditing")).works:
+    audit = run(ctx, AUDIT, request, view, label="Auditing")
+    if isinstance(audit, Audit) and audit.result().works:
         raise typer.Exit(int(Exit.PARTIAL))
 
 
@@ -383,7 +391,7 @@ def reindex_command(
 
 
 @app.command("export")
-@accepts("jsonl", *FILES, "parquet")
+@formats(Family.ROWS, Family.REFERENCES, Family.PARQUET)
 def export_command(
     ctx: typer.Context,
     query_key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Name of the corpus to export.")] = None,
@@ -402,15 +410,14 @@ def export_command(
             details={"reason": "bad_usage"},
         )
     _corpus(ctx)
-    _export(ctx, query_key=query_key, rows=plan(ctx).format == "parquet")
+    _export(ctx, query_key=query_key, rows=plan(ctx).format.family is Family.PARQUET)
 
 
-def _export(ctx: typer.Context, **arguments: Any) -> None:
+def _export(ctx: typer.Context, **options: Any) -> None:
     """Write records as they come."""
-    from ._corpus_export import Parquet
 
     def remarks(export: Export) -> None:
-        if arguments.get("since") is not None:
+        if options.get("since") is not None:
             note(ctx, f"Wrote {counted(export.exported, 'record')} that changed since {export.since}.")
             return
         left_out = f"; {counted(export.deleted, 'withdrawn one')} left out" if export.deleted else ""
@@ -419,10 +426,10 @@ def _export(ctx: typer.Context, **arguments: Any) -> None:
     view: View[ExportResult] = View(
         table=lambda result, console: "",
         record_model=Article,
+        columns=ARTICLE_COLUMNS,
         articles=lambda article: [article],
-        writers={"parquet": Parquet},
     )
-    run(ctx, EXPORT, arguments, view, label="Exporting", afterwards=remarks)
+    run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=remarks)
 
 
 def _emit(ctx: typer.Context, document: Any, page: str, *, records: Any = None) -> None:

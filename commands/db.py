@@ -2,27 +2,28 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import typer
 
 from entrez_kit.core.model import Result
-from entrez_kit.databases.fetch import FETCH, EntrezFetchResult
-from entrez_kit.databases.info import INFO, InfoResult, SearchField, TermCount
-from entrez_kit.databases.link import LINK, Link, LinkResult, LinkSet
+from entrez_kit.core.operation import SingleOutcome
+from entrez_kit.databases.fetch import FETCH, EntrezFetchRequest, EntrezFetchResult
+from entrez_kit.databases.info import INFO, InfoRequest, InfoResult, SearchField, TermCount
+from entrez_kit.databases.link import LINK, Link, LinkRequest, LinkResult, LinkSet
 from entrez_kit.databases.names import looks_like_uid
-from entrez_kit.databases.search import SEARCH, EntrezSearchResult
-from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryResult
+from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
+from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
-from ._ids import ONE_REQUEST, InputFiles, failed, read_inputs
-from ._options import argument, option, request_options
-from ._pipeline import View, accepts, note, plan, run, show_with, state
+from ._ids import ONE_REQUEST, failed
+from ._options import argument, ids_argument, option, request_options
+from ._pipeline import Family, View, formats, lazy_view, note, plan, run, state
 
 app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
 
-ROWS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids")
+ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 TITLES: Final = ("title", "name", "scientificname", "caption", "ds_meshterms")
 """What databases call the name of a record."""
 
@@ -39,15 +40,19 @@ class LinkRow(Link):
     source_id: str
 
 
-IDS: Final = argument("ids", "ID...", help="UIDs or accessions; - reads standard input.")
+IDS: Final = ids_argument(
+    "ids",
+    "UIDs or accessions; - reads standard input.",
+    known=lambda values: partial(looks_like_uid, values["source"] if "source" in values else values["db"]),
+)
 
 
 @app.command("info")
-@accepts(*ROWS)
+@formats(*ROWS)
 @request_options(
     INFO, argument("db", "[DB]"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
 )
-def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def info(ctx: typer.Context, request: InfoRequest) -> None:
     """List the databases, describe one, or count a query's records in each.
 
     The tags of a database are what its queries take: entrez-kit db info gene
@@ -63,21 +68,21 @@ def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
         else:
             yield from ({"name": name} for name in result.databases or [])
 
-    db, term = asked["db"], asked["term"]
+    db, term = request.db, request.term
     names = ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
     view: View[InfoResult] = View(
-        table=show_with("databases.info_table"),
+        table=lazy_view("databases.info_table"),
         records=records,
         record_model=TermCount if term else SearchField if db else Name,
         columns=columns_at("db", "menu_name", "count", "status") if term else columns_at(*names),
         records_key="counts" if term else "database.fields" if db else "databases",
         id_key="db" if term else "name",
     )
-    run(ctx, INFO, asked, view)
+    run(ctx, INFO, request, view)
 
 
 @app.command("search")
-@accepts(*ROWS, "count")
+@formats(*ROWS, Family.COUNT)
 @request_options(
     SEARCH,
     argument("db", "DB"),
@@ -91,30 +96,31 @@ def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
     option("use_history", "--history"),
     option("broader_results", "--broader/--no-broader"),
 )
-def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
 
     entrez-kit db search nuccore "BRCA1[gene] AND human[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
-    def remarks(result: EntrezSearchResult) -> None:
+    def remarks(found: SingleOutcome[EntrezSearchResult]) -> None:
+        result = found.result
         shown = result.offset + result.retrieved_count
         total = result.total_found or 0
-        if not plan(ctx).says_total and result.ids and shown < total:
+        if not plan(ctx).format.has_total and result.ids and shown < total:
             note(ctx, f"{total - shown:,} more: add --offset {shown}")
 
     view: View[EntrezSearchResult] = View(
-        table=show_with("databases.search_table"),
+        table=lazy_view("databases.search_table"),
         columns=columns_at("id"),
         id_key="id",
     )
-    run(ctx, SEARCH, asked, view, afterwards=remarks)
+    run(ctx, SEARCH, request, view, afterwards=remarks)
 
 
 @app.command("summary")
-@accepts(*ROWS)
+@formats(*ROWS)
 @request_options(SUMMARY, argument("db", "DB"), IDS)
-def summary(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
+def summary(ctx: typer.Context, request: SummaryRequest) -> None:
     """Summarise records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
 
     csv and tsv hold uid and title unless --fields names others: --fields uid,scientificname,rank
@@ -125,17 +131,12 @@ def summary(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         yield item.document or failed(outcome.id, outcome.status, outcome.message)
 
     view: View[SummaryResult] = View(
-        table=show_with("databases.summary_table"),
+        table=lazy_view("databases.summary_table"),
         records=records,
         columns={**columns_at("uid"), "title": _title},
         id_key="uid",
     )
-    asked["ids"] = _read(ctx, asked["db"], asked["ids"], input)
-    run(ctx, SUMMARY, asked, view, label="Summarising", least=ONE_REQUEST)
-
-
-def _read(ctx: typer.Context, db: str, ids: list[str] | None, files: InputFiles) -> list[str]:
-    return read_inputs(ctx, ids, files, known=partial(looks_like_uid, db))
+    run(ctx, SUMMARY, request, view, label="Summarising", least=ONE_REQUEST)
 
 
 def _title(record: Record) -> str:
@@ -147,7 +148,7 @@ def _title(record: Record) -> str:
 
 
 @app.command("fetch")
-@accepts("text", "json")
+@formats(Family.TEXT, Family.DOCUMENT)
 @request_options(
     FETCH,
     argument("db", "DB"),
@@ -155,7 +156,7 @@ def _title(record: Record) -> str:
     option("rettype", metavar="TYPE"),
     option("retmode", metavar="MODE"),
 )
-def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
+def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
     """Fetch records of any database as NCBI formats them.
 
     A terminal and a file get NCBI's own text, a pipe gets JSON unless -f text is given:
@@ -163,24 +164,18 @@ def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -
     entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -f text > tp53.fasta
     """
 
-    def table(result: EntrezFetchResult, console: Any) -> Any:
-        from rich.text import Text
-
-        return Text(result.content)
-
     view: View[EntrezFetchResult] = View(
-        table=table,
+        table=lambda result, console: result.content,
         writers={"text": lambda sink: Texts(sink, lambda item: [item.content])},
     )
     was_chosen = any(state(ctx).flags.get(name) for name in ("format", "json", "output"))
-    if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not was_chosen:
+    if plan(ctx).format.family is Family.DOCUMENT and state(ctx).stderr_is_terminal and not was_chosen:
         note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
-    asked["ids"] = _read(ctx, asked["db"], asked["ids"], input)
-    run(ctx, FETCH, asked, view, label="Fetching", least=ONE_REQUEST)
+    run(ctx, FETCH, request, view, label="Fetching", least=ONE_REQUEST)
 
 
 @app.command("link")
-@accepts(*ROWS)
+@formats(*ROWS)
 @request_options(
     LINK,
     IDS,
@@ -190,29 +185,28 @@ def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -
     option("scores"),
     option("verify"),
 )
-def link(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
+def link(ctx: typer.Context, request: LinkRequest) -> None:
     """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to pubmed.
 
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
     """
 
-    by_record = plan(ctx).format == "jsonl"
-
     def records(linkset: LinkSet) -> Iterator[Record]:
-        if linkset.status not in ("linked", "no_links"):
-            yield failed(linkset.source_id, linkset.status, linkset.message)
-        elif by_record:
+        if linkset.status in ("linked", "no_links"):
             yield as_data(linkset)
         else:
-            yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
+            yield failed(linkset.source_id, linkset.status, linkset.message)
+
+    def rows(linkset: LinkSet) -> Iterator[Record]:
+        yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
 
     view: View[LinkResult] = View(
-        table=show_with("databases.link_table"),
+        table=lazy_view("databases.link_table"),
         records=records,
-        record_model=LinkSet if plan(ctx).format in ("json", "jsonl") else LinkRow,
-        columns=columns_at("source_id", "id", "link_name", "score"),
+        rows=rows,
+        row_model=LinkRow,
         records_key="linksets",
+        columns=columns_at("source_id", "id", "link_name", "score"),
         id_key="id",
     )
-    asked["ids"] = _read(ctx, asked["source"], asked["ids"], input)
-    run(ctx, LINK, asked, view, label="Linking", least=ONE_REQUEST)
+    run(ctx, LINK, request, view, label="Linking", least=ONE_REQUEST)

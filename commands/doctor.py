@@ -11,7 +11,7 @@ import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
 
-from ._pipeline import accepts, emit, plan, state
+from ._pipeline import Family, emit, formats, plan, state
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,7 +47,7 @@ SHOWN: Final = 4
 """So many differences of one reply are shown in the table; --json has all."""
 
 
-@accepts("table", "json", "jsonl")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 def command(
     ctx: typer.Context,
     network: Annotated[
@@ -91,7 +91,7 @@ def command(
     records = [one.model_dump(mode="json") for one in (*report.checks, *(report.comparisons or []))]
     emit(ctx, report, lambda: _table(report), records=records)
     problem = report.problem()
-    if problem is not None and plan(ctx).format != "table":  # the table says it, with the hint
+    if problem is not None and plan(ctx).format.family is not Family.SCREEN:  # the table shows it
         raise problem
     if report.exit_status != Exit.DONE:
         raise typer.Exit(int(report.exit_status))

@@ -1,32 +1,27 @@
 """`entrez-kit europepmc`: search Europe PMC, page by page or as far as wanted, preprints included."""
 
-from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
-from entrez_kit.citations.write_files import FILES
-from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH, EuropePMCResult, Walk
+from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import View, accepts, note, plan, refuse_beside, run, show_with, was_typed
+from ._pipeline import Family, View, formats, lazy_view, note, plan, refuse_beside, run, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "md", *FILES, "count")
 COLUMNS: Final = {
     "id": record_key,
     **ARTICLE_COLUMNS,
     **columns_at("source", "epmc_id", "preprint_server"),
     **columns_at("cited_by_count", "is_open_access", "first_publication_date"),
 }
-_BRIEF: Final = ("table", "ids")
-"""Formats that show no more than a brief record holds."""
 
 
-@accepts(*FORMATS)
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
 @request_options(
     EUROPEPMC_SEARCH,
     argument("query", "QUERY", joined=True, more="Several words need no quotes."),
@@ -46,7 +41,7 @@ _BRIEF: Final = ("table", "ids")
 )
 def command(
     ctx: typer.Context,
-    asked: dict[str, Any],
+    request: EuropePMCRequest,
     preprints: Annotated[bool, typer.Option("--preprints", help="Only preprints; short for --source PPR.")] = False,
 ) -> None:
     """Search Europe PMC: PubMed's articles, preprints and more; -n goes through as many pages as it takes.
@@ -54,35 +49,38 @@ def command(
     entrez-kit europepmc base editing AND PUB_YEAR:2024 --preprints
     ids prints PMIDs, for records outside PubMed source and id (PPR:PPR123456).
     """
+    changes: dict[str, object] = {}
     if preprints:
         hint = "Give --preprints for preprints alone, or --source PPR beside other sources."
         refuse_beside(ctx, "sources", "--preprints", hint)
-        asked["sources"] = ["PPR"]
-    if plan(ctx).format in _BRIEF and not was_typed(ctx, "detail_level") and not plan(ctx).fields:
-        asked["detail_level"] = "brief"
-    if asked["max_results"] is not None and not was_typed(ctx, "page_size"):
-        asked["page_size"] = max(min(asked["max_results"], MAX_PAGE_SIZE), 1)
+        changes["sources"] = ["PPR"]
+    if plan(ctx).format.is_brief and not was_typed(ctx, "detail_level") and not plan(ctx).fields:
+        changes["detail_level"] = "brief"
+    if request.max_results is not None and not was_typed(ctx, "page_size"):
+        changes["page_size"] = max(min(request.max_results, MAX_PAGE_SIZE), 1)
+
+    def remarks(walk: Walk) -> None:
+        if walk.next_cursor and walk.failure is None and not plan(ctx).whole:
+            found = f"{walk.retrieved:,} of {walk.total_found:,} records"
+            note(ctx, f"{found}. For the next page add --cursor {walk.next_cursor}")
+
     run(
         ctx,
         EUROPEPMC_SEARCH,
-        asked,
-        _view(),
+        request.model_copy(update=changes),
+        _view(request.query),
         label="Retrieving records",
         least=MAX_PAGE_SIZE,
-        afterwards=partial(_remarks, ctx),
+        afterwards=remarks,
     )
 
 
-def _view() -> View[EuropePMCResult]:
+def _view(query: str) -> View[EuropePMCResult]:
     return View(
-        table=show_with("europepmc.search_table"),
+        table=lazy_view("europepmc.search_table"),
         columns=COLUMNS,
         page=page,
         ids=lambda article: [article.key],
         articles=lambda article: [article],
+        title=f"{query} - Europe PMC",
     )
-
-
-def _remarks(ctx: typer.Context, said: Walk | EuropePMCResult) -> None:
-    if isinstance(said, Walk) and said.next_cursor and said.failure is None:
-        note(ctx, f"{said.retrieved:,} of {said.total_found:,} records; go on with --cursor {said.next_cursor}")

@@ -3,24 +3,30 @@
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import typer
 
 from entrez_kit.fulltext.chain import BATCH
-from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT, FulltextOutcome, FulltextResult, Fulltexts
+from entrez_kit.fulltext.fetch_fulltext import (
+    FETCH_FULLTEXT,
+    FulltextOutcome,
+    FulltextRequest,
+    FulltextResult,
+    Fulltexts,
+)
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
-from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._options import argument, option, request_options
-from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state
+from ._ids import NAME_ARTICLES, failed
+from ._options import ids_argument, option, request_options
+from ._pipeline import Family, View, counted, formats, lazy_view, note, plan, refuse_without, run, state
 from ._state import is_terminal
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES)
 @request_options(
     FETCH_FULLTEXT,
-    argument("ids", "ID...", help="PMIDs, PMCIDs, DOIs, also mixed; - reads standard input."),
+    ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
     "input",
     option("include_references", "--references"),
     option("sections", "--section", metavar="TEXT", more="May be repeated."),
@@ -28,22 +34,21 @@ from ._state import is_terminal
     option("max_characters"),
     option("overflow_mode", "--overflow", metavar="MODE"),
 )
-def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
+def command(ctx: typer.Context, request: FulltextRequest) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
     A terminal shows the whole text, references included, by page where it is long; -f md writes it as Markdown.
     A table shows the sections and their sizes, csv what was found where, ids which articles have a text:
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
-    if asked["max_characters"] is None and asked["max_sections"] is None:
+    if request.max_characters is None and request.max_sections is None:
         refuse_without(ctx, "overflow_mode", "--max-characters")
     is_read = _is_read(ctx)
-    asked["ids"] = read_inputs(ctx, asked["ids"], input, hint=NAME_ARTICLES)
-    asked["for_readers"] = is_read or plan(ctx).is_markdown
+    request = request.model_copy(update={"for_readers": is_read or plan(ctx).format.is_markdown})
     run(
         ctx,
         FETCH_FULLTEXT,
-        asked,
+        request,
         _view(ctx, is_read=is_read),
         label="Fetching",
         least=BATCH,
@@ -56,19 +61,18 @@ def _is_read(ctx: typer.Context) -> bool:
     made = plan(ctx)
     if made.target is not None or not is_terminal(sys.stdout):
         return False
-    return made.format == "md" or (
-        made.format == "table" and not made.fields and state(ctx).preference("format", None) is None
-    )
+    wants_table = made.fields or state(ctx).preference("format", None) is not None
+    return made.format.is_read and not (made.format.family is Family.SCREEN and wants_table)
 
 
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    reading = show_with("fulltext.reading", state=state(ctx))
+    reading = lazy_view("fulltext.reading", state=state(ctx))
     return View(
-        table=show_with("fulltext.fulltext_table"),
+        table=lazy_view("fulltext.fulltext_table"),
         records=_records,
         columns=COLUMNS,
         ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _articles(item)),
-        writers={"table": reading, "md": reading} if is_read else {"md": show_with("fulltext.Pages")},
+        writers={"table": reading, "md": reading} if is_read else {"md": lazy_view("fulltext.Pages")},
     )
 
 
@@ -105,9 +109,10 @@ COLUMNS: Final[Mapping[str, Column]] = {
 """What csv and tsv hold unless the user names fields."""
 
 
-def _say_cuts(ctx: typer.Context, said: Fulltexts | FulltextResult) -> None:
-    """Say what was cut, where a format has no place for it."""
-    cuts = said.truncation.articles if isinstance(said, Fulltexts) and said.truncation else ()
-    for cut in cuts:
+def _say_cuts(ctx: typer.Context, found: Fulltexts) -> None:
+    """Report the texts that were cut, if the format does not."""
+    if plan(ctx).whole or found.truncation is None:
+        return
+    for cut in found.truncation.articles:
         part = f"{cut.returned_characters:,} of {counted(cut.original_characters, 'character')}"
         note(ctx, f"{cut.id}: {part} and {counted(len(cut.sections), 'section')} cut.")

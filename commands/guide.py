@@ -8,8 +8,8 @@ import typer
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.guides import Guide, normalize_topic, read_guide, search_guides, topics
 
-from ._formats import show_with
-from ._pipeline import accepts, note, print_text
+from ._formats import lazy_view
+from ._pipeline import Family, emit, formats, note
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,7 +19,7 @@ def _complete_topic(incomplete: str) -> list[str]:
     return [guide.topic for guide in topics() if guide.topic.startswith(incomplete)]
 
 
-@accepts("table", "md", "json")
+@formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
 def command(
     ctx: typer.Context,
     topic: Annotated[
@@ -55,8 +55,8 @@ def command(
         _list(ctx)
     else:
         document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
-        page, text = show_with("reading.markdown_page"), guide.text
-        print_text(ctx, document, text, lambda: page(text))
+        page, text = lazy_view("reading.markdown_page"), guide.text
+        emit(ctx, document, lambda: page(text), text=text)
 
 
 def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
@@ -76,7 +76,7 @@ def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
         return facts(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
 
     text = "\n".join(f"{match.topic}:{match.line}: {match.text}" for match in matches)
-    print_text(ctx, [asdict(match) for match in matches], text, table)
+    emit(ctx, [asdict(match) for match in matches], table, text=text)
 
 
 def _list(ctx: typer.Context) -> None:
@@ -93,4 +93,4 @@ def _list(ctx: typer.Context) -> None:
         listed = facts(((guide.topic, guide.summary) for guide in guides), "bold cyan")
         return Group(listed, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
 
-    print_text(ctx, document, f"# Guides\n\n{text}\n", table)
+    emit(ctx, document, table, text=f"# Guides\n\n{text}\n")

@@ -14,7 +14,7 @@ from ._formats.fields import Record, as_data, columns_at
 from ._ids import failed
 from ._input import content_of
 from ._options import option, request_options
-from ._pipeline import View, accepts, run, show_with
+from ._pipeline import Family, View, build_request, formats, lazy_view, run
 from ._state import STDIN
 from ._views.text import standing_status
 
@@ -22,7 +22,7 @@ BIBTEX: Final = (".bib", ".bibtex")
 ONE: Final = "One reference"
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 @request_options(
     Citation,
     "files",
@@ -38,7 +38,7 @@ ONE: Final = "One reference"
 )
 def command(
     ctx: typer.Context,
-    asked: dict[str, Any],
+    options: dict[str, Any],
     files: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -61,7 +61,7 @@ def command(
             more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings", "findings")}
             yield failed(match.key, match.status, match.detail, key=match.key, **more)
 
-    given = {name: value for name, value in asked.items() if value}
+    given = {name: value for name, value in options.items() if value}
     citations = ([given] if given else []) + [citation for path in files or [] for citation in _read(path)]
     if not citations:
         raise InvalidInput(
@@ -71,12 +71,13 @@ def command(
             details={"reason": "no_references"},
         )
     view: View[MatchResult] = View(
-        table=show_with("databases.match_table"),
+        table=lazy_view("databases.match_table"),
         records=records,
         columns=columns_at("key", "pmid", "title", "matched_first_author")
         | {"warnings": _warnings, "standing": standing_status},
     )
-    run(ctx, LOOKUP_CITATION, {"citations": citations}, view, label="Matching", least=Matches.PART)
+    request = build_request(ctx, LOOKUP_CITATION, {"citations": citations})
+    run(ctx, LOOKUP_CITATION, request, view, label="Matching", least=Matches.PART)
 
 
 def _warnings(record: Record) -> list[str]:

@@ -1,17 +1,16 @@
 """`entrez-kit mesh`: headings, synonyms, scope notes and tree numbers."""
 
-from typing import Any
-
 import typer
 
-from entrez_kit.databases.mesh import MESH, MeshResult
+from entrez_kit.core.operation import SingleOutcome
+from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import View, accepts, note, plan, run, show_with
+from ._pipeline import Family, View, formats, lazy_view, note, plan, run
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "count")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT)
 @request_options(
     MESH,
     argument("query", "TERM", joined=True),
@@ -20,7 +19,7 @@ from ._pipeline import View, accepts, note, plan, run, show_with
     option("include_details", "--details/--no-details"),
     option("include_tree", "--tree"),
 )
-def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def command(ctx: typer.Context, request: MeshRequest) -> None:
     """Look up MeSH headings by name, synonym, identifier or tree number.
 
     The heading that the words name comes first: entrez-kit mesh heart attack
@@ -28,10 +27,10 @@ def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     Its name is what a search takes: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
-    def remarks(result: MeshResult) -> None:
-        if plan(ctx).format == "table" and result.next_offset is not None:
-            note(ctx, f"For more: --offset {result.next_offset}")
+    def remarks(found: SingleOutcome[MeshResult]) -> None:
+        if plan(ctx).format.family is Family.SCREEN and found.result.next_offset is not None:
+            note(ctx, f"For more: --offset {found.result.next_offset}")
 
     columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
-    view: View[MeshResult] = View(table=show_with("databases.mesh_table"), columns=columns, id_key="ui")
-    run(ctx, MESH, asked, view, afterwards=remarks)
+    view: View[MeshResult] = View(table=lazy_view("databases.mesh_table"), columns=columns, id_key="ui")
+    run(ctx, MESH, request, view, afterwards=remarks)

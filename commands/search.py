@@ -3,13 +3,13 @@
 import shlex
 import sys
 from hashlib import file_digest
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult, describe
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, describe
 from entrez_kit.query import MAX_PUBMED_RESULTS, check_syntax
 from entrez_kit.services.esearch_reply import DROPPED
 
@@ -18,14 +18,16 @@ from ._formats.fields import DocumentPaths, as_data, columns_at
 from ._options import argument, option, request_options
 from ._output import Sink
 from ._pipeline import (
+    Family,
     View,
-    accepts,
+    build_request,
+    formats,
+    lazy_view,
     note,
     plan,
     refuse_beside,
     refuse_without,
     run,
-    show_with,
     state,
     tell_warnings,
     warn,
@@ -37,21 +39,50 @@ from ._state import STDIN, Plan, is_terminal
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
 MAX_QUERY_BYTES: Final = 1024 * 1024
-RECORDS: Final = ("ris", "bibtex", "csl", "nbib", "xml")
-"""Formats that are made of whole records, which are fetched for them."""
 COLUMNS: Final = columns_at(
     *("pmid", "title", "authors", "source", "pub_date", "epub_date", "doi", "pmcid", "retraction_status")
-) | {"standing": show_with("text.standing_status")}
-_TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
-"""Formats that print titles: every row gets a summary unless the user gives a number."""
+) | {"standing": lazy_view("text.standing_status")}
 
 _RETRIEVE_ALL: Final = "Use --all to retrieve every result."
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx", "count", *RECORDS)
+def _read_query(text: str) -> str:
+    """Return the query as typed, or read it from standard input if it is "-".
+
+    Raises:
+        InvalidInput: standard input is not text, or the query is in the syntax of another database.
+    """
+    if text == STDIN:
+        try:
+            text = _read_stdin()
+        except UnicodeDecodeError:
+            raise InvalidInput(
+                "The query on standard input is not UTF-8 text.",
+                invalid_input=STDIN,
+                recovery_hint="Save it as UTF-8, or give the query as an argument.",
+                details={"reason": "not_text"},
+            ) from None
+    check_syntax(text)  # before line ends are lost: a numbered list has one search on each line
+    return " ".join(text.split())
+
+
+def _read_stdin() -> str:
+    from entrez_kit.base.input_files import read_input
+
+    if sys.stdin is None:
+        return ""
+    return read_input(sys.stdin.buffer, "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
+
+
+@formats(
+    *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT),
+    *(Family.REFERENCES, Family.XML),
+)
 @request_options(
     SEARCH_ARTICLES,
-    argument("query_term", "QUERY", joined=True, more="Several words need no quotes; - reads stdin."),
+    argument(
+        "query_term", "QUERY", joined=True, more="Several words need no quotes; - reads stdin.", convert=_read_query
+    ),
     option("max_results", "-n"),
     option("offset"),
     option("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES),
@@ -80,7 +111,7 @@ _RETRIEVE_ALL: Final = "Use --all to retrieve every result."
 )
 def command(
     ctx: typer.Context,
-    asked: dict[str, Any],
+    request: SearchRequest,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with status 2 when PubMed dropped a phrase or a field of the query.")
     ] = False,
@@ -91,48 +122,45 @@ def command(
     entrez-kit search crispr sickle cell -f ids | entrez-kit fetch - -f csv -o hits.csv
     A file for a reference manager: entrez-kit --demo search crispr --all -o hits.ris
     """
-    made = plan(ctx)
-    if asked["retrieve_all"]:
+    if request.retrieve_all:
         refuse_beside(ctx, "max_results", "--all", "Give -n for so many results, or --all for every one.")
-    if not {"min_date", "max_date"} & set(asked.get("date_range") or ()):
+    if not (request.date_range and (request.date_range.min_date or request.date_range.max_date)):
         refuse_without(ctx, "date_type", "--min-date or --max-date")
-    asked["query_term"] = _query(asked["query_term"])
-    snippets = asked["snippet_characters"] > 0
-    if asked["fetch_brief_summaries"] is None:
-        shown = sys.maxsize if asked["retrieve_all"] else max(asked["max_results"], 0)
-        titled = made.format in _TITLED or asked["snippet_characters"] or _names_a_summary(made)
-        asked["fetch_brief_summaries"] = shown if titled else 0
-    if made.format in RECORDS:
-        _print_records(ctx, asked, strict)
+    if not was_typed(ctx, "fetch_brief_summaries") and _needs_summaries(plan(ctx), request):
+        shown = sys.maxsize if request.retrieve_all else request.max_results
+        request = request.model_copy(update={"fetch_brief_summaries": shown})
+    if plan(ctx).format.needs_records:
+        _print_records(ctx, request, strict)
         return
 
-    def finish(found: SearchResult | SearchHits) -> EntrezKitError | None:
-        _write_certificate(ctx, found if isinstance(found, SearchResult) else describe(found.request, found))
-        return _remarks(ctx, found, asked, strict)
+    def finish(found: SearchHits) -> EntrezKitError | None:
+        _write_certificate(ctx, describe(request, found))
+        return _remarks(ctx, found, request, strict)
 
-    view = _view(asked["query_term"], snippets=snippets)
-    run(ctx, SEARCH_ARTICLES, asked, view, label="Retrieving PMIDs", afterwards=finish)
+    run(ctx, SEARCH_ARTICLES, request, _view(request), label="Retrieving PMIDs", afterwards=finish)
 
 
-def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) -> None:
-    """Fetch the records that were found, for formats that need more than a search has."""
-    from .fetch import print_records
+def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> None:
+    """Search, then fetch and print the complete records."""
+    from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 
-    arguments = {**arguments, "fetch_brief_summaries": 0, "snippet_characters": 0}
+    from .fetch import fetch_and_print
+
+    request = request.model_copy(update={"fetch_brief_summaries": 0, "snippet_characters": 0})
     with watching(state(ctx), "Retrieving PMIDs"):
-        result = SEARCH_ARTICLES.run(state(ctx).services, arguments)
+        result = SEARCH_ARTICLES.run(state(ctx).services, request)
     tell_warnings(ctx, result)
-    refused = _remarks(ctx, result, arguments, strict)
+    refused = _remarks(ctx, result, request, strict)
     if refused is not None:
         raise refused
-    level = "medline_text" if plan(ctx).format == "nbib" else "abstract_plus"
-    wanted = {"pmids": result.pmids, "detail_level": level}
 
     def finish(_: object) -> EntrezKitError | None:
         _write_certificate(ctx, result)
         return result.missing_error()
 
-    if print_records(ctx, wanted, idle="Nothing was found.", afterwards=finish) is None:
+    level = plan(ctx).format.details[0]
+    records = build_request(ctx, FETCH_CONTENTS, {"pmids": result.pmids, "detail_level": level})
+    if fetch_and_print(ctx, records, idle="Nothing was found.", afterwards=finish) is None:
         finish(None)
 
 
@@ -150,72 +178,50 @@ def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:
         sink.data(json_text({**document, "file": target.name, "file_sha256": digest}) + "\n")
 
 
-def _read_query() -> str:
-    from entrez_kit.base.input_files import read_input
-
-    if sys.stdin is None:
-        return ""
-    return read_input(sys.stdin.buffer, "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
-
-
-def _query(text: str) -> str:
-    """Read the query from stdin where that is what was asked."""
-    if text == STDIN:
-        try:
-            text = _read_query()
-        except UnicodeDecodeError:
-            raise InvalidInput(
-                "The query on standard input is not UTF-8 text.",
-                invalid_input=STDIN,
-                recovery_hint="Save it as UTF-8, or give the query as an argument.",
-                details={"reason": "not_text"},
-            ) from None
-    check_syntax(text)  # before line ends are lost: a numbered list has one search on each line
-    return " ".join(text.split())
-
-
-def _names_a_summary(made: Plan) -> bool:
-    """Tell whether --fields names what only summaries hold; without them the fields would be silently empty."""
-    if made.format == "json":
+def _needs_summaries(plan: Plan, request: SearchRequest) -> bool:
+    """Return whether the format prints titles, or an option or --fields names what only summaries contain."""
+    if plan.format.needs_summaries or request.snippet_characters:
+        return True
+    if plan.format.family is Family.DOCUMENT:
         below = DocumentPaths(BriefSummary)
-        return any(below.knows(path) or path.split(".")[0] == "brief_summaries" for path in made.fields)
-    return made.format == "jsonl" and any(path != "pmid" for path in made.fields)
+        return any(below.knows(path) or path.split(".")[0] == "brief_summaries" for path in plan.fields)
+    return any(path != "pmid" for path in plan.fields)
 
 
-def _view(query: str, *, snippets: bool) -> View[SearchResult]:
+def _view(request: SearchRequest) -> View[SearchResult]:
     return View(
-        table=show_with("tables.search_table"),
+        table=lazy_view("tables.search_table"),
         records=lambda hit: [as_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
         ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
-        columns=COLUMNS | (columns_at("snippet") if snippets else {}),
+        columns=COLUMNS | (columns_at("snippet") if request.snippet_characters > 0 else {}),
         records_key="brief_summaries",
-        page=show_with("markdown.item"),
+        page=lazy_view("markdown.item"),
         between="",
-        title=f"{query} - PubMed",
+        title=f"{request.query_term} - PubMed",
     )
 
 
 def _remarks(
-    ctx: typer.Context, found: SearchResult | SearchHits, arguments: dict[str, Any], strict: bool
+    ctx: typer.Context, found: SearchResult | SearchHits, request: SearchRequest, strict: bool
 ) -> EntrezKitError | None:
-    """Say on stderr what the format has no place for; return the error of --strict."""
-    made, number, summaries = plan(ctx), found.retrieved_pmid_count, arguments["fetch_brief_summaries"]
-    if made.format != "json" and found.web_env and found.query_key:
+    """Report what the format cannot show; return the error of --strict."""
+    made, number, summaries = plan(ctx), found.retrieved_pmid_count, request.fetch_brief_summaries
+    if made.format.family is not Family.DOCUMENT and found.web_env and found.query_key:
         key, place = shlex.quote(found.query_key), shlex.quote(found.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
-    if number > summaries > 0 and (made.format in _TITLED or _names_a_summary(made)):
+    if number > summaries > 0 and _needs_summaries(made, request):
         note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
-    shown = arguments["offset"] + number
+    shown = request.offset + number
     total = found.total_found or 0
-    if not made.says_total and number and shown < total and found.certificate is None:
-        _report_omitted(ctx, total, arguments["offset"], number)
+    if not made.format.has_total and number and shown < total and found.certificate is None:
+        _report_omitted(ctx, total, request.offset, number)
     dropped = [warning for warning in found.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
     return InvalidInput(
         f"PubMed did not know all of the query: {' '.join(warning.message for warning in dropped)}",
-        invalid_input=arguments["query_term"].strip(),
+        invalid_input=request.query_term,
         recovery_hint="Correct the phrase or field that PubMed did not know, or leave out --strict.",
         details={"reason": "strict", "warnings": as_data(dropped)},
     )

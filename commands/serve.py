@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from ._pipeline import emit, note, print_text, refuse_without, state, warn
+from ._pipeline import Family, emit, formats, note, refuse_without, state, warn
 from ._state import is_terminal
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def _table(document: dict[str, Any]) -> "RenderableType":
 
 
 @app.command()
+@formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
 def token(
     ctx: typer.Context,
     subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Whom the token is for.")],
@@ -154,4 +155,4 @@ def token(
     issued = issue_token(state(ctx).settings, subject=subject, ttl=read_ttl(ttl), scopes=read_scopes(scope or ()))
     ends = datetime.fromtimestamp(issued.expires_at, UTC).isoformat().replace("+00:00", "Z")
     document = {**asdict(issued), "scopes": list(issued.scopes), "expires_at": ends}
-    print_text(ctx, document, issued.token)
+    emit(ctx, document, text=issued.token)

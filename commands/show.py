@@ -4,18 +4,17 @@ from typing import Any
 
 import typer
 
-from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchResult
+from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest, FetchResult
 
 from ._formats.fields import as_data
-from ._ids import InputFiles
 from ._options import request_options
-from ._pipeline import accepts, plan, state
-from .fetch import FORMATS, IDS, deliver
+from ._pipeline import Family, formats, plan, state
+from .fetch import FORMATS, IDS, fetch_and_print
 
 
-@accepts(*FORMATS)
+@formats(*FORMATS)
 @request_options(FETCH_CONTENTS, IDS)
-def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
+def command(ctx: typer.Context, request: FetchRequest) -> None:
     """Read a record as a page: retractions first, then title, authors, abstract, terms and links.
 
     -v adds affiliations, investigators and grants. Other formats print what fetch prints:
@@ -28,7 +27,7 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
 
         return pages([as_data(article) for article in result.articles or []], console, full=full)
 
-    form = plan(ctx).format
-    asked["detail_level"] = "medline_text" if form == "nbib" else "abstract_plus"
-    asked["include_grant_info"] = full and form == "table"
-    deliver(ctx, asked, input or [], page)
+    selected = plan(ctx).format
+    level = selected.details[0] if selected.details else "abstract_plus"
+    grants = full and selected.family is Family.SCREEN
+    fetch_and_print(ctx, request.model_copy(update={"detail_level": level, "include_grant_info": grants}), page)

@@ -1,22 +1,20 @@
 """`entrez-kit spell`: NCBI's spelling suggestion."""
 
-from typing import Any
-
 import typer
 
-from entrez_kit.databases.spell import SPELL
+from entrez_kit.databases.spell import SPELL, SpellRequest
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import View, accepts, run, show_with
+from ._pipeline import Family, View, formats, lazy_view, run
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 @request_options(SPELL, argument("query", "QUERY", joined=True), option("db", metavar="DB"))
-def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
+def command(ctx: typer.Context, request: SpellRequest) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.
 
     Without a suggestion the query comes back as it is; that is no proof that the spelling is right.
     """
     columns = columns_at("original", "corrected", "has_suggestion")
-    run(ctx, SPELL, asked, View(table=show_with("databases.spell_table"), columns=columns))
+    run(ctx, SPELL, request, View(table=lazy_view("databases.spell_table"), columns=columns))

@@ -9,11 +9,11 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.models import VerifyResult
-from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS
+from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, Verification
 
 from ._formats.fields import Record, columns_at
 from ._input import READABLE, beside, content_of
-from ._pipeline import View, accepts, counted, run, show_with, warn, whole
+from ._pipeline import Family, View, build_request, counted, formats, lazy_view, run, warn
 from ._state import STDIN
 
 COLUMNS = (
@@ -22,7 +22,7 @@ COLUMNS = (
 )
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 def command(
     ctx: typer.Context,
     file: Annotated[
@@ -83,14 +83,16 @@ def command(
     for warning in (*warnings, *found.warnings):
         warn(ctx, warning.message)
 
-    arguments = {"claims": [claim.model_dump() for claim in found.claims]}
+    request = build_request(ctx, VERIFY_CLAIMS, {"claims": [claim.model_dump() for claim in found.claims]})
     view: View[VerifyResult] = View(
-        table=show_with("check.claims_table"),
+        table=lazy_view("check.claims_table"),
         columns=columns_at(*COLUMNS) | {"sentence": _sentence},
-        page=show_with("check.claim_page"),
+        page=lazy_view("check.claim_page"),
         between="\n",
     )
-    result = whole(run(ctx, VERIFY_CLAIMS, arguments, view, label="Verifying"))
+    verification = run(ctx, VERIFY_CLAIMS, request, view, label="Verifying")
+    assert isinstance(verification, Verification)
+    result = verification.result()
     if unchecked := result.counts["unchecked"]:
         warn(ctx, f"{counted(unchecked, 'claim')} could not be looked up; run the command again.")
     if result.findings:

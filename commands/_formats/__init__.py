@@ -1,10 +1,12 @@
-"""The formats: one writer interface (begin, outcome, end), one file a family.
+"""Writers of the output formats, and how a command describes its content to them.
 
-A new format is a writer here, or in the view of a command that alone has it, and a line in ``writer_for``.
+``entrez_kit/output_formats.py`` lists the formats. Each names a function of a module here that takes a ``Job`` and
+returns the writer.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,16 +14,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from entrez_kit.core.model import Result
 
 from .._output import Sink
-from .._state import Plan, State, no_fields
+from .._state import Plan, State, refuse_fields
 from .fields import Column, DocumentPaths, Record, as_data, columns_for
-from .writer import PAGE_BREAK, Failed, Texts, Writer
+from .writer import PAGE_BREAK, Failed, Writer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from entrez_kit.pubmed.models import Article
-
-    from .documents import RecordTexts
 
 Res = TypeVar("Res")
 
@@ -34,34 +34,35 @@ def records_of(outcome: Any) -> Iterable[Record]:
 
 @dataclass(frozen=True)
 class View(Generic[Res]):
-    """How what an operation says is shown. Of an operation with a single answer the only outcome is its result.
+    """How the outcomes of an operation are shown. An operation with a single answer has one outcome, its result.
 
     Args:
-        table: makes what a terminal shows of the result.
-        records: the records of an outcome as plain data: lines of jsonl, rows of csv and tsv, items of md; those that
-            a result says are inside it, or the outcome itself, unless given.
-        columns: what csv and tsv hold unless the user names fields.
-        records_key: where the records stand in the JSON document, where the result says otherwise; "" where it is the
-            record. ``--fields`` reaches into it.
-        texts: the texts of the records in the JSON document, where they were made before the rest of it.
-        record_model: model of one record, where it is another than the result model has at that place.
-        page: one record in Markdown.
-        between: what separates two records in Markdown.
-        id_key: the field that ids prints.
-        ids: what ids prints of an outcome, where that is not a field of its records.
-        articles: the records of an outcome that go into files for reference managers.
-        total: how many there are by the result, shown or not, where that is not its ``total_found``; for commands
-            that accept count.
-        title: what a page is called, where it does not begin with a heading.
-        writers: formats that this command alone has, or writes in its own way.
+        table: renders the result for a terminal.
+        records: returns the records of an outcome as plain data, the lines of jsonl. By default the records inside the
+            result, or the outcome itself.
+        rows: returns the rows of csv and tsv and the pages of md, if they differ from the records.
+        columns: the columns of csv and tsv unless the user names fields.
+        records_key: the field of the JSON document that holds the records, if the result does not declare it; "" if the
+            document is the record. ``--fields`` reaches into it.
+        record_model: the model or the paths of one record, if they differ from those of the document's records.
+        row_model: the same for one row, if rows differ from records.
+        page: one row in Markdown.
+        between: the separator of two records in Markdown.
+        id_key: the field that the format ids prints.
+        ids: returns the ids of an outcome, if they are not a field of its rows.
+        articles: returns the records of an outcome for files of reference managers.
+        total: returns the number of results for the format count, if it is not ``total_found``.
+        title: the title of a page that does not begin with a heading.
+        writers: writers of the formats that this command writes in its own way, by name.
     """
 
     table: "Callable[[Res, Console], RenderableType]"
     records: Callable[[Any], Iterable[Record]] = records_of
+    rows: Callable[[Any], Iterable[Record]] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     records_key: str | None = None
-    texts: "RecordTexts | None" = None
     record_model: Any = None
+    row_model: Any = None
     page: Callable[[Record], str] | None = None
     between: str = PAGE_BREAK
     id_key: str = "pmid"
@@ -72,100 +73,97 @@ class View(Generic[Res]):
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
     def found(self, outcome: Any) -> Iterable[Record]:
-        """Return the records of an outcome without what failed."""
-        return (record for record in self.records(outcome) if not isinstance(record, Failed))
+        """Return the rows of an outcome without inputs that have no result."""
+        return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
 
 
-def show_with(place: str, **more: Any) -> Callable[..., Any]:
-    """Return a function of ``_views``, imported when it is called: what draws is slow to load.
+def lazy_view(place: str, **more: Any) -> Callable[..., Any]:
+    """Return a function of ``_views`` that is imported when it is called, because modules that draw load slowly.
 
     Args:
-        place: its module there, and its name: ``gene.search_table``.
-        more: what it takes beside what it is called with.
+        place: the module and the name of the function: ``gene.search_table``.
+        more: arguments that it takes in addition.
     """
     module, _, name = place.partition(".")
     return lambda *given: getattr(import_module(f".._views.{module}", __name__), name)(*given, **more)
 
 
-def writer_for(
-    made: Plan,
-    view: View[Any],
-    result: type[Result] | DocumentPaths,
-    sink: Sink,
-    state: State,
-) -> Writer[Any]:
-    """Return the writer of the format the user wants.
+@dataclass(frozen=True)
+class Job:
+    """The task of one writer.
 
     Args:
-        made: format and fields.
-        view: how the operation's outcomes are shown.
-        result: the model of the result, or the shape of a document that has none.
-        sink: where it goes.
-        state: knows the terminal.
+        plan: the format and the fields.
+        view: how the outcomes are shown.
+        result: the model of the result, or the paths of a document without a model.
+        sink: the destination.
+        state: the flags and the terminal.
+    """
+
+    plan: Plan
+    view: View[Any]
+    result: type[Result] | DocumentPaths
+    sink: Sink
+    state: State
+
+    @cached_property
+    def document(self) -> DocumentPaths:
+        """The paths of the document."""
+        return self.result if isinstance(self.result, DocumentPaths) else DocumentPaths(self.result)
+
+    @property
+    def records_key(self) -> str:
+        """The field of the document that holds the records."""
+        if self.view.records_key is not None:
+            return self.view.records_key
+        return "" if isinstance(self.result, DocumentPaths) else self.result.RECORDS
+
+    @cached_property
+    def record(self) -> DocumentPaths:
+        """The paths of one record."""
+        model = self.view.record_model
+        if model is None:
+            return self.document.below(self.records_key)
+        return model if isinstance(model, DocumentPaths) else DocumentPaths(model)
+
+    @cached_property
+    def row(self) -> DocumentPaths:
+        """The paths of one row."""
+        return self.record if self.view.row_model is None else DocumentPaths(self.view.row_model)
+
+    @property
+    def rows(self) -> Callable[[Any], Iterable[Record]]:
+        """The function that returns the rows of an outcome."""
+        return self.view.rows or self.view.records
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of the rows.
+
+        Raises:
+            InvalidInput: ``--fields`` names a field that does not exist.
+        """
+        return columns_for(self.plan.fields, self.view.columns, self.row)
+
+    def with_format(self, name: str, sink: Sink) -> "Writer[Any]":
+        """Return the writer of another format."""
+        from entrez_kit.base.output_formats import BY_NAME
+
+        return writer_for(replace(self, plan=replace(self.plan, format=BY_NAME[name]), sink=sink))
+
+
+def writer_for(job: Job) -> Writer[Any]:
+    """Return the writer of the selected format.
 
     Raises:
-        InvalidInput: --fields names something that is not there, or goes with a format that has no fields; found here,
-            before any request is sent.
+        InvalidInput: ``--fields`` names a field that does not exist, or the format has no fields. This is found before
+            any request is sent.
     """
-    if made.format in ("html", "docx"):
-        from .printed import Buffer, Turned, printer
-
-        text = Buffer()
-        markdown = writer_for(replace(made, format="md"), view, result, text, state)
-        return Turned(sink, markdown, text, printer(sink, made.format, view.title))
-    if made.format in view.writers:
-        no_fields(made)
-        return view.writers[made.format](sink)
-    document = result if isinstance(result, DocumentPaths) else DocumentPaths(result)
-    key = view.records_key
-    if key is None:
-        key = "" if isinstance(result, DocumentPaths) else result.RECORDS
-    shape = DocumentPaths(view.record_model) if view.record_model is not None else document.below(key)
-    match made.format:
-        case "json":
-            from .documents import JsonWriter
-
-            return JsonWriter(sink, made.fields, key, shape, document, view.texts)
-        case "jsonl":
-            from .documents import Lines
-
-            return Lines(sink, view.records, made.fields, shape)
-        case "csv" | "tsv":
-            from .rows import Rows
-
-            delimiter = "," if made.format == "csv" else "\t"
-            return Rows(sink, view.records, columns_for(made.fields, view.columns, shape), delimiter)
-        case "table":
-            from .tables import Grid, Table
-
-            if made.fields:
-                return Grid(sink, state, view.records, columns_for(made.fields, view.columns, shape))
-            return Table(sink, state, view.table)
-    no_fields(made)
-    match made.format:
-        case "ids":
-            ids = view.ids or (lambda outcome: (record[view.id_key] for record in view.found(outcome)))
-            return Texts(sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
-        case "count":
-            return Texts(sink, lambda result: [f"{_total(view, result)}\n"], whole=True)
-        case "md":
-            page = view.page
-            assert page is not None, "a command that accepts md has pages"
-            return Texts(sink, lambda outcome: map(page, view.found(outcome)), between=view.between)
-    from entrez_kit.citations.write_files import FILES
-
-    style, articles = FILES[made.format], view.articles
-    assert articles is not None, "a command that accepts files for reference managers has articles"
-    return Texts(
-        sink,
-        lambda outcome: map(style.entry, articles(outcome)),
-        head=style.head,
-        between=style.between,
-        tail=style.tail,
-    )
-
-
-def _total(view: View[Any], result: Any) -> int | str:
-    """Return the number that ``-f count`` prints; a total that is not known is never printed as a number."""
-    number = view.total(result)
-    return "unknown" if number is None else number
+    selected = job.plan.format
+    own = job.view.writers.get(selected.name)
+    if own is not None or not selected.accepts_fields:
+        refuse_fields(job.plan)
+    if own is not None:
+        return own(job.sink)
+    module, _, name = selected.writer.partition(".")
+    writer: Writer[Any] = getattr(import_module(f".{module}", __name__), name)(job)
+    return writer

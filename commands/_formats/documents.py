@@ -1,8 +1,9 @@
-"""JSON: the whole document, or a line for each record."""
+"""Documents: the whole result as JSON, or one line of JSON for each record."""
 
 import zlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
@@ -10,6 +11,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from entrez_kit.base.invisible import escape_json, escape_json_bytes
 
 from .._output import Sink
+from . import Job
 from .fields import Attributes, DocumentPaths, Record, as_data, project, unknown_field
 from .writer import Failed, Writer
 
@@ -32,24 +34,22 @@ def json_bytes(document: Any, *, indent: int | None = 2) -> bytes:
 def _model(value: Any) -> Any:
     if isinstance(value, Attributes):
         return value.model
-    raise TypeError(f"{type(value).__name__} is nothing that JSON has")
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def record_text(record: Any) -> bytes:
-    """Return a record as it stands in the list of its document."""
-    return b"\n    " + json_bytes(record).replace(b"\n", b"\n    ")
-
-
-class RecordTexts:
-    """The texts of many records, packed, until the rest of their document is known: a tenth of the room of models."""
+class PackedTexts:
+    """The compressed texts of many records: they take a tenth of the memory of models."""
 
     def __init__(self) -> None:
         self._packer = zlib.compressobj(1)
         self._packed: list[bytes] = []
 
-    def add(self, record: Any) -> None:
-        """Take the next record."""
-        self._packed.append(self._packer.compress((b"," if self._packed else b"") + record_text(record)))
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def add(self, text: bytes) -> None:
+        """Append a text."""
+        self._packed.append(self._packer.compress(text))
 
     def __iter__(self) -> Iterator[bytes]:
         unpacker = zlib.decompressobj()
@@ -57,32 +57,36 @@ class RecordTexts:
             yield unpacker.decompress(piece)
 
 
-class JsonWriter(Writer[Any]):
-    """The whole document, or what ``--fields`` names of it, in the document or in its records.
+class DocumentWriter(Writer[Any]):
+    """Writes the whole document, or the part of it or of its records that ``--fields`` names.
+
+    Without ``--fields`` it takes the records as they arrive and stores their texts, since the rest of the document is
+    known only after the last record.
 
     Args:
-        sink: where it goes.
-        fields: what ``--fields`` names.
-        records_key: where the records stand.
-        records: which fields a record has.
-        document: which fields the document has.
-        texts: the records, where their texts were made as they came.
+        sink: the destination.
+        fields: the paths that ``--fields`` names.
+        records_key: the field that holds the records.
+        records: the paths of a record.
+        document: the paths of the document.
+
+    Raises:
+        InvalidInput: a field does not exist.
     """
 
     whole = True
+    empty_list: ClassVar[str]
+    """The line of a top-level field that is an empty list."""
+    list_begin: ClassVar[str]
+    list_end: ClassVar[str] = ""
+    between_items: ClassVar[bytes] = b""
 
     def __init__(
-        self,
-        sink: Sink,
-        fields: Sequence[str],
-        records_key: str,
-        records: DocumentPaths,
-        document: DocumentPaths,
-        texts: RecordTexts | None = None,
+        self, sink: Sink, fields: Sequence[str], records_key: str, records: DocumentPaths, document: DocumentPaths
     ) -> None:
         super().__init__(sink, lambda result: (result,))
         self._key = records_key
-        self._texts = texts
+        self._taken = PackedTexts()
         self._paths = []
         for path in fields:
             if records_key and records.knows(path):
@@ -90,33 +94,75 @@ class JsonWriter(Writer[Any]):
             elif document.knows(path):
                 self._paths.append(path)
             else:
-                raise unknown_field(path, list(dict.fromkeys([*records.names(), *document.names()])))
+                known = [*(records.names() if records_key else ()), *document.names()]
+                raise unknown_field(path, list(dict.fromkeys(known)))
+        self.takes_records = not fields
+
+    @abstractmethod
+    def render(self, document: Any) -> str:
+        """Return a document as text."""
+
+    @abstractmethod
+    def render_item(self, record: Any) -> bytes:
+        """Return a record as an item of the list of records."""
+
+    def take_record(self, record: Any) -> None:
+        """Store the text of a record."""
+        self._taken.add((self.between_items if self._taken else b"") + self.render_item(record))
 
     def put(self, piece: Any) -> None:
         """Write the document."""
         if self._paths:
             piece = as_data(piece)
-            # What NCBI complained about stays and stands first: fewer fields must not mean fewer warnings.
-            told = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
-            kept = [name for name in told if piece.get(name) not in (None, [])]
-            piece = project(piece, [*(name for name in kept if name not in self._paths), *self._paths])
-        inside: Any = getattr(piece, self._key, None) if self._key and isinstance(piece, BaseModel) else None
-        head = place = tail = ""
-        if inside and isinstance(inside, list):
-            # Record by record: as one text a large document takes several times its size.
-            empty = json_text(piece.model_copy(update={self._key: []}))
-            head, place, tail = empty.partition(f'\n  "{self._key}": []')
+            # The warnings of NCBI stay and come first: fewer fields must not mean fewer warnings.
+            named = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
+            kept = [name for name in named if piece.get(name) not in (None, []) and name not in self._paths]
+            piece = project(piece, [*kept, *self._paths])
+        elif self._key and isinstance(piece, BaseModel):
+            inside = getattr(piece, self._key, None)
+            if isinstance(inside, list) and (inside or self._taken) and self._put_by_record(piece, inside):
+                return
+        self.sink.data(self.render(piece) + "\n")
+
+    def _put_by_record(self, document: BaseModel, inside: list[Any]) -> bool:
+        """Write the document record by record: as one text a large document takes several times its size.
+
+        Return False if an empty list of records is not part of the document; then its place is unknown.
+        """
+        empty = "\n" + self.render(document.model_copy(update={self._key: []}))
+        head, place, tail = empty.partition(self.empty_list.format(self._key))
         if not place:
-            self.sink.data(json_text(piece) + "\n")
-            return
-        self.sink.data(head + place.removesuffix("]"))
-        for piece in self._texts or ((b"," if number else b"") + record_text(one) for number, one in enumerate(inside)):
+            return False
+        self.sink.data((head + self.list_begin.format(self._key)).removeprefix("\n"))
+        between = self.between_items
+        written = ((b"" if number == 0 else between) + self.render_item(one) for number, one in enumerate(inside))
+        for piece in self._taken or written:
             self.sink.data(piece)
-        self.sink.data("\n  ]" + tail + "\n")
+        self.sink.data(self.list_end + tail + "\n")
+        return True
+
+
+class JsonWriter(DocumentWriter):
+    """Writes a document as JSON."""
+
+    empty_list, list_begin, list_end, between_items = '\n  "{}": []', '\n  "{}": [', "\n  ]", b","
+
+    def render(self, document: Any) -> str:
+        """Return a document as JSON."""
+        return json_text(document)
+
+    def render_item(self, record: Any) -> bytes:
+        """Return a record as an item of the list of records."""
+        return b"\n    " + json_bytes(record).replace(b"\n", b"\n    ")
+
+
+def json_writer(job: Job) -> JsonWriter:
+    """Return the writer of JSON."""
+    return JsonWriter(job.sink, job.plan.fields, job.records_key, job.record, job.document)
 
 
 class Lines(Writer[Record]):
-    """One record per line."""
+    """Writes one record per line."""
 
     def __init__(
         self, sink: Sink, records: Callable[[Any], Iterable[Record]], fields: Sequence[str], shape: DocumentPaths
@@ -128,7 +174,12 @@ class Lines(Writer[Record]):
         self._fields = fields
 
     def put(self, piece: Record) -> None:
-        """Write a record on a line of its own; what failed, and a record known by its identifier alone, stay whole."""
+        """Write a record. ``--fields`` does not apply to a failed input or to a record with only an identifier."""
         if self._fields and len(piece) > 1 and not isinstance(piece, Failed):
             piece = project(piece, self._fields)
         self.sink.data(json_bytes(piece, indent=None) + b"\n")
+
+
+def lines_writer(job: Job) -> Lines:
+    """Return the writer of one line of JSON for each record."""
+    return Lines(job.sink, job.view.records, job.plan.fields, job.record)

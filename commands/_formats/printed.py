@@ -1,4 +1,4 @@
-"""Pages to print or send: the Markdown of a command as a web page or as a Word document."""
+"""The Markdown of a command as a web page or as a Word document."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from entrez_kit.base.errors import InvalidInput
 
 from .._output import Sink
+from . import Job
 from .writer import Writer
 
 
@@ -21,21 +22,21 @@ class Buffer(Sink):
         self.pieces.append(content if isinstance(content, str) else content.decode("utf-8", "replace"))
 
     def flush(self) -> None:
-        """Hand nothing over."""
+        """Do nothing."""
 
     def isatty(self) -> bool:
-        """Say that nobody reads along."""
+        """Return False."""
         return False
 
 
-class Turned(Writer[Any]):
-    """Markdown that is turned into another form when it is whole.
+class Converted(Writer[Any]):
+    """Collects Markdown and converts it at the end.
 
     Args:
-        sink: where that goes.
+        sink: the destination of the converted document.
         markdown: writes the Markdown.
-        text: what it writes to.
-        finish: takes the whole text.
+        text: holds the Markdown.
+        finish: converts and writes the complete Markdown.
     """
 
     def __init__(self, sink: Sink, markdown: Writer[Any], text: Buffer, finish: Callable[[str], None]) -> None:
@@ -51,33 +52,42 @@ class Turned(Writer[Any]):
         self._markdown.outcome(outcome)
 
     def end(self) -> None:
-        """Hand over the whole text."""
+        """Convert the Markdown and write the document."""
         self._markdown.end()
         self._finish("".join(self._text.pieces))
         self.sink.flush()
 
 
-def printer(sink: Sink, form: str, title: str) -> Callable[[str], None]:
-    """Return what writes Markdown as a document.
-
-    Args:
-        sink: where the document goes.
-        form: html or docx.
-        title: what it is called; without one its first heading, or the file's name.
+def html_writer(job: Job) -> Converted:
+    """Return the writer of a web page, which pandoc makes.
 
     Raises:
-        InvalidInput: a Word document is no text for a terminal.
-        NotConfigured: pandoc is not installed; found out before anything is asked for.
+        NotConfigured: pandoc is not installed; this is found before any request is sent.
     """
     from entrez_kit.citations.pandoc import convert_markdown, find_pandoc
 
-    if form == "docx" and sink.isatty():
+    sink, text = job.sink, Buffer()
+    markdown = job.with_format("md", text)
+    find_pandoc()
+    name = sink.target.stem if sink.target is not None else "entrez-kit"
+
+    def finish(content: str) -> None:
+        sink.data(convert_markdown(content, job.plan.format.name, job.view.title, name))
+
+    return Converted(sink, markdown, text, finish)
+
+
+def docx_writer(job: Job) -> Converted:
+    """Return the writer of a Word document.
+
+    Raises:
+        InvalidInput: standard output is a terminal.
+    """
+    if job.sink.isatty():
         raise InvalidInput(
-            "A Word document is no text for a terminal.",
+            "Word documents cannot be printed to a terminal.",
             invalid_input="format=docx",
             recovery_hint="Name a file: -o articles.docx",
             details={"reason": "bad_usage"},
         )
-    find_pandoc()
-    name = sink.target.stem if sink.target is not None else "entrez-kit"
-    return lambda markdown: sink.data(convert_markdown(markdown, form, title, name))
+    return html_writer(job)

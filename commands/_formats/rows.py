@@ -16,11 +16,12 @@ from entrez_kit.base.invisible import visible
 
 from .._output import Sink
 from .._state import Plan
+from . import Job
 from .fields import Column, Record
 from .writer import Failed, Writer
 
-MADE_OF_LINES: Final = ("ris", "nbib")
-"""On a single line no program reads them."""
+STYLES_OF_LINES: Final = ("ris", "nbib")
+"""No program reads them on a single line."""
 JOINER: Final = "; "
 """Between the values of one cell; a comma is part of many MeSH terms and names."""
 _FORMULA_SIGNS: Final = "=@\uff1d\uff20"
@@ -96,17 +97,27 @@ class Rows(Writer[Record]):
         self.sink.data(line.getvalue())
 
 
-def fit_into_cells(made: Plan, styles: Iterable[str]) -> None:
-    """Check that styles can stand in the cells of a table, which are one line each.
+def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
+    """Refuse styles of several lines in a format whose cells have one line each.
 
     Raises:
-        InvalidInput: the format is csv or tsv, and a style is made of lines.
+        InvalidInput: the format has cells, and a style has several lines.
     """
-    lined = next((style for style in styles if style in MADE_OF_LINES), None)
-    if lined is not None and made.format in ("csv", "tsv"):
+    style = next((style for style in styles if style in STYLES_OF_LINES), None)
+    if style is not None and plan.format.has_cells:
         raise InvalidInput(
-            f"--style {lined} does not go with --format {made.format}: it is made of lines, and a cell is one line.",
-            invalid_input=f"style={lined}",
-            recovery_hint=f"Take json or jsonl; or let entrez-kit cite write the file: cite ID -f {lined}.",
+            f"--style {style} does not go with --format {plan.format}: it has several lines, and a cell is one line.",
+            invalid_input=f"style={style}",
+            recovery_hint=f"Take json or jsonl; or let entrez-kit cite write the file: cite ID -f {style}.",
             details={"reason": "bad_usage"},
         )
+
+
+def csv_writer(job: Job) -> Rows:
+    """Return the writer of comma-separated rows."""
+    return Rows(job.sink, job.rows, job.columns(), ",")
+
+
+def tsv_writer(job: Job) -> Rows:
+    """Return the writer of tab-separated rows."""
+    return Rows(job.sink, job.rows, job.columns(), "\t")

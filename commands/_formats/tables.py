@@ -8,6 +8,7 @@ from entrez_kit.base.invisible import visible
 
 from .._output import Sink
 from .._state import is_terminal
+from . import Job
 from .fields import Column, Record
 from .writer import Failed, Writer
 
@@ -59,6 +60,13 @@ class Grid(Writer[Record]):
 
         show(self._state, self.sink, lambda console: grid(self._records, self._columns))
         super().end()
+
+
+def table_writer(job: Job) -> Table | Grid:
+    """Return the writer of the view's own page, or of a grid of the fields that the user names."""
+    if job.plan.fields:
+        return Grid(job.sink, job.state, job.rows, job.columns())
+    return Table(job.sink, job.state, job.view.table)
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:

@@ -1,4 +1,4 @@
-"""What every format has in common: a writer that takes one outcome after the other, so that memory does not grow."""
+"""The interface of every writer: it takes one outcome after the other, so memory does not grow."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Generic, TypeVar
@@ -12,29 +12,31 @@ PAGE_BREAK: Final = "\n---\n\n"
 
 
 class Failed(dict[str, Any]):
-    """The record of an input that came to nothing: a line of jsonl, whole whatever the fields; nothing elsewhere."""
+    """The record of an input without a result: a line of jsonl, whatever the fields. Other formats omit it."""
 
 
 class Writer(Generic[Piece]):
-    """Turns outcomes into one format.
+    """Writes outcomes in one format.
 
     Args:
-        sink: where it goes.
-        pieces: what the format takes of an outcome: records, pages, entries.
+        sink: the destination.
+        pieces: returns the parts of an outcome that the format writes: records, pages, entries.
     """
 
     whole: bool = False
-    """Whether the format takes the collected result as its only outcome."""
+    """Whether the collected result is the only outcome that the writer takes."""
+    takes_records: bool = False
+    """Whether a writer of the whole result takes the records as they arrive; then the result has none of them."""
 
     def __init__(self, sink: Sink, pieces: Callable[[Any], Iterable[Piece]]) -> None:
         self.sink = sink
         self._pieces = pieces
 
     def begin(self) -> None:
-        """Write what stands before all outcomes."""
+        """Write the text before all outcomes."""
 
     def outcome(self, outcome: Any) -> None:
-        """Write an outcome, and hand it over at once: to whoever reads along, or to learn that nobody does any more."""
+        """Write an outcome and flush it: the next program gets it at once, and a closed pipe is noticed."""
         for piece in self._pieces(outcome):
             self.put(piece)
         self.sink.flush()
@@ -43,20 +45,28 @@ class Writer(Generic[Piece]):
         """Write a piece of an outcome."""
         raise NotImplementedError
 
+    def take_record(self, record: Any) -> None:
+        """Store a record until the rest of the document is known."""
+        raise NotImplementedError
+
     def end(self) -> None:
-        """Write what stands after all outcomes, and hand everything over."""
+        """Write the text after all outcomes, and flush."""
         self.sink.flush()
+
+    def remark(self) -> str | None:
+        """Return a note about what was written, for standard error."""
+        return None
 
 
 class Texts(Writer[str | bytes]):
-    """Texts one after the other: ids, pages, entries for reference managers, a service's own bytes.
+    """Writes texts one after the other: ids, pages, bytes of a service.
 
     Args:
-        sink: where they go.
+        sink: the destination.
         pieces: the texts of an outcome.
-        head: what a file begins with.
-        between: what separates two texts.
-        tail: what a file ends with, unless it is empty and has no head.
+        head: the beginning of the file.
+        between: the separator of two texts.
+        tail: the end of the file; omitted if there is no text and no head.
         whole: whether they are texts of the collected result.
     """
 

@@ -201,12 +201,12 @@ def _page(item: FulltextOutcome) -> Iterator[str]:
 
 def reading(sink: Sink, state: "State") -> Writer[Any]:
     """Return what shows the same to whoever reads it here, by page where it is long."""
-    from .._formats.printed import Buffer, Turned
+    from .._formats.printed import Buffer, Converted
     from .._formats.tables import show
     from .reading import markdown_page
 
     text = Buffer()
-    return Turned(sink, Pages(text), text, lambda page: show(state, sink, lambda console: markdown_page(page)))
+    return Converted(sink, Pages(text), text, lambda page: show(state, sink, lambda console: markdown_page(page)))
 
 
 def unavailable_page(without: Sequence[FulltextOutcome]) -> str:

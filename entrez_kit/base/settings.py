@@ -23,6 +23,7 @@ from pydantic import SecretStr
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.frontend_text import FrontendText, PerFrontend
+from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.private_files import can_write, is_foreign, platform_folder, temporary_folder
 
 PROJECT_FILE: Final = "entrez-kit.toml"
@@ -50,7 +51,6 @@ CORPUS_FILE: Final = "corpus.db"
 
 
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
 
 MAX_PROJECT_CACHE_TTL: Final = 24 * 3600
 """One day in seconds. A longer time would hide new retractions from those who work in the folder."""
@@ -182,7 +182,9 @@ class Settings:
     quiet: bool = row("No notes on stderr.", False, prefix=KIT, in_project_file=False)
     verbose: bool = row("Request ids, timings and cache hits on stderr.", False, prefix=KIT)
     color: str = row("When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"))
-    format: str | None = row("Output format.", prefix=KIT, choices=FORMATS)
+    format: str | None = row(
+        "Output format.", prefix=KIT, choices=tuple(one.name for one in FORMATS if one.can_be_default)
+    )
     embeddings: str = row(
         "Embeddings provider of the corpus.",
         "none",

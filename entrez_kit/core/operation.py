@@ -3,6 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_args
@@ -31,6 +32,10 @@ class Outcomes(ABC, Generic[Item]):
     Nothing is asked for before the walk. What is noted on the way, ``warnings`` first of all, is complete after it. The
     walk raises only where nothing can be said: nobody answered for any input.
     """
+
+    take_record: Callable[[Any], None] | None = None
+    """Takes each record in place of the result, which then has none. Only ``hands_over`` outcomes call it."""
+    hands_over: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.warnings: list[Any] = []
@@ -283,33 +288,61 @@ class Operation(Generic[Req, Res]):
         except ValidationError as exc:
             raise (self.argument_error or invalid_arguments)(exc, self.request) from None
 
+    def _name_trace(self) -> None:
+        """Name the operation in the trace of the call; an operation inside another one does not change it."""
+        if (opened := tracing.current_trace()) is not None:
+            opened.operation = opened.operation or self.name
+
+    def start(self, services: "Services", request: Req) -> Outcomes[Any]:
+        """Return the outcomes of a request, not yet walked; of an operation with a single answer that answer."""
+        self._name_trace()
+        if self.outcomes is not None:
+            return self.outcomes(services, request)
+        assert self.function is not None, "an operation has a function, or outcomes and what collects them"
+        return SingleOutcome(self.function(services, request))
+
+    def collect_outcomes(self, request: Req, outcomes: Outcomes[Any]) -> Res:
+        """Walk the outcomes that ``start`` returned and return the result."""
+        if isinstance(outcomes, SingleOutcome):
+            single: Res = outcomes.result
+            return single
+        assert self.collect is not None, "an operation with outcomes has a function that collects them"
+        result = self.collect(request, outcomes)
+        if isinstance(result, Collected):
+            result._missing_error = outcomes.missing_error()
+        return result
+
     def answer(self, services: "Services", request: Req) -> Res:
         """Return the result of a request, or raise."""
-        if self.outcomes is not None and self.collect is not None:
-            outcomes = self.outcomes(services, request)
-            result = self.collect(request, outcomes)
-            if isinstance(result, Collected):
-                result._missing_error = outcomes.missing_error()
-            return result
-        assert self.function is not None, "an operation has a function, or outcomes and what collects them"
-        return self.function(services, request)
+        return self.collect_outcomes(request, self.start(services, request))
+
+    def document(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
+        """Walk the outcomes that ``start`` returned and return the result with all its warnings."""
+        demo = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
+        return _add_warnings(self.collect_outcomes(request, outcomes), {**demo, **request.warnings_of_arguments})
 
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
         """Validate the arguments and return the result, or raise."""
-        if not tracing.records_spans():
+        with self.spanned(services):
             return self.perform(services, arguments)
+
+    @contextmanager
+    def spanned(self, services: "Services") -> Iterator[None]:
+        """Record this block as one span of the operation, if spans are recorded."""
+        if not tracing.records_spans():
+            yield
+            return
         from entrez_kit.services.transport.spans import operation_span
 
         with tracing.trace(), operation_span(self.name, services.settings):
-            return self.perform(services, arguments)
+            yield
 
     def perform(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
         """Run the operation without a span of its own: the server has opened one for the call."""
-        with tracing.trace() as opened:
-            opened.operation = opened.operation or self.name
+        with tracing.trace():
+            self._name_trace()
             request = self.build(arguments)
-            demo = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
-            return _add_warnings(self.answer(services, request), {**demo, **request.warnings_of_arguments})
+            return self.document(services, request, self.start(services, request))
 
     def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
         """Validate the arguments and return the outcomes; of an operation with a single answer its result is the one.
@@ -317,12 +350,11 @@ class Operation(Generic[Req, Res]):
         Raises:
             EntrezKitError: the arguments are wrong; or the operation has a single answer, which is an error.
         """
-        if (opened := tracing.current_trace()) is not None:
-            opened.operation = opened.operation or self.name
+        self._name_trace()
         request = self.build(arguments)
-        if self.outcomes is None:
-            return SingleOutcome(_add_warnings(self.answer(services, request), request.warnings_of_arguments))
-        outcomes = self.outcomes(services, request)
+        outcomes = self.start(services, request)
+        if isinstance(outcomes, SingleOutcome):
+            return SingleOutcome(_add_warnings(outcomes.result, request.warnings_of_arguments))
         outcomes.warnings += [_warning(self.result, code, text) for code, text in request.warnings_of_arguments.items()]
         return outcomes
 

@@ -154,6 +154,8 @@ class Content:
 class Contents(Outcomes[Content]):
     """What becomes of the inputs of a request; how they were requested is known after the walk."""
 
+    hands_over = True
+
     def __init__(self, request: FetchRequest, retrieval: Retrieval) -> None:
         super().__init__()
         self.request = request
@@ -212,12 +214,13 @@ def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
     outcomes: list[InputOutcome] = []
     articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] = []
     found: list[Fetched] = []
+    take_record = contents.take_record or articles.append
     for item in contents:
         outcomes.append(item.outcome)
         if raw:
             found += [item.fetched] if item.fetched.status == "found" else []
         elif (document := item.document) is not None:
-            articles.append(document)
+            take_record(document)
     warnings = list(retrieval.warnings)
     if request.output_format == "raw_text" and not raw:
         warnings.append(

@@ -50,7 +50,7 @@ ONLY_IN = {
     "Bio": ("entrez_kit/services/bio_entrez.py",),
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
     **dict.fromkeys(("openai", "model2vec", "numpy", "usearch"), ("entrez_kit/corpus/",)),
-    "pyarrow": ("commands/_corpus_export.py",),
+    "pyarrow": ("commands/_formats/parquet.py",),
     **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
 }
 HEAVY = {

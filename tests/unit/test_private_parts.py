@@ -33,7 +33,7 @@ BOUNDED: Final = {
 
 PRIVATE_IMPORTS: Final = {
     ("commands/_app.py", "typer._completion_shared"),
-    ("commands/_corpus_export.py", "_typeshed"),  # for the type checker; it is not imported
+    ("commands/_formats/parquet.py", "_typeshed"),  # for the type checker; it is not imported
 }
 DOCUMENTED: Final = {"_asdict", "_exit", "_make"}  # of os and of named tuples
 EUTILITIES: Final = ("ecitmatch", "efetch", "einfo", "elink", "epost", "esearch", "espell", "esummary")

@@ -110,7 +110,9 @@ def test_every_command_has_a_module_help_and_the_options_of_all(alone: Cli, modu
 
 
 def test_help_says_which_formats_a_command_prints(alone: Cli) -> None:
-    assert "table, json, jsonl, csv, tsv, ids, md" in " ".join(alone("search", "--help").out.replace("│", " ").split())
+    assert "table, json, yaml, jsonl, csv, tsv, ids, md" in " ".join(
+        alone("search", "--help").out.replace("│", " ").split()
+    )
 
 
 @pytest.mark.parametrize("command", ["search", "fetch", "check", "verify", "facets", "spell"])
@@ -477,7 +479,7 @@ def test_an_interrupt_at_work_says_how_to_go_on(
     def interrupt(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("entrez_kit.core.operation.Operation.run", interrupt)
+    monkeypatch.setattr("entrez_kit.core.operation.Operation.start", interrupt)
     done = alone("spell", "asthma", *more)
 
     assert done.status == 130

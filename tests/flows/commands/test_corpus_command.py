@@ -435,7 +435,7 @@ def test_an_export_to_parquet_has_a_column_for_each_thing(
 ) -> None:
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr("entrez_kit.commands._corpus_export.PAGE", 3)
+    monkeypatch.setattr("entrez_kit.commands._formats.parquet.PAGE", 3)
     with pubmed(FISH.but(mesh=("Zebrafish", "Fins")), *OTHERS):
         cli(*SYNC)
     target = tmp_path / "fish.parquet"

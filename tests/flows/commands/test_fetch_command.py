@@ -232,7 +232,8 @@ def test_nothing_on_standard_input_is_nothing_to_do(cli: Cli, sandbox: Sandbox, 
     done = cli("fetch", "-", "-f", form, stdin="")
 
     assert done.status == 0
-    assert done.err.startswith("Note: No identifiers came")
+    assert done.err.startswith("Note: ")
+    assert done.err.count("\n") == 1
     assert sandbox.requests() == 0
     expected = {"jsonl": "", "ids": "", "md": "", "nbib": "", "ris": "", "bibtex": "", "csl": "[\n\n]\n"}
     if form in expected:

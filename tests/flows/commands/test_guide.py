@@ -16,6 +16,7 @@ from places import ROOT
 
 from entrez_kit.base import errors
 from entrez_kit.base.errors import EntrezKitError, Exit
+from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.settings import SETTINGS, Setting, bounds_of, default_of
 from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
 from entrez_kit.sandbox.server import Sandbox
@@ -232,6 +233,9 @@ def entry_of(setting: Setting) -> str:
     """Return what the guide has to say of a setting, from the row that it is."""
     default = default_of(setting.name)
     accepted = "true or false" if setting.kind == "flag" else bounds_of(setting)
+    if setting.name == "format":
+        others = [one.name for one in FORMATS if not one.can_be_default]
+        accepted = f"the formats of guide `output` except {', '.join(others[:-1])} and {others[-1]}"
     text = f"{' or '.join(f'`{name}`' for name in setting.variables)} (`{setting.name}`): {setting.help}"
     text += f" Accepts {accepted}." if accepted else ""
     if setting.name == "ncbi_tool_identifier":

@@ -4,14 +4,20 @@ import csv
 import io
 import json
 import re
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 from terminal import Module
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.output_formats import BY_NAME, FORMATS
+from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.fetch import EFetchDetails, FetchResult
 from entrez_kit.pubmed.models import Article
 
@@ -137,13 +143,14 @@ def test_a_document_written_record_by_record_is_the_document(module: Module, num
     articles = [Article(pmid=str(one), title='"articles": []\n\u2028', url="u") for one in range(number)]
     details = EFetchDetails(urls=[], request_method="GET")
     result = FetchResult(articles=list(articles), not_found_pmids=[], efetch_details=details)
-    texts = documents.RecordTexts()
-    for article in articles:
-        texts.add(article)
     shape = fields.DocumentPaths(FetchResult)
-    for made_before in (None, texts):
+    for arrive_before in (False, True):
         sink = Sink()
-        documents.JsonWriter(sink, [], "articles", shape.below("articles"), shape, made_before).put(result)
+        writer = documents.JsonWriter(sink, [], "articles", shape.below("articles"), shape)
+        rest = result.model_copy(update={"articles": []}) if arrive_before else result
+        for article in articles if arrive_before else ():
+            writer.take_record(article)
+        writer.put(rest)
 
         assert sink.text == documents.json_text(result) + "\n"
         assert json.loads(sink.text) == result.model_dump(mode="json")
@@ -160,8 +167,8 @@ def test_every_format_of_single_records_hands_each_over_at_once(module: Module, 
         page=lambda record: str(record["pmid"]),
     )
     sink = Sink()
-    plan = module("_state").Plan(form, (), None)
-    writer = formats.writer_for(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None)
+    plan = module("_state").Plan(BY_NAME[form], (), None)
+    writer = formats.writer_for(formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None))
 
     writer.begin()
     for number in (1, 2, 3):
@@ -287,9 +294,169 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
 def test_every_table_that_a_command_names_is_there(module: Module) -> None:
     """Their modules load slowly, so commands name them in a text."""
     folder = Path(module("_pipeline").__file__).parent
-    named = {place for path in folder.glob("*.py") for place in re.findall(r'show_with\("([\w.]+)"', path.read_text())}
+    named = {place for path in folder.glob("*.py") for place in re.findall(r'lazy_view\("([\w.]+)"', path.read_text())}
 
     assert len(named) > 15
     for place in named:
         name, _, function = place.partition(".")
         assert callable(getattr(module(f"_views.{name}"), function)), place
+
+
+class Yaml12(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML ships no type information
+    """Reads scalars as YAML 1.2 does; PyYAML by itself reads YAML 1.1."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+
+for tag, pattern, first in (
+    ("bool", "true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", "~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", "[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|nan)", "-+.0123456789"),
+):
+    Yaml12.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"(?:{pattern})$"), list(first))
+
+
+def written_as_yaml(module: Module, document: Any) -> str:
+    return "\n".join(module("_formats.yaml").yaml_lines(document)) + "\n"
+
+
+TRICKY = (
+    *(
+        "no",
+        "Yes",
+        "ON",
+        "null",
+        "~",
+        "",
+        " ",
+        "1e5",
+        "1E5",
+        "0o17",
+        "0x1f",
+        "012",
+        "1_000",
+        "1:30",
+        ".inf",
+        "-",
+        "- a",
+    ),
+    *(
+        "2020-01-01",
+        "2001-12-14t21:59:43Z",
+        "a: b",
+        "a #b",
+        "#a",
+        "a:",
+        "'a'",
+        '"',
+        "\\",
+        "a\\nb",
+        "%",
+        "@a",
+        "`",
+        "? a",
+    ),
+    *(
+        "a\nb",
+        "a\nb\n",
+        "a\nb\n\n",
+        "\na",
+        " a\nb",
+        "a \n b",
+        "\ta\nb",
+        "a\r\nb",
+        "---\na",
+        "a\n---\nb",
+        "...",
+        "=",
+        "<<",
+        "y",
+    ),
+    *(
+        "β-catenin",
+        "10⁶",
+        "患者",
+        "\u2028",
+        "\x85",
+        "\ufeffa",
+        "a\u200bb",
+        "\U000e0041",
+        "😀",
+        "\x07",
+        "a\tb",
+        "[a]",
+        "{a}",
+        "!a",
+        "&a",
+        "*a",
+    ),
+)
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, Yaml12])
+@pytest.mark.parametrize("text", TRICKY)
+def test_strings_survive_yaml_as_values_items_and_keys(module: Module, text: str, loader: Any) -> None:
+    document = {"value": text, "items": [text, [text], {"inside": text}], text: 1, "deep": {"deeper": {"text": text}}}
+
+    assert yaml.load(written_as_yaml(module, document), loader) == document
+
+
+PLAIN_DATA = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]))
+    | st.sampled_from(TRICKY),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9).filter(str.isprintable), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, Yaml12])
+@given(document=st.dictionaries(st.sampled_from(["a", "no", "b c"]), PLAIN_DATA))
+def test_any_document_survives_yaml(loader: Any, document: Any) -> None:
+    lines = import_module("entrez_kit.commands._formats.yaml").yaml_lines(document)
+
+    assert yaml.load("\n".join(lines), loader) == document
+
+
+def test_a_yaml_document_written_record_by_record_is_the_document(module: Module) -> None:
+    fields = module("_formats.fields")
+    articles = [Article(pmid=str(one), title="articles: []\n\nno", url="u") for one in range(3)]
+    details = EFetchDetails(urls=[], request_method="GET")
+    shape = fields.DocumentPaths(FetchResult)
+    for pmids in (None, ["0", "1", "2"]):
+        result = FetchResult(requested_pmids=pmids, articles=list(articles), not_found_pmids=[], efetch_details=details)
+        sink = Sink()
+        writer = module("_formats.yaml").YamlWriter(sink, [], "articles", shape.below("articles"), shape)
+        for article in articles:
+            writer.take_record(article)
+        writer.put(result.model_copy(update={"articles": []}))
+
+        assert yaml.safe_load(sink.text) == result.model_dump(mode="json")
+
+
+def test_a_document_whose_list_is_absent_when_empty_is_written_whole(module: Module) -> None:
+    class Hits(Result):
+        total: int
+        hits: list[str] = omit_if_empty([])
+        url: str
+
+    result = Hits(total=2, hits=["a", "b"], url="u")
+    shape = module("_formats.fields").DocumentPaths(Hits)
+    for name, load in (("documents.JsonWriter", json.loads), ("yaml.YamlWriter", yaml.safe_load)):
+        place, _, kind = name.partition(".")
+        sink = Sink()
+        getattr(module(f"_formats.{place}"), kind)(sink, [], "hits", shape.below("hits"), shape).put(result)
+
+        assert load(sink.text) == result.model_dump(mode="json")
+
+
+def test_every_writer_that_the_registry_names_exists(module: Module) -> None:
+    for one in FORMATS:
+        place, _, name = one.writer.partition(".")
+        assert not one.writer or callable(getattr(module(f"_formats.{place}"), name)), one.name

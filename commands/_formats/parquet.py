@@ -1,4 +1,4 @@
-"""What `corpus export` writes that no other command does: Parquet."""
+"""Parquet: columns in a binary file."""
 
 import io
 from typing import TYPE_CHECKING, Any, Final
@@ -7,8 +7,9 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.extras import require
 from entrez_kit.corpus.store.reading import COLUMNS, LISTS, NUMBERS
 
-from ._formats.writer import Writer
-from ._output import Sink
+from .._output import Sink
+from . import Job
+from .writer import Writer
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -19,17 +20,17 @@ PAGE: Final = 2_000
 
 
 class Parquet(Writer[dict[str, Any]]):
-    """Rows in a file of columns, written in constant memory.
+    """Writes rows to a file of columns, in constant memory.
 
     Raises:
-        InvalidInput: it is no text for a terminal.
-        NotConfigured: the package for Parquet is not installed; found out before anything is read.
+        InvalidInput: standard output is a terminal.
+        NotConfigured: the package for Parquet is not installed; this is found before anything is read.
     """
 
     def __init__(self, sink: Sink) -> None:
         if sink.isatty():
             raise InvalidInput(
-                "Parquet is no text for a terminal.",
+                "Parquet cannot be printed to a terminal.",
                 invalid_input="format=parquet",
                 recovery_hint="Name a file: -o corpus.parquet",
                 details={"reason": "bad_usage"},
@@ -71,6 +72,11 @@ class Parquet(Writer[dict[str, Any]]):
 
         self._file.write_batch(pa.RecordBatch.from_pylist(self._page, schema=self._file.schema))
         self._page = []
+
+
+def parquet_writer(job: Job) -> Parquet:
+    """Return the writer of Parquet."""
+    return Parquet(job.sink)
 
 
 class _SinkStream(io.RawIOBase):

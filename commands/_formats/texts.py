@@ -1,0 +1,28 @@
+"""Plain lines and Markdown: ids, the number of results, pages."""
+
+from . import Job
+from .writer import Texts
+
+
+def ids_writer(job: Job) -> Texts:
+    """Return the writer of identifiers, one per line."""
+    view = job.view
+    ids = view.ids or (lambda outcome: (record[view.id_key] for record in view.found(outcome)))
+    return Texts(job.sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
+
+
+def count_writer(job: Job) -> Texts:
+    """Return the writer of the number of results. A number that is not known is never printed as a number."""
+
+    def lines(result: object) -> list[str]:
+        number = job.view.total(result)
+        return [f"{'unknown' if number is None else number}\n"]
+
+    return Texts(job.sink, lines, whole=True)
+
+
+def page_writer(job: Job) -> Texts:
+    """Return the writer of Markdown, one part for each record."""
+    page = job.view.page
+    assert page is not None, "a command that accepts pages has a page for a record"
+    return Texts(job.sink, lambda outcome: map(page, job.view.found(outcome)), between=job.view.between)

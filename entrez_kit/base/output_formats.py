@@ -1,0 +1,149 @@
+"""The output formats of the terminal, one entry each.
+
+A command accepts families, so a new format works in every command that accepts its family. ``writer`` names a function
+of ``commands/_formats``. It is a name because ``settings.py`` lists the formats and does not import writers.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+
+class Family(Enum):
+    """Formats that show the same content in different notations."""
+
+    SCREEN = auto()
+    """A table or a page on a terminal."""
+    DOCUMENT = auto()
+    """The whole result as one document."""
+    ROWS = auto()
+    """One row or line for each record."""
+    IDS = auto()
+    """One identifier per line."""
+    PAGES = auto()
+    """Markdown, and documents converted from it."""
+    COUNT = auto()
+    """Only the number of results."""
+    TEXT = auto()
+    """Plain text of the command or the service, in a file with any suffix."""
+    REFERENCES = auto()
+    """Files for reference managers."""
+    XML = auto()
+    """The XML that the service sent."""
+    PARQUET = auto()
+    """Columns in a binary file."""
+
+
+_PARSED: Final = ("abstract_plus", "citation_data")
+_FULL: Final = ("abstract_plus",)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One output format.
+
+    Args:
+        name: the value of ``--format``.
+        family: commands accept families.
+        suffixes: ``-o FILE`` with one of them selects the format.
+        writer: the function that makes the writer, as "module.function" in ``commands/_formats``. Empty if only the
+            view of a command writes this format.
+        whole: the format shows the collected result, not each record as it arrives.
+        accepts_fields: ``--fields`` selects fields.
+        needs_summaries: the format prints titles, so a search requests a summary for every row.
+        is_brief: the format shows no field that a brief record lacks.
+        has_total: the output itself says how many results exist.
+        is_data: programs read the output, so an error is printed as JSON too.
+        is_read: on a terminal the format is a page for a person.
+        has_cells: every value is in a cell of one line.
+        details: the levels of detail that the format can show; a fetch uses the first. Empty if it shows all.
+        parses_records: False if the format needs only the bytes of a record.
+        can_be_default: the setting ``format`` may name it.
+        also_in: suffixes of files that may contain the format, although they select another one.
+    """
+
+    name: str
+    family: Family
+    suffixes: tuple[str, ...] = ()
+    writer: str = ""
+    whole: bool = False
+    accepts_fields: bool = False
+    needs_summaries: bool = False
+    is_brief: bool = False
+    has_total: bool = False
+    is_data: bool = False
+    is_read: bool = False
+    has_cells: bool = False
+    details: tuple[str, ...] = ()
+    parses_records: bool = True
+    can_be_default: bool = True
+    also_in: tuple[str, ...] = ()
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether the format is Markdown or is converted from it."""
+        return self.family is Family.PAGES
+
+    @property
+    def needs_records(self) -> bool:
+        """Whether the format consists of complete records, which a search has to fetch."""
+        return self.family in (Family.REFERENCES, Family.XML)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _document(name: str, suffixes: tuple[str, ...], writer: str) -> Format:
+    """Return a format of the whole result."""
+    return Format(
+        name, Family.DOCUMENT, suffixes, writer, whole=True, accepts_fields=True, has_total=True, is_data=True
+    )
+
+
+def _cells(name: str, suffixes: tuple[str, ...], writer: str) -> Format:
+    """Return a format of rows for spreadsheets."""
+    return Format(
+        name,
+        Family.ROWS,
+        suffixes,
+        writer,
+        accepts_fields=True,
+        needs_summaries=True,
+        has_cells=True,
+        details=_PARSED,
+    )
+
+
+# fmt: off
+FORMATS: Final = (
+    Format("table", Family.SCREEN, (), "tables.table_writer", whole=True, accepts_fields=True, needs_summaries=True,
+           is_brief=True, is_read=True, details=_PARSED),
+    _document("json", (".json",), "documents.json_writer"),
+    _document("yaml", (".yaml", ".yml"), "yaml.yaml_writer"),
+    Format("jsonl", Family.ROWS, (".jsonl", ".ndjson"), "documents.lines_writer", accepts_fields=True, is_data=True),
+    _cells("csv", (".csv",), "rows.csv_writer"),
+    _cells("tsv", (".tsv",), "rows.tsv_writer"),
+    Format("ids", Family.IDS, (".txt",), "texts.ids_writer", is_brief=True, parses_records=False),
+    Format("md", Family.PAGES, (".md",), "texts.page_writer", needs_summaries=True, is_read=True, details=_PARSED),
+    Format("html", Family.PAGES, (".html", ".htm"), "printed.html_writer", needs_summaries=True, details=_PARSED,
+           can_be_default=False),
+    Format("docx", Family.PAGES, (".docx",), "printed.docx_writer", needs_summaries=True, details=_PARSED,
+           can_be_default=False),
+    Format("count", Family.COUNT, (), "texts.count_writer", whole=True, is_brief=True, has_total=True,
+           can_be_default=False),
+    Format("text", Family.TEXT, can_be_default=False),
+    Format("ris", Family.REFERENCES, (".ris",), "references.references_writer", details=_FULL),
+    Format("bibtex", Family.REFERENCES, (".bib",), "references.references_writer", details=_FULL),
+    Format("csl", Family.REFERENCES, (), "references.references_writer", details=_FULL, also_in=(".json",)),
+    Format("nbib", Family.REFERENCES, (".nbib",), "references.references_writer", details=("medline_text",)),
+    Format("xml", Family.XML, (".xml",), details=("abstract_plus", "full_xml"), parses_records=False),
+    Format("parquet", Family.PARQUET, (".parquet",), "parquet.parquet_writer", can_be_default=False),
+)
+# fmt: on
+BY_NAME: Final = {one.name: one for one in FORMATS}
+BY_SUFFIX: Final = {suffix: one for one in FORMATS for suffix in one.suffixes}
+
+
+def formats_in(*families: Family) -> tuple[Format, ...]:
+    """Return the formats of some families, in this order."""
+    return tuple(one for family in families for one in FORMATS if one.family is family)

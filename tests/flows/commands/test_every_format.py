@@ -1,0 +1,276 @@
+"""Every format of the registry works in every command that accepts its family."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+from zipfile import is_zipfile
+
+import pytest
+import yaml
+from terminal import Cli, Done, Module
+
+from entrez_kit.base.extras import is_installed
+from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
+
+CALLS: Final = {
+    "search": ("crispr", "-n", "3"),
+    "facets": ("crispr",),
+    "fetch": ("99000001", "99000002"),
+    "show": ("99000001",),
+    "fulltext": ("PMC99000001",),
+    "related": ("99000004", "-n", "3"),
+    "cite": ("99000001", "99000002"),
+    "match": ("one.bib",),
+    "check": ("refs.txt",),
+    "verify": ("claims.csv",),
+    "convert": ("99000001", "PMC99000002"),
+    "europepmc": ("base editing", "-n", "3"),
+    "mesh": ("genome",),
+    "spell": ("astma",),
+    "gene search": ("TP53",),
+    "gene get": ("7157", "672"),
+    "gene pubmed": ("7157",),
+    "db info": (),
+    "db search": ("gene", "TP53"),
+    "db summary": ("pubmed", "99000001"),
+    "db fetch": ("pubmed", "99000001"),
+    "db link": ("7157", "--from", "gene", "--to", "pubmed"),
+    "corpus list": (),
+    "corpus search": ("crispr",),
+    "corpus audit": ("demo",),
+    "corpus diff": ("demo", "--since", "2020-01-01"),
+    "corpus export": ("demo",),
+    "corpus checkpoint log": ("demo",),
+    "guide": ("output",),
+    "config show": ("color",),
+    "config path": (),
+    "serve token": ("--subject", "somebody"),
+    "doctor": (),
+}
+"""A call of each command with results."""
+FINDINGS: Final = {"verify": 4, "corpus audit": 4}
+"""Commands whose findings set the exit status."""
+PARTIAL: Final = {
+    "fetch": ("99000001", "99999999"),
+    "show": ("99000001", "99999999"),
+    "fulltext": ("PMC99000001", "99999999"),
+    "related": ("99000004", "99999999"),
+    "cite": ("99000001", "99999999"),
+    "match": ("refs.bib",),
+    "convert": ("99000001", "99999999"),
+    "gene get": ("7157", "999999999"),
+    "gene pubmed": ("7157", "999999999"),
+    "db summary": ("pubmed", "99000001", "99999999"),
+    "db fetch": ("pubmed", "99000001", "99999999"),
+}
+EMPTY: Final = {
+    "search": ("zzzqqq",),
+    "europepmc": ("zzzqqq",),
+    "mesh": ("zzzqqq",),
+    "gene search": ("zzzqqq",),
+    "db search": ("gene", "zzzqqq"),
+    **dict.fromkeys(("fetch", "fulltext", "cite", "convert", "gene get"), ("-",)),
+}
+CONVERTED: Final = ("html", "docx")
+BINARY: Final = ("docx", "parquet")
+NAMES: Final = [pytest.param(name, marks=pytest.mark.process) if name == "cite" else name for name in CALLS]
+"""Every command; pandoc formats the citations of cite."""
+BIBTEX: Final = """@article{a,
+title={Base editing of a cryptic splice site restores mucus transport in human airway cells},
+author={Marrowby, Tamsin J}, journal={Ann Imag Genome Ed}, year={2019}, volume={3}, pages={101}}
+@article{b, title={Nothing of the kind}, author={Nobody, N}, journal={J None}, year={1999}, volume={1}, pages={1}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _corpus(request: pytest.FixtureRequest, cli: Cli) -> None:
+    if "corpus" in request.node.name:
+        assert cli("corpus", "sync", "demo", "crispr OR retracted").status == 0
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", "0123456789abcdef0123456789abcdef0123456789")
+    Path("refs.txt").write_text("99000001\n99000035\n", encoding="utf-8")
+    Path("refs.bib").write_text(BIBTEX, encoding="utf-8")
+    Path("one.bib").write_text(BIBTEX.partition("@article{b")[0], encoding="utf-8")
+    Path("claims.csv").write_text('claim,id\n"pigs can fly",99000002\n', encoding="utf-8")
+
+
+def formats_of(module: Module, name: str) -> tuple[Format, ...]:
+    group, *words = name.split()
+    command = module("_app").load_command(group)
+    for word in words:
+        command = command.commands[word]
+    known: tuple[Format, ...] = module("_state").formats_of(command)
+    return known
+
+
+def commands_below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    if not inner:
+        yield name, command
+    for word, one in (inner or {}).items():
+        yield from commands_below(one, f"{name} {word}")
+
+
+def call(cli: Cli, name: str, arguments: tuple[str, ...], *more: str) -> Done:
+    return cli(*name.split(), *arguments, *more, stdin=b"\n")
+
+
+def parsed(selected: Format, text: str) -> Any:
+    """Read the output with a reader of the format; a text that is not in the format raises."""
+    if selected.name == "json":
+        return json.loads(text)
+    if selected.name == "yaml":
+        return yaml.safe_load(text)
+    if selected.name == "jsonl":
+        return [json.loads(line) for line in text.splitlines()]
+    if selected.has_cells:
+        rows = list(csv.reader(io.StringIO(text), delimiter="," if selected.name == "csv" else "\t"))
+        assert all(len(row) == len(rows[0]) for row in rows)
+        return rows[1:]
+    if selected.family is Family.COUNT:
+        return int(text.replace(",", ""))
+    return text
+
+
+def test_the_calls_cover_every_command_with_a_choice_of_formats(module: Module) -> None:
+    app, state = module("_app"), module("_state")
+    found = {
+        name
+        for group in app.COMMANDS
+        for name, command in commands_below(app.load_command(group), group)
+        if state.formats_of(command) != state.formats_of(None)
+    }
+
+    assert found == set(CALLS)
+
+
+def test_every_format_is_in_a_command_and_every_suffix_selects_one_format(module: Module) -> None:
+    used = {one.name for name in CALLS for one in formats_of(module, name)}
+
+    assert used == {one.name for one in FORMATS}
+    assert len(BY_SUFFIX) == sum(len(one.suffixes) for one in FORMATS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(
+    cli: Cli, module: Module, name: str, tmp_path: Path
+) -> None:
+    for selected in formats_of(module, name):
+        if selected.name in CONVERTED:
+            continue  # below: pandoc takes a second
+        written = b""
+        if selected.suffixes:
+            target = tmp_path / f"out{selected.suffixes[0]}"
+            done = call(cli, name, CALLS[name], "-o", str(target))
+            assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
+            written = target.read_bytes()
+            assert written
+        if selected.name in BINARY:
+            continue
+        done = call(cli, name, CALLS[name], "-f", selected.name)
+        assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
+        assert parsed(selected, done.out) not in (None, "", []), selected.name
+        if written and name not in ("serve token", "doctor", "search"):  # those contain the time
+            assert written.decode() == done.out, selected.name
+
+
+@pytest.mark.long
+@pytest.mark.process
+@pytest.mark.skipif(not is_installed("cite"), reason="pandoc is not installed")
+@pytest.mark.parametrize("name", CALLS)
+def test_pages_are_converted_in_every_command_that_has_them(
+    cli: Cli, module: Module, name: str, tmp_path: Path
+) -> None:
+    for selected in formats_of(module, name):
+        if selected.name in CONVERTED:
+            target = tmp_path / f"out{selected.suffixes[0]}"
+            done = call(cli, name, CALLS[name], "-o", str(target))
+            assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
+            assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_yaml_is_the_document_of_json(cli: Cli, module: Module, name: str) -> None:
+    if name in ("serve token", "doctor") or not any(one.is_data and one.whole for one in formats_of(module, name)):
+        return
+    as_json, as_yaml = (call(cli, name, CALLS[name], "-f", form).out for form in ("json", "yaml"))
+
+    assert without_time(yaml.safe_load(as_yaml)) == without_time(json.loads(as_json))
+
+
+def without_time(document: Any) -> Any:
+    if isinstance(document, dict):
+        return {key: without_time(value) for key, value in document.items() if key not in ("searched_at",)}
+    return [without_time(item) for item in document] if isinstance(document, list) else document
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fields_are_selected_or_refused_in_every_format(cli: Cli, module: Module, name: str) -> None:
+    if name in ("db fetch", "config path", "serve token", "guide"):
+        return
+    first = {"search": "title", "check": "key", "match": "key", "db info": "name", "config show": "name"}
+    for selected in formats_of(module, name):
+        if selected.name in (*CONVERTED, *BINARY):
+            continue
+        if not selected.accepts_fields:
+            done = call(cli, name, CALLS[name], "-f", selected.name, "--fields", "pmid")
+            assert done.status == 2, selected.name
+            assert "--fields" in done.err
+            continue
+        rows = parsed_rows(call(cli, name, CALLS[name], "-f", "jsonl").out)
+        path = first.get(name) or next(iter(rows[0]))
+        done = call(cli, name, CALLS[name], "-f", selected.name, "--fields", path)
+        if selected.family is Family.DOCUMENT and done.status == 2:
+            continue  # the document of this command has no such field, only its rows
+        assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
+        assert parsed(selected, done.out) not in (None, "", []), selected.name
+        done = call(cli, name, CALLS[name], "-f", selected.name, "--fields", "no_such_field")
+        if name != "db summary":  # its records have the fields of each database
+            assert done.status == 2, selected.name
+            assert "no_such_field" in done.err
+
+
+def parsed_rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.process  # pandoc formats the citations of cite
+@pytest.mark.parametrize("name", PARTIAL)
+def test_partial_results_end_with_4_in_every_format(cli: Cli, module: Module, name: str, tmp_path: Path) -> None:
+    for selected in formats_of(module, name):
+        if selected.name in CONVERTED:
+            continue
+        done = call(cli, name, PARTIAL[name], "-f", selected.name)
+
+        assert done.status == 4, (selected.name, done.err)
+        assert done.out, selected.name
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_empty_results_are_done_in_every_format(cli: Cli, module: Module, name: str) -> None:
+    for selected in formats_of(module, name):
+        if selected.name in CONVERTED:
+            continue
+        done = call(cli, name, EMPTY[name], "-f", selected.name)
+
+        assert done.status == 0, (selected.name, done.err)
+        found = parsed(selected, done.out)
+        if selected.family in (Family.ROWS, Family.IDS, Family.COUNT):
+            assert not found, selected.name
+
+
+def test_a_file_has_titles_of_every_result_when_the_fields_name_them(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "hits.yaml"
+
+    assert cli("search", "crispr", "-n", "3", "-o", str(target), "--fields", "pmid,title").status == 0
+
+    summaries = yaml.safe_load(target.read_text(encoding="utf-8"))["brief_summaries"]
+    assert len(summaries) == 3
+    assert all(one["title"] for one in summaries)
