@@ -1,11 +1,9 @@
 """Settings and load_settings: the only reader of the environment.
 
 Each setting comes from the first of: explicit override (a flag), environment, project file ``entrez-kit.toml``, user
-config, default. Empty texts count as unset. A project file may be somebody else's: from it never come keys, tokens,
-e-mail addresses, base addresses, folders, nor what changes the truth of an answer or opens a door (demo, offline,
-quiet, Europe PMC, the server's settings, embeddings, the Weaviate collection, the tool's name), and no lifetime of
-replies beyond a day. A user config of another user is ignored. Keys and tokens come from a user config only while
-nobody else can read it.
+config, default. Empty texts count as unset. Another person may have written the project file: it sets only the
+settings with ``in_project_file`` or ``project_range``, and numbers only within that range. A user config of another
+user is ignored. Keys and tokens come from a user config only if its owner alone can read it.
 """
 
 import os
@@ -63,8 +61,8 @@ MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
 class Setting:
     """How one setting is read, bounded and explained: what stands beside its type and default in ``Settings``.
 
-    Kind, variable and ``in_project_file`` follow from the type, the name and the kind where nothing else is said: a
-    project file, which may be somebody else's, never gives secrets, addresses or folders.
+    Kind and variable follow from the type and the name by default. A project file sets a number only within
+    ``project_range``, and another setting only with ``in_project_file``.
     """
 
     help: str
@@ -75,8 +73,8 @@ class Setting:
     low: int | None = None
     high: int | None = None
     choices: tuple[str, ...] = ()
-    in_project_file: bool = True
-    high_in_project_file: int | None = None
+    in_project_file: bool = False
+    project_range: tuple[int, int] | None = None
     in_user_file: bool = True
     name: str = ""
 
@@ -113,52 +111,63 @@ class Settings:
     ncbi_admin_email: SecretStr | None = row(
         "E-mail address at which NCBI can contact you.", kind="email", aliases=("NCBI_EMAIL",)
     )
-    ncbi_tool_identifier: str = row(
-        "Name of the tool, sent with every request.", f"entrez-kit/{__version__}", in_project_file=False
-    )
+    ncbi_tool_identifier: str = row("Name of the tool, sent with every request.", f"entrez-kit/{__version__}")
     ncbi_request_delay_ms: int | None = row(
-        "Minimum delay between requests; it can only slow them down.", low=50, high=5000
+        "Minimum delay between requests; it can only slow them down.", low=50, high=5000, project_range=(50, 5000)
     )
-    ncbi_max_retries: int = row("Retries after a failed request.", 6, low=0, high=10)
-    ncbi_timeout_ms: int = row("Timeout of one HTTP request.", 30_000, low=100, high=120_000)
+    ncbi_max_retries: int = row("Retries after a failed request.", 6, low=0, high=10, project_range=(3, 10))
+    ncbi_timeout_ms: int = row(
+        "Timeout of one HTTP request.", 30_000, low=100, high=120_000, project_range=(10_000, 120_000)
+    )
     ncbi_total_deadline_ms: int = row(
-        "Timeout of one E-utility request, including queueing and retries.", 60_000, low=500, high=600_000
+        "Timeout of one E-utility request, including queueing and retries.",
+        60_000,
+        low=500,
+        high=600_000,
+        project_range=(30_000, 600_000),
     )
     unpaywall_email: SecretStr | None = row(
         "E-mail address that Unpaywall requires; without it Unpaywall is off.", kind="email"
     )
-    unpaywall_timeout_ms: int = row("Timeout of one Unpaywall request.", 20_000, low=100, high=120_000)
-    europepmc_enabled: bool = row("Whether requests to Europe PMC are allowed.", True, in_project_file=False)
-    europepmc_request_delay_ms: int = row("Minimum delay between Europe PMC requests.", 200, low=50, high=5000)
-    europepmc_max_retries: int = row("Retries after a failed Europe PMC request.", 3, low=0, high=10)
-    europepmc_timeout_ms: int = row("Timeout of one Europe PMC request.", 20_000, low=100, high=120_000)
+    unpaywall_timeout_ms: int = row(
+        "Timeout of one Unpaywall request.", 20_000, low=100, high=120_000, project_range=(10_000, 120_000)
+    )
+    europepmc_enabled: bool = row("Whether requests to Europe PMC are allowed.", True)
+    europepmc_request_delay_ms: int = row(
+        "Minimum delay between Europe PMC requests.", 200, low=50, high=5000, project_range=(200, 5000)
+    )
+    europepmc_max_retries: int = row(
+        "Retries after a failed Europe PMC request.", 3, low=0, high=10, project_range=(3, 10)
+    )
+    europepmc_timeout_ms: int = row(
+        "Timeout of one Europe PMC request.", 20_000, low=100, high=120_000, project_range=(10_000, 120_000)
+    )
     crossref_email: SecretStr | None = row(
         "E-mail address for Crossref: 10 requests per second instead of 5.", kind="email"
     )
     retraction_watch: Path | None = row("CSV file of the Retraction Watch database for `check`.", prefix=KIT)
-    check_sources: str | None = row(
-        "Sources that `check` queries for retractions, comma-separated.", prefix=KIT, in_project_file=False
-    )
+    check_sources: str | None = row("Sources that `check` queries for retractions, comma-separated.", prefix=KIT)
     openai_api_key: SecretStr | None = row("Key for the openai embeddings provider.")
     weaviate_url: str | None = row("Address of a Weaviate server.", kind="url")
     weaviate_api_key: SecretStr | None = row("Key of the Weaviate server.")
-    weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk", in_project_file=False)
+    weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk")
     weaviate_grpc_port: int | None = row(
         "gRPC port of the Weaviate server; if unset 50051, or 443 for Weaviate Cloud.",
         low=1,
         high=65535,
-        in_project_file=False,
     )
-    weaviate_timeout_ms: int = row("Timeout of one Weaviate request.", 30_000, low=100, high=600_000)
-    mcp_transport_type: str = row("Transport of `serve`.", "stdio", choices=("stdio", "http"), in_project_file=False)
-    mcp_http_host: str = row("Address `serve` listens on.", "127.0.0.1", in_project_file=False)
-    mcp_http_port: int = row("Port `serve` listens on.", 3010, low=0, high=65535, in_project_file=False)
-    mcp_allowed_origins: str | None = row("Origins allowed to call `serve`, comma-separated.", in_project_file=False)
+    weaviate_timeout_ms: int = row(
+        "Timeout of one Weaviate request.", 30_000, low=100, high=600_000, project_range=(10_000, 600_000)
+    )
+    mcp_transport_type: str = row("Transport of `serve`.", "stdio", choices=("stdio", "http"))
+    mcp_http_host: str = row("Address `serve` listens on.", "127.0.0.1")
+    mcp_http_port: int = row("Port `serve` listens on.", 3010, low=0, high=65535)
+    mcp_allowed_origins: str | None = row("Origins allowed to call `serve`, comma-separated.")
     mcp_auth_secret_key: SecretStr | None = row("Secret that signs bearer tokens, at least 32 bytes.")
-    mcp_log_level: str = row("Minimum severity of log messages.", "info", choices=LOG_LEVELS, in_project_file=False)
+    mcp_log_level: str = row("Minimum severity of log messages.", "info", choices=LOG_LEVELS)
     logs_dir: Path | None = row("Folder for rotating log files (JSON lines); without it no file is written.")
     otel_exporter_otlp_endpoint: str | None = row(
-        "OpenTelemetry collector that receives spans; needs entrez-kit[otel].", in_project_file=False
+        "OpenTelemetry collector that receives spans; needs entrez-kit[otel]."
     )
     config_file: Path | None = row("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
     home: Path | None = row(
@@ -171,31 +180,29 @@ class Settings:
         prefix=KIT,
         low=0,
         high=MAX_CACHE_TTL,
-        high_in_project_file=MAX_PROJECT_CACHE_TTL,
+        project_range=(0, MAX_PROJECT_CACHE_TTL),
     )
-    demo: bool = row(
-        "Answer from the bundled sandbox, with invented articles.", False, prefix=KIT, in_project_file=False
-    )
-    offline: bool = row("Answer from the cache and the corpus only.", False, prefix=KIT, in_project_file=False)
-    refresh: bool = row("Request everything again and replace cached replies.", False, prefix=KIT)
-    no_cache: bool = row("Neither read nor write the cache.", False, prefix=KIT)
-    quiet: bool = row("No notes on stderr.", False, prefix=KIT, in_project_file=False)
-    verbose: bool = row("Request ids, timings and cache hits on stderr.", False, prefix=KIT)
-    color: str = row("When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"))
+    demo: bool = row("Answer from the bundled sandbox, with invented articles.", False, prefix=KIT)
+    offline: bool = row("Answer from the cache and the corpus only.", False, prefix=KIT)
+    refresh: bool = row("Request everything again and replace cached replies.", False, prefix=KIT, in_project_file=True)
+    no_cache: bool = row("Neither read nor write the cache.", False, prefix=KIT, in_project_file=True)
+    quiet: bool = row("No notes on stderr.", False, prefix=KIT)
+    verbose: bool = row("Request ids, timings and cache hits on stderr.", False, prefix=KIT, in_project_file=True)
+    color: str = row("When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"), in_project_file=True)
     format: str | None = row(
-        "Output format.", prefix=KIT, choices=tuple(one.name for one in FORMATS if one.can_be_default)
+        "Output format.",
+        prefix=KIT,
+        choices=tuple(one.name for one in FORMATS if one.can_be_default),
+        in_project_file=True,
     )
     embeddings: str = row(
         "Embeddings provider of the corpus.",
         "none",
         prefix=KIT,
         choices=("none", "openai", "hf"),
-        in_project_file=False,
     )
-    embeddings_model: str | None = row("Model of the embeddings provider.", prefix=KIT, in_project_file=False)
-    embeddings_query_model: str | None = row(
-        "Separate query encoder, if the model has one (hf only).", prefix=KIT, in_project_file=False
-    )
+    embeddings_model: str | None = row("Model of the embeddings provider.", prefix=KIT)
+    embeddings_query_model: str | None = row("Separate query encoder, if the model has one (hf only).", prefix=KIT)
     eutils_url: str = row(
         "Base address of the E-utilities; ends in /entrez/eutils.", EUTILS_URL, kind="url", prefix=KIT
     )
@@ -259,7 +266,7 @@ def _setting_of(item: Field[Any]) -> Setting:
         name=item.name,
         kind=kind,
         variable=written.variable or f"{written.prefix}{item.name}".upper(),
-        in_project_file=written.in_project_file and kind not in ("secret", "email", "url", "path"),
+        in_project_file=written.in_project_file or written.project_range is not None,
     )
 
 
@@ -375,9 +382,9 @@ def _why_not(name: str, raw: Any, *, in_project: bool, is_private: bool) -> str 
         return f"unknown setting {shown!r} ignored"
     if in_project and not setting.in_project_file:
         return f"{name} is not taken from a project file; use {setting.variable}"
-    most = setting.high_in_project_file
-    if in_project and most is not None and _exceeds(setting, raw, most):
-        return f"{name} of a project file is at most {most}; ignored, use {setting.variable}"
+    if in_project and setting.project_range and _is_outside(setting, raw, setting.project_range):
+        low, high = setting.project_range
+        return f"{name} in a project file must be between {low} and {high}; it is ignored. Use {setting.variable}"
     if not in_project and not setting.in_user_file:
         return f"{name} is not taken from the user config; use {setting.variable}"
     if not in_project and setting.kind == "secret" and not is_private:
@@ -385,9 +392,9 @@ def _why_not(name: str, raw: Any, *, in_project: bool, is_private: bool) -> str 
     return None
 
 
-def _exceeds(setting: Setting, raw: Any, most: int) -> bool:
+def _is_outside(setting: Setting, raw: Any, allowed: tuple[int, int]) -> bool:
     try:
-        return bool(parse_value(setting, raw) > most)
+        return not allowed[0] <= parse_value(setting, raw) <= allowed[1]
     except ValueError:  # reported when the value is read
         return False
 

@@ -5,7 +5,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -252,14 +251,15 @@ def test_the_settings_of_the_guide_are_those_of_the_table() -> None:
     assert sorted(entries) == sorted(entry_of(setting) for setting in SETTINGS)
 
 
-def test_the_guide_names_every_setting_that_a_project_file_cannot_set() -> None:
-    text = read_guide("settings").text.partition("It also cannot set")[2].partition("It can set")[0]
-    named = re.findall(r"`([a-z_]+\*?)`", text)
-    settings = [setting for setting in SETTINGS if setting.kind not in ("secret", "email", "url", "path")]
+def test_the_guide_names_every_setting_that_a_project_file_can_set_with_its_range() -> None:
+    text = flat(read_guide("settings").text.partition("## Project file")[2].partition("##")[0])
+    named = dict(re.findall(r"`([a-z_]+)`(?: \(([0-9]+ to [0-9]+)\))?", text))
 
-    for setting in settings:
-        is_named = any(fnmatch(setting.name, pattern) for pattern in named)
-        assert is_named != setting.in_project_file, setting.name
+    assert named == {
+        setting.name: "{} to {}".format(*setting.project_range) if setting.project_range else ""
+        for setting in SETTINGS
+        if setting.in_project_file
+    }
 
 
 def test_the_exit_codes_are_all_there() -> None:

@@ -66,9 +66,9 @@ def test_empty_texts_and_unfilled_placeholders_count_as_unset(sources: Sources, 
 
 
 def test_an_empty_variable_lets_a_weaker_source_through(sources: Sources) -> None:
-    sources.project_file("ncbi_timeout_ms = 1234")
+    sources.project_file("ncbi_timeout_ms = 12345")
 
-    assert sources.load(NCBI_TIMEOUT_MS="").ncbi_timeout_ms == 1234
+    assert sources.load(NCBI_TIMEOUT_MS="").ncbi_timeout_ms == 12345
 
 
 def test_none_as_an_override_counts_as_not_given(sources: Sources) -> None:
@@ -90,11 +90,11 @@ def test_an_empty_first_name_lets_the_second_through(sources: Sources) -> None:
 
 
 def test_the_process_environment_and_folder_are_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / PROJECT_FILE).write_text("ncbi_max_retries = 1", encoding="utf-8")
+    (tmp_path / PROJECT_FILE).write_text("ncbi_max_retries = 4", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NCBI_TIMEOUT_MS", "4321")
 
-    assert (load_settings().ncbi_max_retries, load_settings().ncbi_timeout_ms) == (1, 4321)
+    assert (load_settings().ncbi_max_retries, load_settings().ncbi_timeout_ms) == (4, 4321)
 
 
 def test_a_working_folder_that_is_gone_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,16 +118,55 @@ def test_a_project_file_cannot_set_secrets_addresses_or_folders(sources: Sources
     assert loaded.notices == (f"{PROJECT_FILE}: {name} is not taken from a project file; use {BY_NAME[name].variable}",)
 
 
-def test_secrets_addresses_and_folders_are_the_ones_kept_out_of_project_files() -> None:
-    kept_out = {setting.name for setting in SETTINGS if not setting.in_project_file}
+IN_PROJECT = {setting.name: setting for setting in SETTINGS if setting.in_project_file}
 
-    assert {"ncbi_api_key", "openai_api_key", "weaviate_api_key", "mcp_auth_secret_key"} <= kept_out
-    assert {"eutils_url", "idconv_url", "europepmc_url", "unpaywall_url", "pmc_oa_url", "weaviate_url"} <= kept_out
-    assert {"home", "cache_dir", "data_dir", "logs_dir", "config_file"} <= kept_out
-    assert {"demo", "offline", "quiet", "ncbi_tool_identifier", "embeddings", "embeddings_model"} <= kept_out
-    assert {setting.name for setting in SETTINGS if setting.name.startswith("mcp_")} <= kept_out
-    assert {"europepmc_enabled", "check_sources", "weaviate_class", "otel_exporter_otlp_endpoint"} <= kept_out
-    assert not {"ncbi_max_retries", "format", "cache_ttl"} & kept_out
+
+def test_a_project_file_sets_only_what_is_listed() -> None:
+    numbers = {name for name, setting in IN_PROJECT.items() if setting.kind == "number"}
+
+    assert IN_PROJECT.keys() - numbers == {"refresh", "no_cache", "verbose", "color", "format"}
+    assert all(name.endswith(("_delay_ms", "_timeout_ms", "_deadline_ms", "_retries", "_ttl")) for name in numbers)
+    assert all(IN_PROJECT[name].project_range for name in numbers)
+
+
+@pytest.mark.parametrize("name", [name for name, setting in IN_PROJECT.items() if setting.project_range])
+def test_a_project_file_sets_a_number_only_within_safe_bounds(sources: Sources, name: str) -> None:
+    setting = IN_PROJECT[name]
+    assert setting.project_range
+    assert setting.low is not None
+    assert setting.high is not None
+
+    for number in {setting.low, setting.high, *setting.project_range}:
+        sources.project_file(f"{name} = {number}")
+        loaded = sources.load()
+        if setting.project_range[0] <= number <= setting.project_range[1]:
+            assert (getattr(loaded, name), loaded.notices) == (number, ())
+        else:
+            assert getattr(loaded, name) == default_of(name)
+            (notice,) = loaded.notices
+            assert notice.startswith(f"{PROJECT_FILE}: {name} ")
+            assert setting.variable in notice
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ncbi_max_retries = 0",
+        "ncbi_timeout_ms = 100",
+        "ncbi_total_deadline_ms = 500",
+        "unpaywall_timeout_ms = 100",
+        "europepmc_request_delay_ms = 50",
+        "europepmc_max_retries = 0",
+        "europepmc_timeout_ms = 100",
+        "weaviate_timeout_ms = 100",
+    ],
+)
+def test_a_project_file_cannot_weaken_requests_and_the_environment_can(sources: Sources, line: str) -> None:
+    name, _, number = line.partition(" = ")
+    sources.project_file(line)
+
+    assert getattr(sources.load(), name) == default_of(name)
+    assert getattr(sources.load(**{BY_NAME[name].variable: number}), name) == int(number)
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0, 0), (86_400, 86_400), (86_401, None), ("'315360000'", None)])
@@ -138,8 +177,7 @@ def test_a_project_file_cannot_keep_replies_beyond_a_day(
     loaded = sources.load()
 
     assert loaded.cache_ttl == expected
-    note = f"{PROJECT_FILE}: cache_ttl of a project file is at most 86400; ignored, use ENTREZ_KIT_CACHE_TTL"
-    assert loaded.notices == ((note,) if expected is None else ())
+    assert len(loaded.notices) == (expected is None)
 
 
 def test_the_user_may_keep_replies_beyond_a_day(sources: Sources) -> None:

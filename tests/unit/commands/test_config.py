@@ -48,7 +48,7 @@ def test_show_lists_every_setting_with_its_value_and_origin(
     program: Program, config: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     write(config, "ncbi_max_retries = 2")
-    (tmp_path / "entrez-kit.toml").write_text("ncbi_timeout_ms = 1234", encoding="utf-8")
+    (tmp_path / "entrez-kit.toml").write_text("ncbi_timeout_ms = 12345", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS", "openai")
     ended = program("config", "show", "--offline")
@@ -56,7 +56,7 @@ def test_show_lists_every_setting_with_its_value_and_origin(
     assert ended.status == 0
     assert [item["name"] for item in ended.document["settings"]] == [setting.name for setting in SETTINGS]
     assert shown(ended, "ncbi_max_retries") == (2, "user config")
-    assert shown(ended, "ncbi_timeout_ms") == (1234, "project file (entrez-kit.toml)")
+    assert shown(ended, "ncbi_timeout_ms") == (12345, "project file (entrez-kit.toml)")
     assert shown(ended, "embeddings") == ("openai", "environment (ENTREZ_KIT_EMBEDDINGS)")
     assert shown(ended, "offline") == (True, "flag")
     assert shown(ended, "mcp_http_port") == (3010, "default")
