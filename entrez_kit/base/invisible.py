@@ -31,11 +31,12 @@ def visible(text: str) -> str:
 def clean_query(text: str) -> tuple[str, str]:
     """Return a query without invisible characters, and the characters removed.
 
-    A line break or a tab becomes a blank; it is not counted, since pasted queries often have several lines.
+    Line breaks become newlines, and a tab becomes a blank. They are not counted: pasted queries often have several
+    lines.
     """
     if text.isascii() and text.isprintable():
         return text, ""
-    spaced = re.sub("[\t\n\v\f\r\x85\u2028\u2029]", " ", text)
+    spaced = re.sub("\r\n|[\n\v\f\r\x85\u2028\u2029]", "\n", text).replace("\t", " ")
     cleaned = _replaced(_HIDDEN, "", spaced)
     kept = Counter(cleaned)
     return cleaned, "".join(dict.fromkeys(one for one in spaced if not kept[one]))

@@ -95,6 +95,12 @@ class Request(BaseModel):
                 raise PydanticCustomError("bool_given", "must be a number; a boolean is none")
         return value
 
+    @field_validator(*QUERY_FIELDS, mode="after", check_fields=False)
+    @classmethod
+    def _join_lines(cls, value: Any) -> Any:
+        """Return a query on one line, after the checks that need its lines."""
+        return value.replace("\n", " ") if isinstance(value, str) else value
+
     _warnings: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @property

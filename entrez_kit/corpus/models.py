@@ -7,6 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationI
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.core.model import Collected, Request, Result, types_in
+from entrez_kit.query import QueryText
 
 
 def _not_blank(value: str) -> str:
@@ -69,7 +70,7 @@ class SyncRequest(CorpusRequest):
     """The query to sync and the name of its corpus."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
-    term: NotBlank = Field(min_length=1, description="PubMed query; always the same for a key.")
+    term: QueryText = Field(min_length=1, description="PubMed query; always the same for a key.")
     overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to look at again.")
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend
-from entrez_kit.core.model import Request, Result, Stripped, Warn, incomplete_error, omit_if_empty, past_the_last, wrong
+from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, past_the_last, wrong
 from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.query import (
@@ -16,6 +16,7 @@ from entrez_kit.query import (
     NO_BROADER_RESULTS,
     BroaderResults,
     EntrezDate,
+    QueryText,
     bounds,
     broadening,
     read_query,
@@ -36,7 +37,7 @@ class EntrezSearchRequest(Request):
     """What to search which database for."""
 
     db: DatabaseName = Field(description='Database to search, e.g. "gene", "nuccore", "clinvar".')
-    term: Stripped = Field(
+    term: QueryText = Field(
         min_length=1, description='Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".'
     )
     max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return.")

@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
+from functools import lru_cache
 from typing import Annotated, Any, Final, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
-from entrez_kit.base.invisible import visible
 from entrez_kit.core.model import Stripped, Warn
 from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
 
@@ -527,28 +527,25 @@ class QueryInput:
     warnings: tuple[Warn, ...] = ()
 
 
+@lru_cache(maxsize=32)
 def read_query(query: str, field: str = "query_term") -> QueryInput:
     """Return a query with plain quotation marks, dashes and spaces, and the warnings about it.
 
+    The results are cached, because one search needs them several times.
+
     Args:
-        query: the query as typed or pasted.
+        query: the text of a field of type ``QueryText``.
         field: the name of the argument, for messages.
 
     Raises:
-        InvalidInput: the quotes or parentheses do not pair up, or ``check_syntax`` refuses the query.
+        InvalidInput: the quotes or parentheses do not pair up.
     """
     warnings = []
-    shown = visible(query)
-    if shown != query:
-        warnings.append(
-            Warn(code="control_characters", message="Control and invisible characters in the query were removed.")
-        )
-    text = shown.translate(_TYPOGRAPHIC)
-    if text != shown:
-        changed = "".join(dict.fromkeys(one for one in shown if ord(one) in _TYPOGRAPHIC))
+    text = query.translate(_TYPOGRAPHIC)
+    if text != query:
+        changed = "".join(dict.fromkeys(one for one in query if ord(one) in _TYPOGRAPHIC))
         message = f"Typographic characters in the query were replaced by plain ones: {' '.join(changed)}"
         warnings.append(Warn(code="typographic_characters", message=message))
-    check_syntax(text, field)
     text = " ".join(text.split())
     check_balance(text, field)
     if words := dict.fromkeys(_LOWERCASE.findall(_QUOTED.sub('"x"', text))):
@@ -563,7 +560,7 @@ def check_syntax(query: str, field: str = "query_term") -> None:
     Raises:
         InvalidInput: ``details.reason`` is foreign_syntax, numbered_list or no_history.
     """
-    text = _QUOTED.sub('"x"', visible(query).translate(_TYPOGRAPHIC))
+    text = _QUOTED.sub('"x"', query.translate(_TYPOGRAPHIC))
     if _is_numbered(text):
         raise _refusal(
             field,

@@ -150,7 +150,7 @@ _NO_PAGES: Final = re.compile(r", \((?=[0-9]{4}\)\.)")
 _RESTORED: Final = ((f", {GROUP[0]}", "; "), (f"{GROUP[1]}, ", "; "), *((mark, "") for mark in GROUP), (HYPHEN, "-"))
 
 
-def _apply_rules(entry: Entry, *, is_translated: bool = True) -> Entry:
+def _apply_rules(entry: Entry, *, is_translated: bool) -> Entry:
     """Apply rules that CSL cannot express.
 
     The translation and the language of a title follow its quotation marks (Chicago, MLA); other brackets are part of

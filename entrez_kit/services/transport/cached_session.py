@@ -238,13 +238,10 @@ def clear(settings: Settings) -> int:
     if not path.exists():
         return 0
     try:
-        with closing(_PatientFile(path)) as file:
-            replies = ReplyCache(file)
+        with _open_replies(path) as replies:
             entries = replies.count()
             replies.responses.clear()
             return entries
-    except sqlite3.OperationalError as exc:
-        raise _not_changed(path, exc) from None
     except (sqlite3.DatabaseError, CacheUnusable):
         try:
             for part in database_files(path):
@@ -264,12 +261,26 @@ def prune(settings: Settings) -> int:
     if not path.exists():
         return 0
     try:
-        with closing(_PatientFile(path)) as file:
-            replies = ReplyCache(file)
+        with _open_replies(path) as replies:
             before = replies.count()
             replies.delete(expired=True)
             return before - replies.count()
     except (sqlite3.Error, CacheUnusable) as exc:
+        raise _not_changed(path, exc) from None
+
+
+@contextmanager
+def _open_replies(path: Path) -> Iterator[ReplyCache]:
+    """Open a cache file to change it.
+
+    Raises:
+        StoreError: the file is locked or cannot be written.
+        sqlite3.Error, CacheUnusable: the file is damaged.
+    """
+    try:
+        with closing(_PatientFile(path)) as file:
+            yield ReplyCache(file)
+    except sqlite3.OperationalError as exc:
         raise _not_changed(path, exc) from None
 
 

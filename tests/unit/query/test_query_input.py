@@ -1,6 +1,7 @@
 """Queries as users type and paste them: fixed characters, warnings, and refusals of other languages."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.core.model import Request
+from entrez_kit.corpus.models import SyncRequest
+from entrez_kit.databases.search import EntrezSearchRequest
+from entrez_kit.pubmed.search import SearchRequest
 from entrez_kit.query import check_syntax, read_query
 
 
@@ -29,12 +34,45 @@ def test_typographic_characters_are_replaced_and_reported(typed: str, sent: str)
     assert [warning.code for warning in query.warnings] == ["typographic_characters"]
 
 
-@pytest.mark.parametrize("typed", ["crispr\x00 AND cas9", "crispr\u202e AND cas9", "\x1bcrispr AND cas9\x9f"])
-def test_control_characters_are_removed_and_reported(typed: str) -> None:
-    query = read_query(typed)
+def test_a_search_reads_its_query_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr("entrez_kit.query.check_balance", lambda query, field: read.append(query))
+    request = SearchRequest(query_term="read once OR \u201ctwice\u201d", author="Doe J", language="french")
 
-    assert query.text == "crispr AND cas9"
-    assert [warning.code for warning in query.warnings] == ["control_characters"]
+    terms = [request.term(), request.effective_term(), request.query().text, request.query().text]
+
+    assert read == ['read once OR "twice"']
+    assert all(read[0] in term for term in terms)
+
+
+REQUESTS: dict[str, Callable[[str], Request]] = {
+    "search": lambda text: SearchRequest(query_term=text),
+    "db search": lambda text: EntrezSearchRequest(db="gene", term=text),
+    "sync": lambda text: SyncRequest(query_key="key", term=text),
+}
+every_request = pytest.mark.parametrize("request_of", REQUESTS.values(), ids=REQUESTS)
+
+
+@every_request
+@pytest.mark.parametrize(
+    "lines", ["1 crispr\n2 sickle cell", "1 crispr\r\n2 sickle cell", "1 crispr\u20282 sickle cell"]
+)
+def test_every_request_refuses_a_numbered_list_by_its_lines(request_of: Callable[[str], Request], lines: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        request_of(lines)
+
+    assert caught.value.details["reason"] == "numbered_list"
+
+
+@every_request
+def test_every_request_has_its_query_on_one_line_without_invisible_characters(
+    request_of: Callable[[str], Request],
+) -> None:
+    request = request_of("crispr\u202e AND\ncas9\x9f\tOR\r\ntalen")
+    query = getattr(request, "query_term", "") or getattr(request, "term", "")
+
+    assert query == "crispr AND cas9 OR talen"
+    assert list(request.warnings_of_arguments) == ["invisible_characters"]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +115,7 @@ def test_lowercase_operators_are_reported(query: str, words: list[str]) -> None:
 )
 def test_the_syntax_of_another_service_is_refused_by_name(query: str, service: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        read_query(query)
+        check_syntax(query)
 
     assert caught.value.details == {"reason": "foreign_syntax", "service": service}
 
@@ -85,7 +123,7 @@ def test_the_syntax_of_another_service_is_refused_by_name(query: str, service: s
 @pytest.mark.parametrize("query", ["#3", "#1 AND #2", "crispr AND #12"])
 def test_a_reference_to_a_search_history_is_refused(query: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        read_query(query)
+        check_syntax(query)
 
     assert caught.value.details["reason"] == "no_history"
 
@@ -101,7 +139,7 @@ def test_a_reference_to_a_search_history_is_refused(query: str) -> None:
 )
 def test_a_numbered_list_is_refused(query: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        read_query(query)
+        check_syntax(query)
 
     assert caught.value.details["reason"] == "numbered_list"
 
@@ -133,13 +171,16 @@ def test_published_strategies_for_pubmed_pass(real_data: Path) -> None:
     lines = (real_data / "strategies" / "pubmed.jsonl").read_text(encoding="utf-8").splitlines()
 
     for line in lines:
-        assert read_query(json.loads(line)["query"]).text
+        query = json.loads(line)["query"]
+        check_syntax(query)
+        assert read_query(query).text
     assert len(lines) >= 15
 
 
 @given(st.text(alphabet="abAB019 .,:/()[]\"#*'-=\n{}\u201c\u2019\u200b", max_size=60))
 def test_any_text_is_a_query_or_refused_with_a_reason(text: str) -> None:
     try:
+        check_syntax(text)
         query = read_query(text)
     except InvalidInput as error:
         outcome = error.details["reason"]
