@@ -1,4 +1,4 @@
-"""What an agent sent, taken for what it meant: other names of an argument, one value for a list, empty choices."""
+"""Normalize an agent's arguments: aliases of names, single values for lists, and empty choices."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from pydantic import Field
 from entrez_kit.core.model import Request
 
 ANY: Final = "any"
-"""A choice that chooses nothing, for hosts that make a model fill in every argument."""
+"""An enum value that means "not given", for hosts that require every argument."""
 
 SYNONYMS: Final = tuple(
     frozenset(names.split())
@@ -52,26 +52,26 @@ SYNONYMS: Final = tuple(
         "citations references refs",
     )
 )
-"""Names that tools, and agents, have for one idea; the first of each line is the tool's. One is taken for a tool's own
-where that is not given as well and no second one of its arguments could be meant."""
+"""Names for one idea; the first of each line is the tool's. An alias is accepted if the tool's own argument is absent,
+and if the alias matches only one argument."""
 
 MAX_NAMES: Final = 50
-"""Names in one object of a call; the largest has fewer than 20."""
+"""The maximum number of names in one object of a call; the largest tool has fewer than 20."""
 _ID: Final = r"(?:PMC)?[0-9]++"
 _IDS: Final = re.compile(rf"\s*+{_ID}(?>(?:(?:\s*+[,;]\s*+|\s++){_ID})+)\s*+", re.IGNORECASE)
 
 
 class ArgumentNames(Request):
-    """The names in one object of a call; no tool knows as many as it may have."""
+    """The names in one object of a call, with their maximum number."""
 
     arguments: list[str] = Field(max_length=MAX_NAMES)
 
 
 def check_names(arguments: Mapping[str, Any]) -> None:
-    """Refuse a call with too many names in one object, before each name is compared with those that are known.
+    """Refuse a call with too many names in one object, before names are compared.
 
     Raises:
-        ValidationError: of ``ArgumentNames``.
+        ValidationError: an object has too many names.
     """
     waiting: list[Any] = [arguments]
     while waiting:
@@ -87,12 +87,12 @@ def check_names(arguments: Mapping[str, Any]) -> None:
 def read_arguments(
     arguments: Mapping[str, Any], schema: Mapping[str, Any], *, exact_types: bool = False
 ) -> dict[str, Any]:
-    """Return arguments as the operation wants them; what cannot be meant otherwise than sent stays for validation.
+    """Return the arguments in the form of the operation; unclear ones stay unchanged for the validation.
 
     Args:
-        arguments: as they were sent.
-        schema: the schema that was shown for them.
-        exact_types: whether values keep the JSON type that they were sent in.
+        arguments: the arguments of the call.
+        schema: the input schema of the tool.
+        exact_types: whether values keep their JSON type.
     """
     properties = schema["properties"]
     required = schema.get("required", ())
@@ -103,7 +103,7 @@ def read_arguments(
     for name, value in arguments.items():
         meant = own[name] if own[name] in properties else None
         if meant is None:
-            place, meant = _meant(own[name], value, properties, given | read.keys())
+            place, meant = _find_argument(own[name], value, properties, given | read.keys())
             if place is not None and meant is not None:
                 nested.setdefault(place, {})[meant] = value
                 continue
@@ -112,8 +112,8 @@ def read_arguments(
             continue
         fitting = value if exact_types else _fit(value, properties[meant])
         if meant != own[name] and properties[meant].get("pattern", "").startswith("^pmid:"):
-            fitting = re.sub(r"^(?=[0-9]+$)", "pmid:", str(fitting))  # what is called a PMID needs no such name again
-        if meant in required or not _says_nothing(fitting, properties[meant]):
+            fitting = re.sub(r"^(?=[0-9]+$)", "pmid:", str(fitting))  # the argument was called a PMID
+        if meant in required or not _is_neutral(fitting, properties[meant]):
             read[meant] = fitting
     for place, inner in nested.items():
         held = read.get(place)
@@ -121,17 +121,19 @@ def read_arguments(
     return read
 
 
-def _meant(name: str, value: Any, properties: Mapping[str, Any], given: set[str]) -> tuple[str | None, str | None]:
-    """Return the argument that a name stands for, and the object among the arguments that it belongs to, if any."""
+def _find_argument(
+    name: str, value: Any, properties: Mapping[str, Any], given: set[str]
+) -> tuple[str | None, str | None]:
+    """Return the argument for a name, and the nested object that it belongs to, if any."""
     for place, part in properties.items():
         if part.get("type") == "object" and place not in given:
             inner = part.get("properties", {})
-            if name in inner or (found := _synonym(name, value, inner, given)) is not None:
+            if name in inner or (found := _find_synonym(name, value, inner, given)) is not None:
                 return place, name if name in inner else found
-    return None, _synonym(name, value, properties, given)
+    return None, _find_synonym(name, value, properties, given)
 
 
-def _synonym(name: str, value: Any, properties: Mapping[str, Any], given: set[str]) -> str | None:
+def _find_synonym(name: str, value: Any, properties: Mapping[str, Any], given: set[str]) -> str | None:
     found = [
         other
         for other in properties
@@ -144,10 +146,10 @@ def _synonym(name: str, value: Any, properties: Mapping[str, Any], given: set[st
 
 
 def _fit(value: Any, part: Mapping[str, Any]) -> Any:
-    """Return a value in the form that is due: a text that holds a list or an object, one value for a list of them."""
+    """Convert a value to the type of the schema: JSON in a string to a list or object, one value to a list."""
     kind = part.get("type")
     if isinstance(value, str) and kind in ("array", "object"):
-        value = _unpacked(value, list if kind == "array" else dict)
+        value = _unpack(value, list if kind == "array" else dict)
     if kind == "array":
         if isinstance(value, str):
             value = re.split(r"[,;\s]+", value.strip()) if _IDS.fullmatch(value) else [value]
@@ -163,7 +165,7 @@ def _fit(value: Any, part: Mapping[str, Any]) -> Any:
     return value
 
 
-def _unpacked(text: str, kind: type) -> Any:
+def _unpack(text: str, kind: type) -> Any:
     if not text.lstrip().startswith("[" if kind is list else "{"):
         return text
     try:
@@ -173,8 +175,8 @@ def _unpacked(text: str, kind: type) -> Any:
     return unpacked if isinstance(unpacked, kind) else text
 
 
-def _says_nothing(value: Any, part: Mapping[str, Any]) -> bool:
-    """Tell whether an optional value is what ``with_neutral_value`` offers to those who have to say something."""
+def _is_neutral(value: Any, part: Mapping[str, Any]) -> bool:
+    """Return whether an optional value is the neutral value that ``with_neutral_value`` offers."""
     if isinstance(value, dict):
         inner = part.get("properties", {})
         return all(one in ("", []) or one == inner.get(name, {}).get("default", ...) for name, one in value.items())
@@ -186,10 +188,10 @@ def _says_nothing(value: Any, part: Mapping[str, Any]) -> bool:
 
 
 def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an optional argument such that some value of it says nothing, as leaving it out does.
+    """Return the schema of an optional argument with a value that means "not given".
 
-    Strict modes of hosts want every argument, and some know no null. Texts, lists and objects may be empty. A number
-    keeps its bounds: its default, 0 or its maximum changes nothing.
+    Strict modes of hosts require every argument, and some do not support null. Strings, lists and objects may be empty.
+    A number keeps its bounds: its default, 0 or its maximum has no effect.
     """
     neutral = dict(part)
     if "default" in part:
@@ -203,9 +205,9 @@ def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
     return neutral
 
 
-def accepted(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the arguments a schema knows, those inside of others after a dot."""
+def list_names(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the argument names of a schema; names in nested objects follow a dot."""
     for name, part in schema["properties"].items():
         yield name
         if part.get("type") == "object":
-            yield from (f"{name}.{inner}" for inner in accepted(part))
+            yield from (f"{name}.{inner}" for inner in list_names(part))

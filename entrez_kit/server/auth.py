@@ -1,4 +1,4 @@
-"""Bearer tokens: HS256, signed with MCP_AUTH_SECRET_KEY, with an end, an audience and scopes."""
+"""Bearer tokens: HS256, signed with MCP_AUTH_SECRET_KEY, with expiry, audience and scopes."""
 
 import logging
 import re
@@ -21,7 +21,7 @@ ISSUER: Final = "entrez-kit"
 AUDIENCE: Final = "entrez-kit"
 REQUIRED_CLAIMS: Final = ("exp", "iss", "aud", "sub")
 MIN_SECRET_BYTES: Final = 32
-"""HS256 is no stronger than its key; RFC 7518 asks for as many bytes as the hash has."""
+"""HS256 is only as strong as its key; RFC 7518 requires at least the size of the hash."""
 MAX_TOKEN: Final = 4_096
 MAX_TTL: Final = 366 * 24 * 3600
 DEFAULT_SCOPES: Final = tuple(scope for scope in SCOPES if not scope.endswith("corpus.write"))
@@ -31,23 +31,23 @@ logger = logging.getLogger("entrez_kit.server.http")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
-def secret_of(settings: Settings) -> str:
+def read_secret(settings: Settings) -> str:
     """Return the secret that signs tokens.
 
     Raises:
-        NotConfigured: there is none, or it is too short to be one.
+        NotConfigured: the secret is missing or too short.
     """
     secret = settings.mcp_auth_secret_key.get_secret_value() if settings.mcp_auth_secret_key else ""
     if not secret:
         raise NotConfigured(
-            "MCP_AUTH_SECRET_KEY is not set; over HTTP every caller must bring a token signed with it.",
-            recovery_hint="Set it to a random text of at least 32 characters, e.g. the output of "
+            "MCP_AUTH_SECRET_KEY is not set. Over HTTP every caller needs a token signed with it.",
+            recovery_hint="Set it to a random string of at least 32 characters, e.g. the output of "
             '`python3 -c "import secrets; print(secrets.token_urlsafe(48))"`; or use --transport stdio.',
             details={"reason": "no_auth_secret"},
         )
     if len(secret.encode()) < MIN_SECRET_BYTES:
         raise NotConfigured(
-            f"MCP_AUTH_SECRET_KEY has {len(secret.encode())} bytes; at least {MIN_SECRET_BYTES} are needed.",
+            f"MCP_AUTH_SECRET_KEY must have at least {MIN_SECRET_BYTES} bytes (got {len(secret.encode())}).",
             recovery_hint='Use the output of `python3 -c "import secrets; print(secrets.token_urlsafe(48))"`.',
             details={"reason": "short_auth_secret"},
         )
@@ -55,17 +55,17 @@ def secret_of(settings: Settings) -> str:
 
 
 def read_ttl(text: str) -> int:
-    """Return the seconds in a duration such as ``45s``, ``30m``, ``1h``, ``7d`` or ``1h30m``.
+    """Parse a duration such as ``45s``, ``30m``, ``1h``, ``7d`` or ``1h30m`` to seconds.
 
     Raises:
-        InvalidInput: it is none, or longer than a year.
+        InvalidInput: it is not a duration, or is longer than a year.
     """
     compact = "".join(text.split()).lower()
     parts = re.findall(r"([0-9]{1,9})([smhdw])", compact)
     seconds = sum(int(number) * _UNITS[unit] for number, unit in parts)
     if "".join(number + unit for number, unit in parts) != compact or not 1 <= seconds <= MAX_TTL:
         raise InvalidInput(
-            f"--ttl {text!r} is no time from 1s to 366d.",
+            f"--ttl must be a duration from 1s to 366d (got {text!r}).",
             invalid_input=f"ttl={text}",
             recovery_hint="Write a number and a unit: 30m, 1h, 12h, 7d.",
             details={"reason": "bad_ttl"},
@@ -74,17 +74,17 @@ def read_ttl(text: str) -> int:
 
 
 def read_scopes(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the scopes named, with or without their prefix, one or several to a text; the default ones for none.
+    """Parse scopes, with or without their prefix, one or several per string; without any, return the defaults.
 
     Raises:
-        InvalidInput: one of them does not exist.
+        InvalidInput: a scope does not exist.
     """
     named = [word for text in texts for word in re.split(r"[\s,]+", text.strip()) if word]
     scopes = [word if word.startswith(SCOPE_PREFIX) else f"{SCOPE_PREFIX}{word}" for word in named]
     for word, scope in zip(named, scopes, strict=True):
         if scope not in SCOPES:
             raise InvalidInput(
-                f"There is no scope {word!r}.",
+                f"The scope {word!r} does not exist.",
                 invalid_input=f"scope={word}",
                 recovery_hint=f"Choose from {', '.join(SCOPES)}.",
                 details={"reason": "unknown_scope"},
@@ -94,7 +94,7 @@ def read_scopes(texts: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A token and what it allows, to whom, until when (seconds since 1970)."""
+    """A token with its scopes, its subject and its expiry (Unix time)."""
 
     token: str
     subject: str
@@ -107,17 +107,17 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
 
     Raises:
         InvalidInput: the subject is empty.
-        NotConfigured: there is no secret to sign it with.
+        NotConfigured: the secret is missing or too short.
     """
-    secret = secret_of(settings)
+    secret = read_secret(settings)
     import jwt
 
     name = subject.strip()
     if not name or len(name) > 200 or not name.isprintable():
         raise InvalidInput(
-            "--subject must say in up to 200 characters whom the token is for.",
+            "--subject must have 1 to 200 characters.",
             invalid_input=f"subject={subject[:100]}",
-            recovery_hint="Give a name for whoever will use it, e.g. --subject alice.",
+            recovery_hint="Give the name of the token's user, e.g. --subject alice.",
         )
     now = int(time.time())
     allowed = tuple(scopes)
@@ -134,7 +134,7 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
 
 
 class TokenRefused(Exception):
-    """A token that is not accepted. The text says why and contains nothing of the token."""
+    """A token that is not accepted. The message has the reason and no part of the token."""
 
 
 class SignedTokens(TokenVerifier):
@@ -144,19 +144,19 @@ class SignedTokens(TokenVerifier):
         self._secret = secret
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what a bearer token allows.
+        """Return the claims of a bearer token.
 
         Raises:
-            TokenRefused: as ``verify_token`` says. The caller learns why, which None would not tell.
+            TokenRefused: see ``verify_token``; its message gives the reason, which None would not.
         """
         return verify_token(token.strip(), self._secret)
 
 
 def verify_token(token: str, secret: str) -> AccessToken:
-    """Return what a bearer token allows.
+    """Return the claims of a bearer token.
 
     Raises:
-        TokenRefused: it is none of ours, or no longer good.
+        TokenRefused: this server did not issue the token, or it is no longer valid.
     """
     import jwt
 
@@ -175,16 +175,20 @@ def verify_token(token: str, secret: str) -> AccessToken:
         kind = type(exc).__name__
         logger.info("token refused: %s", kind)
         lacking = f"The token lacks the claim {getattr(exc, 'claim', '?')}."
-        why = lacking if kind == "MissingRequiredClaimError" else _REFUSALS.get(kind, "This is no token of ours.")
+        why = (
+            lacking
+            if kind == "MissingRequiredClaimError"
+            else _REFUSALS.get(kind, "This server did not issue this token.")
+        )
         raise TokenRefused(why) from None
     subject, expires = claims["sub"], claims["exp"]
-    # A token we issue ends within a year; one without a real end would never stop opening the door.
+    # Tokens of this server expire within a year; others could be valid for ever.
     if isinstance(expires, bool) or not isinstance(expires, int | float) or not expires <= time.time() + MAX_TTL:
-        logger.info("token refused: its end is no time within a year")
-        raise TokenRefused("The token's exp is no time within a year.")
+        logger.info("token refused: its expiry is not within a year")
+        raise TokenRefused("The token's exp is not a time within a year.")
     if not isinstance(subject, str) or not subject.strip():
-        raise TokenRefused("The token names no subject.")
-    named = claims.get("scope", claims.get("scp"))  # as one text or as a list
+        raise TokenRefused("The token has no subject.")
+    named = claims.get("scope", claims.get("scp"))  # a string or a list
     words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
     return AccessToken(
         token=token,
@@ -199,15 +203,15 @@ def verify_token(token: str, secret: str) -> AccessToken:
 _REFUSALS: Final = {
     "ExpiredSignatureError": "The token has expired.",
     "ImmatureSignatureError": "The token is not valid yet.",
-    "InvalidAudienceError": f"The token is for another audience than {AUDIENCE}.",
-    "InvalidIssuerError": f"The token is from another issuer than {ISSUER}.",
-    "InvalidSignatureError": "The token is signed with another secret.",
+    "InvalidAudienceError": f"The token is not for the audience {AUDIENCE}.",
+    "InvalidIssuerError": f"The token is not from the issuer {ISSUER}.",
+    "InvalidSignatureError": "The token is signed with a different secret.",
     "InvalidAlgorithmError": f"The token is not signed with {ALGORITHM}.",
 }
-"""By the name of PyJWT's error, whose own words may quote the token."""
+"""By the name of PyJWT's error, whose own message may contain the token."""
 
 
 def allowed_scopes() -> frozenset[str] | None:
-    """Return what the caller of the running message may do; None, which is everything, where no token is involved."""
+    """Return the scopes of the caller of the current message; None (all scopes) without tokens."""
     token = get_access_token()
     return None if token is None else frozenset(token.scopes)

@@ -1,4 +1,4 @@
-"""The clients a server works with: one set for all its sessions, watched, with a bound on how many requests wait."""
+"""The service clients of a server, shared by its sessions, with health data and a limit on waiting requests."""
 
 import time
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from entrez_kit.services.transport import Call, Reply, T
 from entrez_kit.services.transport.client import Transport
 
 MAX_WAITING: Final = 100
-"""So many requests may wait for their turn; an agent whose request would be the next is told to come back."""
+"""The maximum number of requests waiting for a slot; a further request is refused as retryable."""
 NCBI: Final = "eutils"
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What the last request that really went to NCBI came to."""
+    """The result of the last request that was sent to NCBI."""
 
     checked_at: float | None = None
     status: str = "Unknown"
 
 
 class WatchedTransport(Transport):
-    """A transport whose requests stop when nobody wants them any more, and tell how NCBI is doing."""
+    """A transport that stops requests of callers that have left, and records NCBI's status."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, max_waiting=MAX_WAITING)
@@ -35,8 +35,8 @@ class WatchedTransport(Transport):
         """Return the checked reply to a call, from the cache or from the service.
 
         Raises:
-            EntrezKitError: as ``Transport.send`` says.
-            tracing.Cancelled: the caller went away.
+            EntrezKitError: see ``Transport.send``.
+            tracing.Cancelled: the caller has left.
         """
         tracing.checkpoint()
         try:
@@ -49,7 +49,7 @@ class WatchedTransport(Transport):
         return reply
 
     def _note(self, call: Call, error: EntrezKitError | None) -> None:
-        """Remember how NCBI answered; what it says about the request itself counts as an answer."""
+        """Record whether NCBI answered; an error about the request itself counts as an answer."""
         if call.service != NCBI or (error is not None and error.reason in ("queue_full", "offline")):
             return
         status = "Nominal"

@@ -1,4 +1,4 @@
-"""Completions: names a host offers while somebody fills in a prompt or the address of a resource."""
+"""Completions for arguments of prompts and resource templates."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -13,23 +13,23 @@ from entrez_kit.server.tool_definitions import SCOPE_PREFIX
 from entrez_kit.services import Services
 
 MAX_VALUES: Final = 100
-"""The protocol allows no more in one answer."""
+"""The maximum number of values in one reply of the protocol."""
 
 USUAL_DATABASES: Final = (
     "pubmed", "pmc", "mesh", "gene", "protein", "nuccore", "taxonomy", "snp", "clinvar", "omim", "biosample", "sra",
     "gds", "assembly", "bioproject", "structure", "books", "nlmcatalog", "pccompound", "pcassay",
 )  # fmt: skip
-"""Offered where NCBI cannot be asked for the whole list."""
+"""Offered if the complete list cannot be requested from NCBI."""
 
 
-def _organisms(services: Services) -> list[str]:
+def _list_organisms(services: Services) -> list[str]:
     from entrez_kit.databases.gene.organisms import COMMON
 
     return list(COMMON)
 
 
-def _databases(services: Services) -> list[str]:
-    """Return the names of all databases; NCBI's list is kept for a day, so this seldom costs a request."""
+def _list_databases(services: Services) -> list[str]:
+    """Return the names of all databases; NCBI's list is cached for a day, so this rarely sends a request."""
     from entrez_kit.databases.names import parse_database_list
 
     try:
@@ -38,33 +38,33 @@ def _databases(services: Services) -> list[str]:
         return list(USUAL_DATABASES)
 
 
-def _query_keys(services: Services) -> list[str]:
+def _list_query_keys(services: Services) -> list[str]:
     from entrez_kit.corpus.store import store_of
 
     return [one.query_key for one in store_of(services).corpora().corpora]
 
 
 COMPLETERS: Final[Mapping[tuple[str, str], tuple[Callable[[Services], list[str]], str | None]]] = {
-    (GENE_DOSSIER.name, "organism"): (_organisms, f"{SCOPE_PREFIX}gene"),
+    (GENE_DOSSIER.name, "organism"): (_list_organisms, f"{SCOPE_PREFIX}gene"),
     (CORPUS_UPDATE.name, "query_key"): (
-        _query_keys,
+        _list_query_keys,
         f"{SCOPE_PREFIX}corpus.read",
     ),
-    (STATS_TEMPLATE, "database"): (_databases, scope_of_resource(STATS_TEMPLATE)),
+    (STATS_TEMPLATE, "database"): (_list_databases, scope_of_resource(STATS_TEMPLATE)),
     (GUIDE_TEMPLATE, "topic"): (lambda services: list(TOPICS), None),
 }
-"""By prompt or resource template, and argument: what to offer, and what a token must have to be offered it."""
+"""By prompt or template and argument: the function that lists the values, and the required scope."""
 
 
 def complete(
     services: Services, params: CompleteRequestParams, scopes: Collection[str] | None = None
 ) -> CompleteResult:
-    """Return the values that begin with what was typed, then those that hold it; nothing for other arguments.
+    """Return the values that begin with the typed text, then those that contain it; none for other arguments.
 
     Args:
         services: the clients.
-        params: the argument, and what was typed.
-        scopes: what the caller's token allows; None allows everything.
+        params: the argument and the typed text.
+        scopes: the scopes of the caller's token; None allows everything.
     """
     target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
     source, needed = COMPLETERS.get((target, params.argument.name), (None, None))

@@ -1,4 +1,4 @@
-"""Events that a client whose stream broke off can ask for again, so that no answer is lost with a connection."""
+"""Stored events for clients that resume a broken stream, so that no reply is lost with a connection."""
 
 import itertools
 from collections import OrderedDict
@@ -11,10 +11,10 @@ from mcp.server.streamable_http import EventCallback, EventId, EventMessage, Eve
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 MOST_KEPT: Final = 16_000_000
-"""Bytes, about, over all sessions; the oldest events make room."""
+"""The approximate maximum size in bytes over all sessions; the oldest events are dropped."""
 SIZE_OF_NONE: Final = 200
 FOLLOWED_SECONDS: Final = 600.0
-"""How long a resumed stream waits for its answer; then the client may ask once more."""
+"""The time a resumed stream waits for its reply; then the client may resume again."""
 
 
 @dataclass(slots=True, eq=False)
@@ -24,19 +24,19 @@ class _Event:
     message: JSONRPCMessage | None
     size: int
     next: "_Event | None" = None
-    """What came after it on its stream."""
+    """The next event of its stream."""
     followed: anyio.Event = field(default_factory=anyio.Event)
-    """Set when that has come."""
+    """Set when the next event exists."""
 
     @property
     def is_answer(self) -> bool:
-        """Whether the stream ends with it."""
+        """Whether this is the last event of its stream."""
         return isinstance(self.message, JSONRPCResponse | JSONRPCError)
 
 
 @dataclass(slots=True)
 class Events:
-    """The events of all sessions, oldest first, under ids that no session shares."""
+    """The events of all sessions, oldest first, with unique ids."""
 
     most: int = MOST_KEPT
     kept: OrderedDict[EventId, _Event] = field(default_factory=OrderedDict)
@@ -44,7 +44,7 @@ class Events:
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def add(self, session: "SessionEvents", message: JSONRPCMessage | None) -> _Event:
-        """Keep an event, as long as there is room."""
+        """Store an event; drop the oldest ones if the limit is exceeded."""
         size = SIZE_OF_NONE if message is None else len(message.model_dump_json())
         event = _Event(str(next(self._numbers)), session, message, size)
         self.kept[event.number] = event
@@ -55,15 +55,15 @@ class Events:
 
 
 class SessionEvents(EventStore):
-    """The events of one session; it sees no others."""
+    """The events of one session only."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
         self._last: dict[StreamId, _Event] = {}
-        """Of each stream that has not ended."""
+        """The last event of each open stream."""
 
     async def store_event(self, stream_id: StreamId, message: JSONRPCMessage | None) -> EventId:
-        """Keep a message of a stream, or None for its beginning; return its id."""
+        """Store a message of a stream (None for its start); return its id."""
         event = self._events.add(self, message)
         before = self._last.pop(stream_id, None)
         if before is not None:
@@ -74,10 +74,10 @@ class SessionEvents(EventStore):
         return event.number
 
     async def replay_events_after(self, last_event_id: EventId, send_callback: EventCallback) -> StreamId | None:
-        """Send what came on a stream after an event, and what is still to come, up to the answer.
+        """Send the events of a stream after an event, including future ones, up to the reply.
 
         Returns:
-            None: the SDK has nothing to go on with; streams that it resumes itself never end.
+            None, so that the SDK does not resume the stream itself, which would never end.
         """
         event = self._events.kept.get(last_event_id)
         if event is None or event.session is not self:

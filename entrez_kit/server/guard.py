@@ -1,4 +1,4 @@
-"""The outer checks of HTTP: where a request comes from (Origin), whom it means (Host), token, time, sessions."""
+"""The outer HTTP checks: Origin, Host, token, size and time of the body, and number of sessions."""
 
 import ipaddress
 import logging
@@ -22,32 +22,32 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import SignedTokens, TokenRefused
-from entrez_kit.server.malformed import refusal, refusal_of
+from entrez_kit.server.malformed import check_message, refusal
 from entrez_kit.server.tools import SCOPES
 from entrez_kit.services.transport.policy import is_loopback
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 EXPOSED: Final = ("Mcp-Session-Id", "Mcp-Protocol-Version", "WWW-Authenticate")
-"""Headers a page in a browser may read."""
+"""Headers that a web page may read."""
 
 logger = logging.getLogger("entrez_kit.server.http")
 
 
 def read_origins(text: str | None) -> frozenset[str]:
-    """Return the origins of MCP_ALLOWED_ORIGINS.
+    """Parse MCP_ALLOWED_ORIGINS.
 
     Raises:
-        NotConfigured: one of them is none.
+        NotConfigured: an entry is not an origin.
     """
     origins = set()
     for part in filter(None, map(str.strip, (text or "").split(","))):
         origin = normal_origin(part.rstrip("/"))
         if origin is None:
             raise NotConfigured(
-                f"MCP_ALLOWED_ORIGINS: {part[:100]!r} is no origin.",
+                f"MCP_ALLOWED_ORIGINS: {part[:100]!r} is not an origin.",
                 invalid_input=part[:100],
-                recovery_hint="List origins as browsers send them, separated by commas: https://app.example.org, "
-                "http://localhost:6274. A star is not accepted.",
+                recovery_hint="List origins separated by commas, e.g. https://app.example.org, http://localhost:6274. "
+                "A star is not accepted.",
                 details={"reason": "bad_origin"},
             )
         origins.add(origin)
@@ -55,7 +55,7 @@ def read_origins(text: str | None) -> frozenset[str]:
 
 
 def normal_origin(text: str) -> str | None:
-    """Return an origin as browsers write it: lower case, brackets around IPv6, no default port; None for others."""
+    """Normalize an origin as browsers do (lower case, brackets around IPv6, no default port); None if invalid."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -72,13 +72,13 @@ def normal_origin(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which origins and hosts are accepted.
+    """The accepted origins and hosts.
 
     Args:
-        origins: as browsers send them.
-        hosts: names a request may be addressed to, without port.
-        loopback_origins: whether pages served by this machine are accepted, whatever their port.
-        any_address: whether any IP address is accepted as host; a name that was made to point here is not.
+        origins: normalized origins.
+        hosts: accepted host names, without port.
+        loopback_origins: whether pages of this machine are accepted, on any port.
+        any_address: whether any IP address is accepted as host; other host names are not (DNS rebinding).
     """
 
     origins: frozenset[str]
@@ -88,10 +88,10 @@ class Rules:
 
     @classmethod
     def of(cls, settings: Settings) -> "Rules":
-        """Return the rules for where the server listens and which origins are configured.
+        """Return the rules for the configured host and origins.
 
         Raises:
-            NotConfigured: MCP_ALLOWED_ORIGINS holds something that is no origin.
+            NotConfigured: an entry of MCP_ALLOWED_ORIGINS is not an origin.
         """
         origins = read_origins(settings.mcp_allowed_origins)
         host = settings.mcp_http_host.strip("[]").lower()
@@ -103,19 +103,19 @@ class Rules:
         return cls(origins, frozenset(hosts), loopback_origins=local and not origins, any_address=everywhere)
 
     def allows_origin(self, origin: str) -> bool:
-        """Tell whether a page of this origin may call."""
+        """Return whether a page of this origin may send requests."""
         normal = normal_origin(origin)
         if normal is None:
             return False
         return normal in self.origins or (self.loopback_origins and urlsplit(normal).hostname in LOOPBACK_NAMES)
 
     def address(self, scope: Scope) -> str:
-        """Return scheme and host a request was sent to; https where a proxy with that name is listed as an origin."""
+        """Return the scheme and host of a request; https if an allowed origin has that host (a TLS proxy)."""
         host = Headers(scope=scope).get("host", "")
         return f"https://{host}" if f"https://{host.lower()}" in self.origins else f"{scope['scheme']}://{host}"
 
     def allows_host(self, header: str) -> bool:
-        """Tell whether a request addressed to this host is meant for us."""
+        """Return whether requests to this host are accepted."""
         match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]/@\s]+)(?::[0-9]{1,5})?", header)
         if match is None:
             return False
@@ -132,14 +132,14 @@ class Rules:
 
 
 class Guard:
-    """Refuse requests of foreign pages (403) and for other hosts (421), before anything else looks at them."""
+    """Refuses requests from other origins (403) and to other hosts (421), before any other check."""
 
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self._rules = rules
         self._app = app
         self._cors = CORSMiddleware(
             app,
-            allow_origin_regex=".*",  # only accepted ones get here
+            allow_origin_regex=".*",  # only accepted origins reach this
             allow_methods=("GET", "POST", "DELETE", "OPTIONS"),
             allow_headers=("*",),
             expose_headers=EXPOSED,
@@ -169,9 +169,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text:
 
 
 class TokenGuard:
-    """Answer 401 to callers without a good token, and 403 where it allows nothing here; the others may come in.
+    """Answers 401 without a valid token, and 403 if the token has no scope of this server.
 
-    What a token allows of the rest is told within the protocol: an HTTP status ends the whole session of some clients.
+    Missing scopes for single tools are reported within the protocol: an HTTP status would end the session of some
+    clients.
     """
 
     def __init__(self, app: ASGIApp, secret: str, rules: Rules, path: str) -> None:
@@ -197,7 +198,7 @@ class TokenGuard:
         await refusal(scope, receive, send)
 
     def _refusal(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:
-        """Return the answer that RFC 6750 and RFC 9728 ask for; without credentials it names no error."""
+        """Return the response required by RFC 6750 and RFC 9728; without credentials it has no error code."""
         logger.warning("request refused: %s", what, extra={"http_status": status})
         facts = {**({"error": error} if error else {}), "error_description": what}
         told = dict(facts) if error else {}
@@ -212,13 +213,13 @@ class TokenGuard:
 
 METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
 TOKENS: Final = (
-    "Whoever runs this server makes tokens: entrez-kit serve token --subject NAME. There is no authorization server; "
-    "send the token with every request, as the header Authorization: Bearer TOKEN."
+    "The administrator of this server creates tokens: entrez-kit serve token --subject NAME. There is no authorization "
+    "server; send the token with every request, as the header Authorization: Bearer TOKEN."
 )
 
 
 def resource_metadata(rules: Rules, scope: Scope, path: str) -> dict[str, Any]:
-    """Return the document of RFC 9728 about the endpoint, which says what tokens it takes and where they come from."""
+    """Return the RFC 9728 document of the endpoint, which describes its tokens."""
     return {
         "resource": f"{rules.address(scope)}{path}",
         "resource_name": "entrez-kit",
@@ -229,16 +230,16 @@ def resource_metadata(rules: Rules, scope: Scope, path: str) -> dict[str, Any]:
 
 
 LONG_BODY: Final = 10_000
-"""Bytes of a body that takes noticeable time to judge."""
+"""The size in bytes above which checking a body takes noticeable time."""
 
 
 class Messages:
-    """Take the body of a request whole, within a size and a time, and hand on messages alone.
+    """Reads the whole body of a request within a size and a time, and passes on only valid messages.
 
     Args:
-        app: gets requests whose body is there.
-        most: bytes a body may have; 413 beyond that.
-        seconds: how long it may take to come; 408 beyond that.
+        app: receives requests with a complete body.
+        most: the maximum size of a body in bytes; otherwise 413.
+        seconds: the maximum time for a body; otherwise 408.
     """
 
     def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
@@ -252,7 +253,7 @@ class Messages:
         with anyio.move_on_after(self._seconds) as waiting:
             while size <= self._most:
                 message = await receive()
-                if message["type"] == "http.disconnect":  # in the middle of its body; nobody is left to answer
+                if message["type"] == "http.disconnect":  # the client left during its body
                     return
                 body += message.get("body", b"")
                 size = max(size, len(body))
@@ -260,17 +261,17 @@ class Messages:
                     break
         status, error = 400, None
         if scope["method"] == "POST" and size <= self._most and not waiting.cancelled_caught:
-            data = bytes(body)  # a long one is judged in a thread, so that the server answers others meanwhile
+            data = bytes(body)  # a long one is checked in a thread, so that the server can answer others
             is_long = len(data) > LONG_BODY
-            error = await anyio.to_thread.run_sync(refusal_of, data) if is_long else refusal_of(data)
+            error = await anyio.to_thread.run_sync(check_message, data) if is_long else check_message(data)
         if waiting.cancelled_caught:
-            status, error = 408, refusal("The message did not come in time.")
+            status, error = 408, refusal("The message was not complete in time.")
         elif size > self._most:
-            status, error = 413, refusal(f"No message may be longer than {self._most:,} bytes.")
+            status, error = 413, refusal(f"A message may have at most {self._most:,} bytes.")
         if error is not None:
             logger.warning("request refused: %s", error.error.message, extra={"http_status": status})
             told = error.model_dump_json(by_alias=True, exclude_unset=True)
-            headers = {"Connection": "close"} if status != 400 else None  # the rest of the body may still come
+            headers = {"Connection": "close"} if status != 400 else None  # the rest of the body may still arrive
             await Response(told, status, headers, "application/json")(scope, receive, send)
             return
         there: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
@@ -282,11 +283,11 @@ class Messages:
 
 
 class SessionLimit:
-    """Keep the sessions of each subject below a number: the one that was not used for longest ends for a new one.
+    """Limits the sessions of each subject: a new session ends the least recently used one.
 
     Args:
         app: serves the protocol; a DELETE ends a session.
-        most: how many sessions a subject may have.
+        most: the maximum number of sessions of a subject.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:

@@ -25,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.settings import Settings
-from entrez_kit.server.auth import secret_of
+from entrez_kit.server.auth import read_secret
 from entrez_kit.server.events import Events, SessionEvents
 from entrez_kit.server.guard import (
     METADATA_PATH,
@@ -42,21 +42,21 @@ from entrez_kit.services.transport.policy import is_loopback
 PATH: Final = "/mcp"
 HEALTH_PATH: Final = "/healthz"
 MAX_BODY: Final = 1_000_000
-"""Bytes of a request; two hundred PMIDs are two thousand."""
+"""The maximum size of a request in bytes; 200 PMIDs take about 2,000."""
 MAX_SESSIONS: Final = 500
 MAX_SESSIONS_OF_ONE: Final = 50
-"""So many sessions may one subject have open; the one not used for longest ends for the next."""
+"""The maximum number of sessions of a subject; a further one ends the least recently used."""
 SESSION_IDLE_SECONDS: Final = 900.0
 HEADER_SECONDS: Final = 10.0
 BODY_SECONDS: Final = 30.0
 MAX_HALF_OPEN: Final = 200
-"""So many connections may be open whose request has not come yet; the oldest ends for the next."""
+"""The maximum number of connections waiting for a request; a further one ends the oldest."""
 MAX_CONNECTIONS: Final = 1_000
 BACKLOG: Final = 128
 RETRY_MS: Final = 1_000
-"""When a client whose stream broke off is to come back for what it missed."""
+"""The delay after which a client reconnects to resume a broken stream."""
 GRACE_SECONDS: Final = 0.7
-"""How long answers under way may take when the server ends."""
+"""The time for requests in progress when the server shuts down."""
 
 logger = logging.getLogger("entrez_kit.server.http")
 
@@ -66,7 +66,7 @@ async def _health(request: Request) -> JSONResponse:
 
 
 class _Sessions(StreamableHTTPSessionManager):
-    """The SDK's sessions, each with events of its own: in a store that all share, it tells them apart by nothing."""
+    """The SDK's sessions with separate event stores: a shared store would not distinguish the sessions."""
 
     def __init__(self, server: Server[Any], **options: Any) -> None:
         self._events = Events()
@@ -74,25 +74,25 @@ class _Sessions(StreamableHTTPSessionManager):
 
     @property
     def event_store(self) -> EventStore | None:
-        """Where a session that begins now keeps its events."""
+        """A new event store for a new session."""
         return SessionEvents(self._events)
 
     @event_store.setter
     def event_store(self, store: EventStore | None) -> None:
-        """Leave what the SDK has by default."""
+        """Ignore the SDK's default."""
 
 
 def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
-    """Return the application: origin and host, token, size and time, sessions, protocol; from the outside in.
+    """Return the application; its layers are, from the outside: origin and host, token, body, sessions, protocol.
 
     Raises:
-        NotConfigured: the secret is missing or too short, or MCP_ALLOWED_ORIGINS holds something that is no origin.
+        NotConfigured: the secret is missing or too short, or an entry of MCP_ALLOWED_ORIGINS is not an origin.
     """
-    secret, rules = secret_of(settings), Rules.of(settings)
+    secret, rules = read_secret(settings), Rules.of(settings)
     manager = _Sessions(
         server,
         retry_interval=RETRY_MS,
-        json_response=False,  # in JSON mode progress would be dropped
+        json_response=False,  # JSON mode would drop progress
         # The guard checks Origin and Host, for every path and before it reads a token. The SDK compares strings: it
         # cannot accept every IP address as host, ignore the case, or refuse a second Origin header.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
@@ -125,13 +125,13 @@ def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Return a socket that listens where the settings say.
+    """Return a socket that listens on the configured host and port.
 
     Raises:
-        NotConfigured: that is not possible.
+        NotConfigured: the socket cannot be opened.
     """
     host, port = settings.mcp_http_host.strip("[]"), settings.mcp_http_port
-    if host.lower() == "localhost":  # which may mean ::1 first, where nobody looks
+    if host.lower() == "localhost":  # which may resolve to ::1 first
         host = "127.0.0.1"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -139,60 +139,60 @@ def listen(settings: Settings) -> socket.socket:
         )[0]
         opened = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as exc:
-        raise _cannot_listen(host, port, exc) from None
+        raise _listen_error(host, port, exc) from None
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
         opened.listen(BACKLOG)
     except OSError as exc:
         opened.close()
-        raise _cannot_listen(host, port, exc) from None
+        raise _listen_error(host, port, exc) from None
     return opened
 
 
-def _cannot_listen(host: str, port: int, exc: Exception) -> NotConfigured:
+def _listen_error(host: str, port: int, exc: Exception) -> NotConfigured:
     why = getattr(exc, "strerror", None) or type(exc).__name__
     return NotConfigured(
         f"Cannot listen on {host} port {port}: {why}.",
         invalid_input=f"{host}:{port}",
-        recovery_hint="Choose another --port (0 takes a free one) or --host, or end what listens there.",
+        recovery_hint="Choose another --port (0 selects a free one) or --host, or stop the program that uses it.",
         details={"reason": "cannot_listen"},
     )
 
 
-def url_of(opened: socket.socket) -> str:
-    """Return the address clients connect to."""
+def find_url(opened: socket.socket) -> str:
+    """Return the URL for clients."""
     host, port = opened.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn without handlers of its own for signals; ``Shutdown`` has them."""
+    """Uvicorn without its signal handlers; ``Shutdown`` handles signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave the signals alone."""
+        """Do not install signal handlers."""
         yield
 
 
-class _Impatient(H11Protocol):
-    """Uvicorn's protocol, which by itself waits for the head of a request as long as its sender likes."""
+class _HeaderTimeoutProtocol(H11Protocol):
+    """Uvicorn's protocol with a timeout for request headers; uvicorn itself waits without limit."""
 
-    half_open: ClassVar[dict["_Impatient", asyncio.TimerHandle]] = {}
-    """Connections on which the head of a request is due, oldest first, and when each is given up."""
+    half_open: ClassVar[dict["_HeaderTimeoutProtocol", asyncio.TimerHandle]] = {}
+    """Connections waiting for request headers, oldest first, with their deadlines."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to wait for the first request."""
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's signature
+        """Start the timeout for the first request."""
         super().connection_made(transport)
         self._expect()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, and see whether they made the head of a request whole."""
+        """Process bytes; stop the timeout if the headers are complete."""
         super().data_received(data)
         self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Stop the timeout."""
         self._forget()
         super().connection_lost(exc)
 
@@ -211,16 +211,16 @@ class _Impatient(H11Protocol):
     def _give_up(self) -> None:
         self._forget()
         if not self.transport.is_closing():
-            logger.info("connection closed: no request came")
+            logger.info("connection closed: no request within the time limit")
             self.transport.close()
 
 
 async def serve_http(app: ASGIApp, opened: socket.socket, ending: Shutdown) -> None:
-    """Serve until a signal comes."""
+    """Serve until a signal is received."""
     server = _Uvicorn(
         uvicorn.Config(
             app,
-            http=_Impatient,
+            http=_HeaderTimeoutProtocol,
             log_config=None,
             access_log=False,
             lifespan="on",
@@ -239,10 +239,10 @@ async def serve_http(app: ASGIApp, opened: socket.socket, ending: Shutdown) -> N
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ending.watch, stop)
         host = opened.getsockname()[0]
-        logger.info("listening", extra={"url": url_of(opened)})
+        logger.info("listening", extra={"url": find_url(opened)})
         if not is_loopback(host):
             logger.warning(
-                "tokens travel in the clear: beyond this machine put a proxy with TLS in front, and list its origin in "
+                "tokens are sent unencrypted: for other machines use a proxy with TLS, and list its origin in "
                 "MCP_ALLOWED_ORIGINS"
             )
         try:

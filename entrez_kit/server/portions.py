@@ -1,4 +1,4 @@
-"""Bound the replies of tools: cut a large one between records, account for every input, and say how to go on."""
+"""Limit the size of tool replies: cut between records, account for every input, and name the next call."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,56 +15,56 @@ from entrez_kit.core.operation import Operation, Paging, invalid_arguments
 from entrez_kit.server.record_text import RecordText, split_record_text
 
 DEFAULT_LIMIT: Final = 20_000
-"""Characters; about 5,000 tokens. Some hosts refuse replies over 25,000 tokens."""
+"""In characters; about 5,000 tokens. Some hosts refuse replies over 25,000 tokens."""
 MIN_LIMIT: Final = 1_000
 _NOTE: Final = 400
 """Characters reserved for ``reply_cut`` without its lists of ids."""
 _NAMED: Final = 150
-"""Characters of that for the names of shortened members."""
+"""Characters of the reserve for the names of shortened members."""
 _MIN_CUT: Final = 300
-"""Texts and lists are not cut to less; a record that has only short ones stays whole."""
+"""The minimum length of a shortened text or list; a record with only shorter ones is not cut."""
 _MAX_NAME: Final = 100
-"""Characters of an input in a list of ids."""
+"""The maximum number of characters of an input in a list of ids."""
 _ECHOES: Final = ("outcomes", "requested_pmids", "ids")
-"""Members that list the inputs again; ``reply_cut.ids`` replaces them in a reply that is cut."""
+"""Members that repeat the inputs; ``reply_cut.ids`` replaces them in a cut reply."""
 _MISSING: Final = ("not_found_pmids", "not_found_ids", "unavailable")
-"""Members that list the inputs without a record; they are never cut."""
+"""Members that list inputs without a record; they are never cut."""
 
 Document = dict[str, Any]
 
 
 class ReplyArguments(Request):
-    """What tools with large replies take besides the arguments of their operations."""
+    """Additional arguments of tools with large replies."""
 
     fields: list[str] = Field(
         default=[],
         max_length=100,
-        description="Only these members of records; -title leaves one out, -abstract_text gives sections.",
+        description="Only these members of records; -title omits one, -abstract_text gives sections.",
     )
     reply_start: int | None = Field(default=None, ge=0, description="From reply_cut.")
     reply_limit: int = Field(default=DEFAULT_LIMIT, ge=MIN_LIMIT, description="Characters of the reply.")
 
 
 def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
-    """Return the schema of a tool whose replies are bounded. A tool with an offset needs no ``reply_start``."""
+    """Return the schema of a tool with limited replies. A tool with an offset does not need ``reply_start``."""
     from entrez_kit.server.schemas import input_schema
 
-    shown = input_schema(ReplyArguments)["properties"]
-    if not operation.once:  # its records have few members
-        del shown["fields"]
+    listed_name = input_schema(ReplyArguments)["properties"]
+    if not operation.once:  # records with few members
+        del listed_name["fields"]
     if operation.paging is not None and not operation.paging.only_with:
-        del shown["reply_start"]
-    return {**schema, "properties": {**schema["properties"], **shown}}
+        del listed_name["reply_start"]
+    return {**schema, "properties": {**schema["properties"], **listed_name}}
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page of results that a call asked a service for.
+    """The page of results that a call requested from a service.
 
     Args:
-        paging: the arguments that choose it.
-        skipped: how many results come before it.
-        size: how many results the caller asked for; None for all.
+        paging: the arguments that select it.
+        skipped: the number of results before it.
+        size: the number of results requested; None for all.
     """
 
     paging: Paging
@@ -72,32 +72,32 @@ class Page:
     size: int | None
 
     def total(self, document: Document, returned: int) -> int:
-        """Return how many results the caller asked for that exist, counted from the start of the page."""
+        """Return the number of requested results that exist, from the start of the page."""
         if self.paging.total is None or (whole := self.paging.total(document)) is None:
             return returned
         left = max(whole - self.skipped, 0)
         return left if self.size is None else min(left, self.size)
 
     def next_arguments(self, end: int) -> dict[str, int]:
-        """Return the arguments of the call for the results after this many."""
+        """Return the arguments of the call for the results after ``end``."""
         following = {self.paging.skip: self.skipped + end}
         return following if self.size is None else {**following, self.paging.size: self.size - end}
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Which part of a reply the caller wants.
+    """The part of a reply that the caller wants.
 
     Args:
-        member: of the document; holds the records, or one text with all of them.
-        fields: members of records, with dots into those inside; the others are left out. After a minus: left out.
-        start: how many records, or lines of a text, come before.
-        limit: characters of the document as compact JSON.
-        page: the page of results at a service; None if the tool has none.
-        once: members that repeat another member, which is named after them.
+        member: the member of the document with the records, or with one text of all records.
+        fields: the members of records to return, with dots for nested ones; a leading minus omits a member.
+        start: the number of records, or lines of a text, before this part.
+        limit: the maximum size of the document in characters of compact JSON.
+        page: the page of results at a service; None if the tool has no pages.
+        once: members that repeat another member, with the name of that member.
         inputs: names of the inputs, in order.
-        next_page: the member that says where the next page begins, with a dot if it is inside another.
-        beside: a member that lists the id of each record, and of results without a record.
+        next_page: the member with the start of the next page, with a dot if nested.
+        beside: a member with the id of each record and of results without a record.
     """
 
     member: str = ""
@@ -111,13 +111,13 @@ class Portion:
     next_page: str = ""
 
     def cut(self, document: Document) -> Document:
-        """Return the part of a document that fits the limit, with ``reply_cut`` if anything was left out.
+        """Return the part of a document that fits the limit, with ``reply_cut`` if something was omitted.
 
         Every input stays in the reply: with its record, among the missing, or in ``reply_cut.ids``. The reply is larger
         than the limit only if these ids take more than half of it.
 
         Raises:
-            InvalidInput: the records have no member of a name that was asked for.
+            InvalidInput: the records do not have a requested member.
         """
         held = document.get(self.member)
         if isinstance(held, list):
@@ -125,7 +125,7 @@ class Portion:
             held = [self._project(record) for record in held]
             document = {**document, self.member: held}
         is_last_page = self.page is None or not isinstance(held, list | str) or self._is_last(document, held)
-        if not self.start and is_last_page and size_of(document) <= self.limit:
+        if not self.start and is_last_page and count_characters(document) <= self.limit:
             return document
         if isinstance(held, list):
             reply = self._cut_records(document, held)
@@ -137,17 +137,17 @@ class Portion:
         return self._without_next_page(reply) if "next_start" in reply["reply_cut"] else reply
 
     def _without_next_page(self, reply: Document) -> Document:
-        """Return a reply without the cursor of the next page, which would skip the rest of this one."""
+        """Remove the cursor of the next page from a reply, because it would skip the rest of this one."""
         outer, _, inner = self.next_page.partition(".")
         if inner:
             return {**reply, outer: {**reply[outer], inner: None}}
         return {name: value for name, value in reply.items() if name != outer}
 
     def has_too_large(self, document: Document) -> bool:
-        """Return whether the first record that is wanted is larger than a reply."""
+        """Return whether the first requested record is larger than a reply."""
         records = document.get(self.member)
         return isinstance(records, list) and any(
-            size_of(self._project(record)) > self.limit for record in records[self.start : self.start + 1]
+            count_characters(self._project(record)) > self.limit for record in records[self.start : self.start + 1]
         )
 
     def _is_last(self, document: Document, held: list[Any] | str) -> bool:
@@ -156,7 +156,7 @@ class Portion:
         return self.page.total(document, count) <= count
 
     def _project(self, record: Any) -> Any:
-        """Return a record with the members that are wanted, and those that identify it."""
+        """Return a record with the requested members and its ids."""
         if not isinstance(record, dict):
             return record
         out = {field[1:] for field in self.fields if field.startswith("-")}
@@ -174,7 +174,7 @@ class Portion:
         start = min(self.start, len(records))
         taken: list[Any] = []
         for number, record in enumerate(records[start:], start):
-            size = size_of(record) + 1 + (size_of(beside[number]) + 1 if number < len(beside) else 0)
+            size = count_characters(record) + 1 + (count_characters(beside[number]) + 1 if number < len(beside) else 0)
             if size > room:
                 if taken:
                     break
@@ -186,7 +186,7 @@ class Portion:
         end = start + len(taken)
         base[self.member] = taken
         if beside:
-            while end >= len(records) and end < len(beside) and (size := size_of(beside[end]) + 1) <= room:
+            while end >= len(records) and end < len(beside) and (size := count_characters(beside[end]) + 1) <= room:
                 room, end = room - size, end + 1
             base[self.beside] = beside[:end]
         total = max(len(records), len(beside))
@@ -195,12 +195,12 @@ class Portion:
     def _cut_text(self, document: Document, text: RecordText) -> Document:
         base, cuts = self._compact({**document, self.member: ""})
         account = _Account.of(document, self.inputs, len(text.parts) if text.has_records else -1)
-        room = self._room(base, account) - size_of(text.head) - size_of(text.tail)
+        room = self._room(base, account) - count_characters(text.head) - count_characters(text.tail)
         start = end = min(self.start, len(text.parts))
         taken: list[str] = []
         too_large: dict[int, int] = {}
         for number, part in enumerate(text.parts[start:], start):
-            size = size_of(part) - 2
+            size = count_characters(part) - 2
             if size > room:
                 if taken:
                     break
@@ -216,8 +216,8 @@ class Portion:
         return {**base, "reply_cut": described}
 
     def _room(self, base: Document, account: "_Account") -> int:
-        """Return the characters for records: what the rest of the reply leaves, and at least half of the limit."""
-        return max(self.limit - size_of(base) - account.size - _NOTE, self.limit // 2)
+        """Return the characters available for records, at least half of the limit."""
+        return max(self.limit - count_characters(base) - account.size - _NOTE, self.limit // 2)
 
     def _compact(self, document: Document) -> tuple[Document, list[str]]:
         """Return the document without lists of the inputs and with its other members shortened to half of the limit."""
@@ -240,12 +240,12 @@ class Portion:
         cuts: list[str],
         too_large: Mapping[int, int] = MappingProxyType({}),
     ) -> Document:
-        """Return ``reply_cut``: which part this is, what became of each input, and the arguments of the next call."""
+        """Return ``reply_cut``: the part, the outcome of each input, and the arguments of the next call."""
         skipped, total, following = 0, count, {"reply_start": end}
         if self.page is not None:
             skipped, total = self.page.skipped, self.page.total(document, count)
             following = self.page.next_arguments(end)
-            if end == count < total:  # the service may have sent fewer than it was asked for
+            if end == count < total:  # the service may have sent fewer than requested
                 sent = self.page.paging.sent(document) if self.page.paging.sent is not None else count
                 end = max(end, sent or 0)
                 following = self.page.next_arguments(end)
@@ -266,7 +266,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """What became of each input.
+    """The outcome of each input.
 
     Args:
         found: names of the inputs with a record, in the order of the records.
@@ -281,7 +281,7 @@ class _Account:
 
     @classmethod
     def of(cls, document: Document, inputs: Sequence[str], count: int) -> "_Account":
-        """Read the account of a document with this many records; -1 if the number is unknown."""
+        """Build the account of a document with ``count`` records; -1 if the number is unknown."""
         found: list[str] = []
         others: dict[str, list[str]] = {}
         listed = {name for member in _MISSING[:2] for name in document.get(member) or ()}
@@ -298,15 +298,15 @@ class _Account:
 
     @property
     def size(self) -> int:
-        """How many characters the lists of ids take."""
-        return size_of([self.found, self.others]) + 60 if self.found or self.others else 0
+        """The number of characters of the lists of ids."""
+        return count_characters([self.found, self.others]) + 60 if self.found or self.others else 0
 
     def name_of(self, number: int, skipped: int) -> str:
-        """Return the input that a record belongs to, or how many records come before it."""
+        """Return the input of a record, or its number."""
         return self.found[number] if self.is_exact else f"number {skipped + number}"
 
     def ids(self, start: int, end: int, too_large: Mapping[int, int]) -> dict[str, list[str]]:
-        """Return the inputs by what became of them, when these records are in the reply."""
+        """Return the inputs by outcome, if the reply has these records."""
         lists = dict(self.others)
         if self.is_exact:
             lists["earlier"], lists["left"] = self.found[:start], self.found[end:]
@@ -318,7 +318,7 @@ class _Account:
 
 
 def _statuses(document: Document, inputs: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each input, in order, with what became of it: found, not_found, invalid or error."""
+    """Yield each input in order with its status: found, not_found, invalid or error."""
     if outcomes := document.get("outcomes"):
         for outcome in outcomes:
             yield str(outcome.get("input", outcome.get("id"))), outcome["status"]
@@ -342,10 +342,10 @@ def _with_cuts(described: Document, cuts: list[str], more: str) -> Document:
 
 
 def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -> tuple[dict[str, Any], list[Portion]]:
-    """Return the arguments of the operation, and the portion that is wanted of each member that may be large.
+    """Return the arguments of the operation, and the requested portion of each large member.
 
     Raises:
-        InvalidInput: an argument of the portion is invalid; the operation's own error for that, if it has one.
+        InvalidInput: an argument of the portion is invalid; or the operation's own error for it.
     """
     rest = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
     try:
@@ -364,7 +364,7 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
         page = Page(paging, skipped or 0, default if size is None else size)
         if paging.fit is not None:
             rest = paging.fit(rest, limit, bool([name for name in wanted if not name.startswith("-")]))
-    inputs = tuple(_names_of(next((rest[name] for name in operation.inputs if rest.get(name)), ())))
+    inputs = tuple(_name_inputs(next((rest[name] for name in operation.inputs if rest.get(name)), ())))
     members = operation.portions or ("",)
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
     once, next_page = operation.once, operation.next_page
@@ -375,20 +375,20 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
 
 
 def _as_number(value: Any) -> int | None:
-    """Return a whole number, also one in a string; None for anything else."""
+    """Return an integer, also from a string; None for other values."""
     try:
         return None if isinstance(value, bool) or value is None else int(str(value))
     except ValueError:
         return None
 
 
-def _names_of(inputs: Any) -> Iterator[str]:
+def _name_inputs(inputs: Any) -> Iterator[str]:
     """Yield a name for each input: the id, or the key or number of an object."""
     for number, one in enumerate(inputs if isinstance(inputs, list) else (), start=1):
         yield str(one.get("key") or number) if isinstance(one, dict) else str(one)
 
 
-def size_of(value: Any) -> int:
+def count_characters(value: Any) -> int:
     """Return the characters of a value as compact JSON."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
 
@@ -398,7 +398,7 @@ def wrong_argument(
     given: object,
     problem: str,
     *,
-    hint: str = "Correct the named argument and call again; the schema lists what is accepted.",
+    hint: str = "Correct the named argument and call again; the schema lists the accepted arguments.",
 ) -> InvalidInput:
     """Return the error for an invalid argument, of a call or of a prompt."""
     return InvalidInput(
@@ -450,14 +450,14 @@ def _keep(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
 
 
 def _shorten(value: Any, room: int) -> tuple[Any, list[str]]:
-    """Return a value whose longest texts, and then its longest lists, are cut until it fits; and their names."""
+    """Cut the longest texts, then the longest lists of a value until it fits; return the value and their names."""
     value = json.loads(json.dumps(value, ensure_ascii=False, default=str))
     cuts: dict[str, str] = {}
-    while (excess := size_of(value) - room) > 0:
+    while (excess := count_characters(value) - room) > 0:
         places = list(_find_places(value))
         texts = [place for place in places if isinstance(text := place[0][place[1]], str) and len(text) > _MIN_CUT]
         lists = [place for place in places if isinstance(place[0][place[1]], list)]
-        lists = [place for place in lists if size_of(place[0][place[1]]) > _MIN_CUT]
+        lists = [place for place in lists if count_characters(place[0][place[1]]) > _MIN_CUT]
         holder, key, name = max(texts or lists, key=lambda place: len(place[0][place[1]]), default=(None, None, ""))
         if holder is None:
             break
@@ -468,13 +468,13 @@ def _shorten(value: Any, room: int) -> tuple[Any, list[str]]:
         else:
             total = cuts.get(name, f" of {len(held)}").rpartition(" of ")[2]
             while len(held) > 1 and excess > 0:
-                excess -= size_of(held.pop()) + 1
+                excess -= count_characters(held.pop()) + 1
             cuts[name] = f"{name} after {len(held)} of {total}"
     return value, list(cuts.values())
 
 
 def _find_places(value: Any, above: str = "") -> Iterator[tuple[Any, Any, str]]:
-    """Yield every text and every list of several inside a value: its holder, its key there, and the names above it."""
+    """Yield each text, and each list of several, in a value: its container, its key, and its path."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         name = above if isinstance(value, list) else f"{above}.{key}" if above else str(key)
         if isinstance(inner, str) or (isinstance(inner, list) and len(inner) > 1):

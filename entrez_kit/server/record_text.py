@@ -1,11 +1,11 @@
-"""Split a text of records, as NCBI sends them, into parts that a reply may be cut between."""
+"""Split NCBI's text of records into parts, so that a reply can be cut between them."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
 _MAX_LINE: Final = 300
-"""Characters of a line in one part; a longer line is several parts."""
+"""The maximum number of characters of a line in one part; a longer line is split."""
 _MEDLINE: Final = re.compile(r"^(?=PMID- )", re.MULTILINE)
 _MARKUP: Final = re.compile(
     r"""<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)"""
@@ -17,12 +17,12 @@ _LINE: Final = re.compile(rf"[^\n]{{0,{_MAX_LINE - 1}}}(?:\n|[^\n])")
 
 @dataclass(frozen=True, slots=True)
 class RecordText:
-    """A text in parts; ``head``, some of them and ``tail`` are a valid document.
+    """A text in parts; ``head``, some parts and ``tail`` are a valid document.
 
     Args:
-        head: what comes before the first record.
-        parts: the records of XML and MEDLINE; the lines of any other text.
-        tail: what comes after the last record.
+        head: the text before the first record.
+        parts: the records of XML and MEDLINE, or the lines of any other text.
+        tail: the text after the last record.
         has_records: whether the parts are records.
     """
 
@@ -33,7 +33,7 @@ class RecordText:
 
 
 def split_record_text(text: str) -> RecordText:
-    """Split a text; all of it together is the text again."""
+    """Split a text; its joined parts are the same text."""
     if text.lstrip().startswith("PMID-"):
         head, *records = _MEDLINE.split(text)
         return RecordText(head, records, "", has_records=True)

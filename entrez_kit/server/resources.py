@@ -1,4 +1,4 @@
-"""Resources: what the server is and how NCBI does, statistics of databases, records of the corpus, and the guides."""
+"""Resources: information about the server, statistics of databases, records of the corpus, and guides."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import Portion
-from entrez_kit.server.tool_definitions import SCOPE_PREFIX, no_scope
+from entrez_kit.server.tool_definitions import SCOPE_PREFIX, scope_error
 
 INFO_URI: Final = "pubmed-connect://info"
 STATS_PREFIX: Final = "pubmed-connect://stats/"
@@ -32,7 +32,7 @@ GUIDE_TEMPLATE: Final = f"{GUIDE_PREFIX}{{topic}}"
 PAPER_PREFIX: Final = "resource://pubmed/paper/"
 PAPER_TEMPLATE: Final = f"{PAPER_PREFIX}{{pmid}}"
 SCOPES_OF_RESOURCES: Final = {STATS_PREFIX: f"{SCOPE_PREFIX}pubmed", PAPER_PREFIX: f"{SCOPE_PREFIX}corpus.read"}
-"""What a token must have for addresses that begin so; the others are open to all."""
+"""The scope required for URIs with a prefix; other URIs need no scope."""
 
 JSON_TYPE: Final = "application/json"
 MARKDOWN_TYPE: Final = "text/markdown"
@@ -42,7 +42,7 @@ UTILITIES: Final = ("ESearch", "ESummary", "EFetch", "ELink", "EInfo", "EPost", 
 POLICY_URL: Final = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
 OF_FIELDS: Final = ("name", "full_name", "description", "is_date", "is_numerical", "term_count")
 OF_LINKS: Final = ("name", "description", "db_to")
-"""What is said of search fields and links of a database."""
+"""The members of search fields and links in the statistics."""
 SPOKEN_NAMES: Final = {"pubmed": "PubMed"}
 
 PLACES: Final = (
@@ -71,16 +71,16 @@ PLACES: Final = (
         PAPER_TEMPLATE,
         "paper",
         "A record of the corpus",
-        "Title, abstract, dates and quality of a PubMed record in the local corpus, as rag_get has it.",
+        "Title, abstract, dates and quality of a PubMed record in the local corpus, as in rag_get.",
         JSON_TYPE,
     ),
     (GUIDE_TEMPLATE, "guide", "A guide", 'A short text about using entrez-kit, e.g. "searching".', MARKDOWN_TYPE),
 )
-"""Address, name, title, what is there, and its type."""
+"""URI, name, title, description and type."""
 
 
 def list_resources(scopes: Collection[str] | None = None) -> list[Resource]:
-    """Return every resource that has a fixed address and that a token may read; None allows everything."""
+    """Return the resources with a fixed URI that a token may read; None allows everything."""
     guides = [
         (f"{GUIDE_PREFIX}{guide.topic}", f"guide-{guide.topic}", guide.title, guide.summary, MARKDOWN_TYPE)
         for guide in topics()
@@ -93,7 +93,7 @@ def list_resources(scopes: Collection[str] | None = None) -> list[Resource]:
 
 
 def list_templates(scopes: Collection[str] | None = None) -> list[ResourceTemplate]:
-    """Return the kinds of resources that are addressed by a name and that a token may read."""
+    """Return the resource templates that a token may read; None allows everything."""
     return [
         ResourceTemplate(uri_template=uri, name=name, title=title, description=description, mime_type=kind)
         for uri, name, title, description, kind in PLACES
@@ -102,31 +102,31 @@ def list_templates(scopes: Collection[str] | None = None) -> list[ResourceTempla
 
 
 def may_read(uri: str, scopes: Collection[str] | None) -> bool:
-    """Tell whether a token with these scopes may read a resource, or what an address of this form leads to."""
+    """Return whether a token with these scopes may read a resource or a template."""
     needed = scope_of_resource(uri)
     return scopes is None or needed is None or needed in scopes
 
 
 def scope_of_resource(uri: str) -> str | None:
-    """Return the scope a token must have for reading a resource; None where every token will do."""
+    """Return the scope required to read a resource; None if every token may read it."""
     return next((scope for start, scope in SCOPES_OF_RESOURCES.items() if uri.startswith(start)), None)
 
 
 def read_resource(
     services: ServerServices, uri: str, protocol_version: str, scopes: Collection[str] | None = None
 ) -> ReadResourceResult:
-    """Return the contents of a resource; JSON as two entries, base64 first and then the same as text.
+    """Return the content of a resource; JSON has two entries, as base64 and as text.
 
     Raises:
-        EntityNotFound: there is no such resource.
-        InvalidInput: it is addressed by something that is no PMID.
+        EntityNotFound: the resource does not exist.
+        InvalidInput: the id in its URI is not a PMID.
         NotConfigured: the token does not allow it.
         StoreError: the corpus cannot be read.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: NCBI did not answer after all retries.
+        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
     """
     if not may_read(uri, scopes):
-        raise no_scope(uri, str(scope_of_resource(uri)))
+        raise scope_error(uri, str(scope_of_resource(uri)))
     if uri == INFO_URI:
         return _json_contents(uri, server_info(services, protocol_version))
     if uri.startswith(STATS_PREFIX):
@@ -141,15 +141,15 @@ def read_resource(
         try:
             guide = read_guide(uri.removeprefix(GUIDE_PREFIX))
         except InvalidInput as exc:
-            raise _unknown(uri, exc.recovery_hint) from None
+            raise _unknown_error(uri, exc.recovery_hint) from None
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN_TYPE, text=guide.text)])
     kinds = (INFO_URI, STATS_TEMPLATE, PAPER_TEMPLATE, GUIDE_TEMPLATE)
     there = ", ".join(kind for kind in kinds if may_read(kind, scopes))
-    raise _unknown(uri, f"There are {there}; resources/list names them all.")
+    raise _unknown_error(uri, f"There are {there}; resources/list names them all.")
 
 
 def error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:
-    """Return an error about a resource as its readers expect it: of the corpus in the contract's own envelope."""
+    """Return the error document of a resource; for the corpus it is the envelope of its contract."""
     if not uri.startswith(PAPER_PREFIX):
         return {**error.envelope(), "uri": uri}
     from entrez_kit.corpus.operations import RAG_GET
@@ -157,9 +157,9 @@ def error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:
     return RAG_GET.error_document(error)
 
 
-def _unknown(uri: str, hint: str) -> EntityNotFound:
+def _unknown_error(uri: str, hint: str) -> EntityNotFound:
     return EntityNotFound(
-        f"There is no resource {uri[:200]}.",
+        f"The resource {uri[:200]} does not exist.",
         invalid_input=uri[:200],
         recovery_hint=hint,
         details={"reason": "unknown_resource"},
@@ -178,11 +178,11 @@ def _json_contents(uri: str, document: dict[str, Any]) -> ReadResourceResult:
 
 
 def server_info(services: ServerServices, protocol_version: str) -> dict[str, Any]:
-    """Describe the server, how it keeps to NCBI's rules, and how its last request to NCBI went.
+    """Describe the server, its compliance with NCBI's rules, and the result of its last request to NCBI.
 
     Args:
         services: the clients.
-        protocol_version: the one spoken with whoever asks.
+        protocol_version: the version negotiated with the caller.
     """
     settings, health = services.settings, services.watched.health
     checked = datetime.fromtimestamp(health.checked_at, UTC) if health.checked_at is not None else None
@@ -214,12 +214,12 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
 
 
 def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
-    """Describe an Entrez database in numbers.
+    """Return the statistics of an Entrez database.
 
     Raises:
-        EntityNotFound: there is no such database.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        EntityNotFound: the database does not exist.
+        UpstreamError: NCBI did not answer after all retries.
+        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
     """
     from entrez_kit.databases.info import describe_database
 
@@ -230,10 +230,10 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         info = told.value
     except InvalidInput:
         raise EntityNotFound(
-            f"There is no Entrez database {name[:100]!r}.",
+            f"The Entrez database {name[:100]!r} does not exist.",
             invalid_input=f"database={name[:100]}",
             recovery_hint=FrontendText(
-                f"For the names complete the argument `database` of {STATS_TEMPLATE}, or call ",
+                f"For all names complete the argument `database` of {STATS_TEMPLATE}, or call ",
                 NextCall("entrez_info"),
                 ".",
             ),

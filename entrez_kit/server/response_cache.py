@@ -1,4 +1,4 @@
-"""Answers of tools that are given again to whoever asks the same, as long as every reply they were made of counts."""
+"""Cached responses of tools, which are valid as long as all service replies behind them are."""
 
 import json
 import threading
@@ -14,15 +14,15 @@ from entrez_kit.base.tracing import Trace
 from entrez_kit.services.transport.policy import CLOCK_TOLERANCE_SECONDS
 
 MOST_CHARACTERS: Final = 4_000_000
-"""Of all answers together, as JSON."""
+"""The maximum size of all responses as JSON."""
 
 Key = tuple[str, str, frozenset[str] | None]
-"""Tool, arguments, and what the caller's token allows; None where there are no tokens."""
+"""Tool, arguments and the scopes of the caller's token; None without tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """A whole answer, the requests behind it, and the Unix times at which it expires and was kept."""
+    """A complete response, its service requests, and the Unix times of its expiry and storage."""
 
     result: CallToolResult
     trace: Trace
@@ -32,11 +32,10 @@ class CachedResponse:
 
 
 class ResponseCache:
-    """The answers used last, in memory, and no more of them than so many characters. Safe for threads.
+    """The most recently used responses, in memory, up to a total size. Safe for threads.
 
-    What counts, and until when, is what the cache of replies says: an answer is kept when it was made of replies alone
-    that may be cached, and goes when the first of them does. Errors and answers that lack something are never kept.
-    One is given to callers alone whose tokens allow the same as that of whoever got it first.
+    A response is stored if all service replies behind it may be cached, and expires with the first of them. Errors and
+    incomplete responses are never stored. A response is only used for callers with the same scopes.
     """
 
     def __init__(self, most_characters: int = MOST_CHARACTERS) -> None:
@@ -46,7 +45,7 @@ class ResponseCache:
         self._answers: OrderedDict[Key, CachedResponse] = OrderedDict()
 
     def get(self, tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> CachedResponse | None:
-        """Return the answer to a call by somebody with these scopes, or None."""
+        """Return the cached response to a call with these scopes; None if there is no valid one."""
         key = _key(tool, arguments, scopes)
         with self._lock:
             kept = self._answers.get(key) if key is not None else None
@@ -66,7 +65,7 @@ class ResponseCache:
         result: CallToolResult,
         trace: Trace,
     ) -> None:
-        """Keep an answer that is whole, if it may be."""
+        """Store a complete response, if it may be cached."""
         key, until = _key(tool, arguments, scopes), trace.until
         size = sum(len(part.text) for part in result.content if part.type == "text")
         if key is None or until <= time.time() or size > self._most:
@@ -87,5 +86,5 @@ class ResponseCache:
 def _key(tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> Key | None:
     try:
         return tool, json.dumps(arguments, sort_keys=True), None if scopes is None else frozenset(scopes)
-    except (TypeError, ValueError, RecursionError):  # not what JSON can say; no client sends that
+    except (TypeError, ValueError, RecursionError):  # not valid JSON values; no client sends them
         return None

@@ -1,4 +1,4 @@
-"""Run a server to its end, or try it out without serving anybody."""
+"""Run a server, or check that it can start."""
 
 import contextlib
 import logging
@@ -22,15 +22,15 @@ logger = logging.getLogger("entrez_kit.server")
 
 
 def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None]) -> int:
-    """Serve by the transport the settings name until the client leaves or a signal comes; return the exit status.
+    """Serve over the configured transport until the client leaves or a signal is received; return the exit status.
 
     Args:
-        settings: the settings; with those of MCP_* that flags replaced.
-        options: what is offered.
-        give_up: ends the process with a status, at once.
+        settings: the settings, with the values of flags.
+        options: the offer of the server.
+        give_up: ends the process immediately with a status.
 
     Raises:
-        NotConfigured: HTTP has no secret to check tokens with, or its address cannot be listened on.
+        NotConfigured: HTTP has no secret for tokens, or cannot listen on its address.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(logging_to(settings, ids=line_ids))
@@ -63,26 +63,26 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
             logger.info("the client closed the connection")
         ending.begin("done")
         flush(FLUSH_SECONDS)
-    ending.served()
+    ending.mark_closed()
     return ending.status
 
 
 def check(settings: Settings, options: Options) -> dict[str, Any]:
-    """Start a server, let a client list what it offers, and return that; nothing is asked of NCBI.
+    """Start a server, list its offer with a client, and return the list; no request is sent to NCBI.
 
     Raises:
-        NotConfigured: it could not be served like this.
+        NotConfigured: the server cannot start with these settings.
     """
     with ServerServices(settings) as services:
         handlers = EntrezServer(services, options)
         server = handlers.build()
         url = None
         if settings.mcp_transport_type == "http":
-            from entrez_kit.server.http import build_app, listen, url_of
+            from entrez_kit.server.http import build_app, find_url, listen
 
             build_app(server, settings)
             with listen(settings) as opened:
-                url = url_of(opened)
+                url = find_url(opened)
         return {
             "server_name": server.name,
             "server_version": __version__,

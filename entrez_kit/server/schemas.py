@@ -1,4 +1,4 @@
-"""JSON Schemas of tools, made from the models and kept small: a model reads every byte of them before each task."""
+"""JSON Schemas of tools, generated from the models and kept small, because a model reads them before each task."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -26,22 +26,21 @@ ECHOES: Final = frozenset((
     "requested_pmids", "total_submitted", "total_returned", "total_formatted", "total_converted", "total_matched",
     "total_warnings", "retrieved_pmid_count", "retrieved_count", "articles_returned", "broader_total",
 ))  # fmt: skip
-"""Members of results that every tool may have, that repeat what was asked or count what is there; schemas spend no
-words on them."""
+"""Result members without a description in schemas: common to all tools, repeated arguments, or counts."""
 
-_SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # it takes none when it is called
-"""What marks a field that the schema does not show."""
+_SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # the call takes no type argument
+"""Marks a field that is hidden in the schema."""
 
 
 class AgentOperation(Operation[Any, Any]):
-    """An operation as agents call it: with its function, defaults and bounds for MCP calls.
+    """An operation with its function, defaults and bounds for MCP calls.
 
-    Fields that the schema does not show are for the other front ends.
+    Fields hidden in the schema are for the other front ends.
     """
 
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "AgentOperation":
-        """Return the operation as agents call it."""
+        """Convert an operation for MCP calls."""
         values = {one.name: getattr(operation, one.name) for one in fields(operation)}
         if operation.mcp_function is not None:
             values |= {"outcomes": None, "function": operation.mcp_function, "mcp_function": None}
@@ -51,11 +50,11 @@ class AgentOperation(Operation[Any, Any]):
         """Validate arguments as ``Operation.build`` does, within the bounds for MCP calls.
 
         Raises:
-            EntrezKitError: as ``Operation.build`` says; or an argument is beyond its bound, or not for agents.
+            EntrezKitError: see ``Operation.build``; or an argument exceeds its bound or is not for agents.
         """
         if not isinstance(arguments, Request):
             given = {name: value for name, value in arguments.items() if not is_absent(value)}
-            self._check({_field_name(self.request, name): (name, value) for name, value in given.items()})
+            self._check({_find_field(self.request, name): (name, value) for name, value in given.items()})
             arguments = {**arguments, **{name: self.mcp_defaults[name] for name in self.mcp_defaults.keys() - given}}
         request = super().build(arguments)
         self._check({name: (name, getattr(request, name)) for name in self.mcp_caps})
@@ -74,7 +73,7 @@ class AgentOperation(Operation[Any, Any]):
         return _compact_request(whole)
 
     def _check(self, given: Mapping[str, tuple[str, Any]]) -> None:
-        """Refuse values beyond the bounds, and fields that are not for agents."""
+        """Refuse values above the bounds, and fields that are not for agents."""
         problems: list[InitErrorDetails] = []
         hint = None
         for field, (name, value) in given.items():
@@ -96,12 +95,12 @@ class AgentOperation(Operation[Any, Any]):
 
 
 def _is_hidden(request: type[BaseModel], name: str) -> bool:
-    """Tell whether the schema of a request does not show a field."""
+    """Return whether a field is hidden in the schema of a request."""
     return name in request.model_fields and _SKIPPED in request.model_fields[name].metadata
 
 
-def _field_name(model: type[BaseModel], name: str) -> str:
-    """Return the field that a name or its camelCase alias stands for."""
+def _find_field(model: type[BaseModel], name: str) -> str:
+    """Return the field of a name or camelCase alias."""
     return next((field for field, info in model.model_fields.items() if name in (field, info.alias)), name)
 
 
@@ -125,10 +124,10 @@ def _json_schema(result: Any) -> Schema:
 
 
 def output_schema(result: type[BaseModel]) -> Schema:
-    """Return a shallow schema of a result (its members and their types) that admits the error envelope as well.
+    """Return a shallow schema of a result (its members and their types) that also accepts the error envelope.
 
-    Some clients check errors against the schema, too. So no member is required, since an error has none of them, and
-    others are allowed, since it has its own; "either these or those" is more than many hosts read.
+    Some clients validate errors against the schema too. So no member is required and other members are allowed; many
+    hosts do not support ``oneOf``.
     """
     whole = _json_schema(result)
     definitions = whole.get("$defs", {})
@@ -142,40 +141,40 @@ def output_schema(result: type[BaseModel]) -> Schema:
 
 
 def closed_output_schema(result: type[BaseModel]) -> Schema:
-    """Return the schema of a result that has no other members, however deep; beside them only an envelope's ``error``.
+    """Return the schema of a result without additional properties at any depth, except the envelope's ``error``.
 
-    What a contract does not know, and a document has on request alone, stays as shallow as elsewhere.
+    Optional members outside the contract stay shallow.
     """
     whole = _json_schema(result)
-    schema = _closed(whole, whole.get("$defs", {}))
+    schema = _close(whole, whole.get("$defs", {}))
     schema["properties"]["error"] = {}
     return schema
 
 
-def _closed(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
-    schema = _resolved(schema, definitions)
+def _close(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
+    schema = _resolve(schema, definitions)
     if "properties" in schema:
-        inner = {name: _closed(part, definitions) for name, part in schema["properties"].items()}
+        inner = {name: _close(part, definitions) for name, part in schema["properties"].items()}
         return {"type": "object", "properties": inner, "additionalProperties": False}
     if isinstance(schema.get("items"), Mapping) and "$ref" in schema["items"]:
-        return {"type": "array", "items": _closed(schema["items"], definitions)}
+        return {"type": "array", "items": _close(schema["items"], definitions)}
     return _type_of(schema, definitions, nullable="null" in str(schema.get("anyOf")) and "$ref" not in str(schema))
 
 
 def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
-    """Write references out, drop what tells nothing, and shorten "this or null" to "this"."""
-    schema = _resolved(schema, definitions)
+    """Inline references, drop parts without information, and reduce "X or null" to X."""
+    schema = _resolve(schema, definitions)
     options = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
     if len(options) == 1:
         own = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {**_resolved(options[0], definitions), **own}
+        schema = {**_resolve(options[0], definitions), **own}
     kept: Schema = {key: schema[key] for key in _KEPT if key in schema}
     default = kept.get("default")
-    if default is None or default is False or default in ("", [], {}):  # which goes without saying
+    if default is None or default is False or default in ("", [], {}):  # the usual default
         kept.pop("default", None)
     if kept.get("minItems") == 1:
         del kept["minItems"]
-    # A list of choices need not be in the description as well.
+    # The description need not repeat a list of choices.
     choices = kept.get("enum") or kept.get("items", {}).get("enum")
     if choices and "description" in kept:
         *most, last = map(str, choices)
@@ -193,18 +192,18 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     return kept
 
 
-def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
-    """Put the definition in place of a reference to it; what stands beside the reference wins."""
+def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
+    """Replace a reference by its definition; members next to the reference take precedence."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     if not name:
         return dict(schema)
     beside = {key: value for key, value in schema.items() if key != "$ref"}
-    return {**_resolved(definitions[name], definitions), **beside}
+    return {**_resolve(definitions[name], definitions), **beside}
 
 
 def _type_of(schema: Mapping[str, Any], definitions: Mapping[str, Schema], *, nullable: bool) -> Schema:
-    """Return nothing but the JSON type of a member, with null where it may be that; nothing where it has several."""
-    types = {_resolved(part, definitions).get("type") for part in schema.get("anyOf", (schema,))}
+    """Return only the JSON type of a member, with null if allowed; an empty schema if it has several types."""
+    types = {_resolve(part, definitions).get("type") for part in schema.get("anyOf", (schema,))}
     may_be_null = nullable and "null" in types
     types.discard("null")
     kind = types.pop() if len(types) == 1 else None

@@ -1,4 +1,4 @@
-"""How a server ends: on a signal, or when its client leaves; within two seconds whatever is under way."""
+"""Shut down a server on a signal or when its client leaves, within two seconds."""
 
 import logging
 import signal
@@ -13,20 +13,19 @@ import anyio
 from entrez_kit.base.errors import Exit
 
 PATIENCE: Final = 1.3
-"""Seconds from the request to end until the process is ended from outside, if it has not ended by itself."""
+"""Seconds after which the process is ended, if the shutdown has not finished."""
 EXIT_SECONDS: Final = 0.3
-"""Least time for the end of the program after its main thread has ended."""
+"""The minimum time for the interpreter to exit after its main thread has ended."""
 SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 logger = logging.getLogger("entrez_kit.server")
 
 
 class Shutdown:
-    """The one way out of a running server.
+    """The shutdown of a running server.
 
     Args:
-        give_up: ends the process at once; called when threads that wait for NCBI or for a reader who has gone would
-            hold it up.
+        give_up: ends the process immediately; called if threads that wait for NCBI or for a closed pipe delay the exit.
     """
 
     def __init__(self, give_up: Callable[[int], None]) -> None:
@@ -36,7 +35,7 @@ class Shutdown:
         self._guard: threading.Thread | None = None
 
     def begin(self, reason: str, status: int = int(Exit.DONE)) -> None:
-        """Start to end; only the first call counts."""
+        """Start the shutdown; further calls have no effect."""
         if self._guard is not None:
             return
         self.status = status
@@ -44,12 +43,12 @@ class Shutdown:
         self._guard = threading.Thread(target=self._limit_shutdown, name="entrez-kit shutdown limit", daemon=True)
         self._guard.start()
 
-    def served(self) -> None:
-        """Note that the server and its clients are closed, and only the process is left to end."""
+    def mark_closed(self) -> None:
+        """Record that the server and its clients are closed, and only the process must exit."""
         self._served.set()
 
     def _limit_shutdown(self) -> None:
-        """End the process if the server does not close in time, or if threads hold up the end of the program.
+        """End the process if the server does not close in time, or if threads delay the exit.
 
         A program may continue after its server has closed. Then this thread waits for the end of the main thread.
         """
@@ -60,10 +59,10 @@ class Shutdown:
         self._give_up(self.status)
 
     async def watch(self, stop: Callable[[], None]) -> None:
-        """Wait for a signal, then call ``stop``. Leaves signals alone outside of the main thread."""
+        """Wait for a signal, then call ``stop``. Outside the main thread signals are not handled."""
         if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
             await anyio.sleep_forever()
-        heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup means it
+        heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup
         with anyio.open_signal_receiver(*heeded) as received:
             async for number in received:
                 interrupted = number == signal.SIGINT

@@ -1,4 +1,4 @@
-"""The stdio transport: one client, at the other end of standard input and output. Nothing but protocol gets out."""
+"""The stdio transport: one client over standard input and output; stdout carries only the protocol."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError
 
-from entrez_kit.server.malformed import refusal, refusal_of
+from entrez_kit.server.malformed import check_message, refusal
 from entrez_kit.server.shutdown import Shutdown
 
 logger = logging.getLogger("entrez_kit.server")
@@ -25,16 +25,15 @@ logger = logging.getLogger("entrez_kit.server")
 CHUNK: Final = 65_536
 MAX_LINE: Final = 16_000_000
 """The limit of a message in bytes. A longer line is refused at once, and its rest is skipped."""
-TOO_LONG: Final = refusal(f"No message may be longer than {MAX_LINE:,} bytes.")
+TOO_LONG: Final = refusal(f"A message may have at most {MAX_LINE:,} bytes.")
 
 
 @contextmanager
-def _wire() -> Iterator[tuple[Callable[[], bytes], BinaryIO]]:
-    """Take standard input and output for the protocol alone; yield what reads the one, and the other.
+def _reserve_streams() -> Iterator[tuple[Callable[[], bytes], BinaryIO]]:
+    """Reserve standard input and output for the protocol; yield a function that reads input, and the output.
 
-    Until the process ends, descriptor 0 is empty and descriptor 1 is stderr, and so is ``sys.stdout``: what a library
-    prints, even on its way out, never reaches the client. Where the standard streams are no files (in a test), they are
-    used as they are.
+    Until the process ends, descriptor 0 is empty, and descriptor 1 and ``sys.stdout`` are stderr: output of a library,
+    even at exit, never reaches the client. If the standard streams are not files (in a test), they are used directly.
     """
     try:
         standard = (sys.stdin.fileno(), sys.stdout.fileno())
@@ -54,20 +53,20 @@ def _wire() -> Iterator[tuple[Callable[[], bytes], BinaryIO]]:
     os.close(nothing)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    # The descriptors are never closed: a thread may still read when the server is done.
+    # The descriptors are never closed: a thread may still read when the server ends.
     yield lambda: os.read(source, CHUNK), os.fdopen(target, "wb", closefd=False)
 
 
 class _Lines:
-    """Lines of standard input, read in a thread that nobody has to wait for.
+    """Lines of standard input, read in a daemon thread.
 
-    A blocked read cannot be cancelled; a thread of anyio's would keep the server from ending on a signal.
+    A blocked read cannot be cancelled; a thread of anyio would prevent the server from ending on a signal.
     """
 
     def __init__(self, read: Callable[[], bytes]) -> None:
         self._read = read
         self.refuse: Callable[[JSONRPCError], Awaitable[None]] | None = None
-        """Sends the answer to a line that is no message; the SDK leaves those without one."""
+        """Sends the error for a line that is not a message; the SDK does not answer these."""
 
     async def __aiter__(self) -> AsyncIterator[str]:
         send, receive = anyio.create_memory_object_stream[bytes](0)
@@ -83,7 +82,7 @@ class _Lines:
         threading.Thread(target=pump, name="entrez-kit stdin", daemon=True).start()
         async with receive:
             async for line in receive:
-                error = TOO_LONG if len(line) > MAX_LINE else refusal_of(line)
+                error = TOO_LONG if len(line) > MAX_LINE else check_message(line)
                 if error is None:
                     yield line.decode("utf-8")
                 elif self.refuse is not None:
@@ -113,7 +112,7 @@ def _split(read: Callable[[], bytes]) -> Iterator[bytes]:
 
 
 class _Messages:
-    """Standard output, to which a message goes in one step in a thread; a reader may be slow."""
+    """Standard output; each message is written by one call in a thread, because the reader may be slow."""
 
     def __init__(self, output: BinaryIO) -> None:
         self._output = output
@@ -126,16 +125,16 @@ class _Messages:
         self._output.flush()
 
     async def flush(self) -> None:
-        """Do nothing: what is written is out."""
+        """Do nothing, because each write is complete."""
 
 
 async def serve_stdio(server: Server[Any], ending: Shutdown) -> None:
-    """Serve the client at the other end of the standard streams until it leaves or a signal comes."""
-    with _wire() as (read, standard_output):
+    """Serve the client of the standard streams until it leaves or a signal is received."""
+    with _reserve_streams() as (read, standard_output):
         output = cast("anyio.AsyncFile[str]", _Messages(standard_output))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ending.watch, tasks.cancel_scope.cancel)
-            # Only "async for" is done with the input; its type asks for a file.
+            # The SDK only iterates over the input, although its type is a file.
             lines = _Lines(read)
             async with stdio_server(cast("anyio.AsyncFile[str]", lines), output) as (incoming, outgoing):
 

@@ -1,7 +1,7 @@
-"""Spans: what OpenTelemetry is told about a call, and where it sends that. Imports nothing of the server itself.
+"""OpenTelemetry spans of calls and their exporter. Imports no other module of the server.
 
-The MCP SDK opens a span per message. Here its tool calls get an outcome, and requests to services spans of their own.
-The exporter is the extra ``entrez-kit[otel]``; it also heeds OpenTelemetry's own OTEL_* variables.
+The MCP SDK opens a span per message. This module adds the outcome of tool calls, and a span for each request to a
+service. The exporter is the extra ``entrez-kit[otel]``; it also reads OpenTelemetry's OTEL_* variables.
 """
 
 import secrets
@@ -23,21 +23,21 @@ from entrez_kit.base.settings import Settings
 
 SERVICE: Final = "entrez-kit"
 TRACES_PATH: Final = "/v1/traces"
-"""Where a collector takes spans, below its address."""
+"""The path for spans on a collector."""
 
 _message: ContextVar[str | None] = ContextVar("entrez_kit_message", default=None)
 
 
 def set_up_exporter(settings: Settings) -> str | None:
-    """Send spans to the collector the settings name; return a remark where that is not possible.
+    """Export spans to the configured collector; return a message if that is not possible.
 
-    To be called before anything of the MCP SDK is imported. A provider that is there already stays.
+    Call it before importing the MCP SDK. An existing tracer provider is not replaced.
     """
     endpoint = settings.otel_exporter_otlp_endpoint
     if endpoint is None or not isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
         return None
     if urlsplit(endpoint).scheme not in ("http", "https"):
-        return "OTEL_EXPORTER_OTLP_ENDPOINT is no http or https address; no spans are sent."
+        return "OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address, so no spans are sent."
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
@@ -46,8 +46,8 @@ def set_up_exporter(settings: Settings) -> str | None:
     except ImportError:
         return f"OTEL_EXPORTER_OTLP_ENDPOINT is set, but sending spans needs the extra: {install_line('otel')}."
     resource = Resource.create({"service.name": SERVICE, "service.version": __version__})
-    # At exit the server sends the last spans itself, and does not wait for a collector that is out of reach.
-    limits = SpanLimits(max_attribute_length=MAX_FIELD * 10)  # of spans of the SDK and its libraries, too
+    # At exit the server sends the last spans itself, without waiting for an unreachable collector.
+    limits = SpanLimits(max_attribute_length=MAX_FIELD * 10)  # also for spans of the SDK and its libraries
     provider = TracerProvider(resource=resource, shutdown_on_exit=False, span_limits=limits)
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}{TRACES_PATH}")
     provider.add_span_processor(BatchSpanProcessor(exporter))
@@ -56,7 +56,7 @@ def set_up_exporter(settings: Settings) -> str | None:
 
 
 def flush(seconds: float) -> None:
-    """Send the spans that are still held back, but wait no longer than this."""
+    """Send the remaining spans, for at most ``seconds``."""
     provider: Any = trace.get_tracer_provider()
     force_flush = getattr(provider, "force_flush", None)
     if force_flush is not None:
@@ -67,9 +67,9 @@ def flush(seconds: float) -> None:
 
 @contextmanager
 def answering(message_id: str) -> Iterator[None]:
-    """Tie the lines logged in this block to the message that is being answered.
+    """Add the ids of a message to the lines logged in this block.
 
-    It gets a trace id even where nothing records spans, so that its lines can be told apart.
+    The message has a trace id even if no spans are recorded, so that its lines can be found.
     """
     message = _message.set(message_id)
     span = None
@@ -90,10 +90,10 @@ def answering(message_id: str) -> Iterator[None]:
 
 
 def line_ids() -> dict[str, str]:
-    """Return what ties a log line to a call, to the message that brought it and to its span.
+    """Return the ids of a log line: call, message and span.
 
-    ``request_id`` is that of the call, ``parent_request_id`` that of the message; outside of a call the message's own
-    id is the request id.
+    ``request_id`` is the id of the call, ``parent_request_id`` that of the message; outside a call, ``request_id`` is
+    the id of the message.
     """
     ids, message = call_ids(), _message.get()
     if message is not None:

@@ -19,7 +19,7 @@ SCOPE_PREFIX: Final = "entrez-kit:"
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """An operation as a list of tools has it; ``inputs`` and ``outputs`` are JSON Schemas."""
+    """The definition of a tool; ``inputs`` and ``outputs`` are JSON Schemas."""
 
     name: str
     aliases: tuple[str, ...]
@@ -33,12 +33,12 @@ class ToolDefinition:
 
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "ToolDefinition":
-        """Return the facts of an operation, with the bounds that hold for MCP calls."""
+        """Build the definition of an operation, with the bounds for MCP calls."""
         from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema
 
         inner = AgentOperation.of(operation)
         inputs = inner.input_schema()
-        shown = closed_output_schema if operation.closed else output_schema
+        listed_name = closed_output_schema if operation.closed else output_schema
         return cls(
             name=operation.name,
             aliases=operation.aliases,
@@ -48,36 +48,36 @@ class ToolDefinition:
             description=" ".join(inner.description.split()),
             read_only=operation.read_only,
             inputs=with_portions(inputs, operation) if operation.portions else inputs,
-            outputs=shown(operation.result),
+            outputs=listed_name(operation.result),
         )
 
     @property
     def may_be_kept(self) -> bool:
-        """Whether what it answers is made of replies of services alone; the corpus is this machine's own."""
+        """Whether its responses depend only on service replies; those of the corpus depend on local data."""
         return self.read_only and self.toolset != "corpus"
 
     @property
     def scope(self) -> str:
-        """The scope a token must have for calling it."""
+        """The scope required to call it."""
         if self.toolset == "corpus":
             return f"{SCOPE_PREFIX}corpus.{'read' if self.read_only else 'write'}"
         return f"{SCOPE_PREFIX}{self.toolset}"
 
-    def open_to(self, scopes: Collection[str] | None) -> bool:
-        """Tell whether a token with these scopes allows a call; without a token everybody may."""
+    def is_allowed(self, scopes: Collection[str] | None) -> bool:
+        """Return whether a token with these scopes allows a call; None allows everything."""
         return scopes is None or self.scope in scopes
 
 
-def no_scope(what: str, scope: str) -> NotConfigured:
-    """Return the error for a token that does not reach as far as a tool or a resource."""
+def scope_error(what: str, scope: str) -> NotConfigured:
+    """Return the error for a token without the scope of a tool or resource."""
     return NotConfigured(
         f"This token does not allow {what}.",
-        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope}.",
+        recovery_hint=f"Ask the administrator of the server for a token with the scope {scope}.",
         details={"reason": "insufficient_scope", "scope": scope},
     )
 
 
-def facts_of_catalogue() -> list[ToolDefinition]:
-    """Return the facts of every operation, in the order of the catalogue."""
+def build_definitions() -> list[ToolDefinition]:
+    """Build the definition of every operation, in the order of the catalogue."""
     text = files("entrez_kit.server").joinpath(FILE_NAME).read_text(encoding="utf-8")
     return [ToolDefinition(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(text)["tools"]]

@@ -1,4 +1,4 @@
-"""Tools: the catalogue as MCP sees it. Names, listings, and one call from arguments to result or envelope."""
+"""MCP tools of the catalogue: names, lists, and calls from arguments to result or error envelope."""
 
 import json
 import logging
@@ -23,10 +23,10 @@ from entrez_kit.base.settings import named_in
 from entrez_kit.core.model import NO_SUCH_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
 from entrez_kit.python.kit_methods import operation_of
-from entrez_kit.server.arguments import ArgumentNames, accepted, check_names, read_arguments
+from entrez_kit.server.arguments import ArgumentNames, check_names, list_names, read_arguments
 from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
-from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, facts_of_catalogue
+from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, build_definitions
 from entrez_kit.services import Services
 from entrez_kit.services.transport.spans import record_outcome
 
@@ -39,31 +39,31 @@ DEFAULT_TOOLSETS: Final = ("pubmed", "gene", "corpus")
 SCOPES: Final = tuple(
     f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez", "citations")
 )
-"""What a token may allow; a toolset each, reading and changing the corpus apart."""
+"""The scopes of tokens: one per toolset, with separate scopes for reading and changing the corpus."""
 
 TITLES_SINCE: Final = "2025-06-18"
-"""Protocol version that gave tools a title of their own; before, it stands among the annotations."""
+"""The protocol version that added titles of tools; before it, the title is in the annotations."""
 
-MORE_SCOPES: Final = "Ask whoever runs the server for a token that allows more."
-"""What is left of a hint whose next calls a token does not allow."""
+MORE_SCOPES: Final = "Ask the administrator of the server for a token with more scopes."
+"""The hint if the token does not allow the next calls of the original hint."""
 
 logger = logging.getLogger("entrez_kit.server")
 
 
 def read_toolsets(text: str | None) -> tuple[str, ...]:
-    """Return the toolsets named in a comma-separated list; the default ones where there is none.
+    """Parse a comma-separated list of toolsets; without a list, return the defaults.
 
     Raises:
-        InvalidInput: one of them does not exist.
+        InvalidInput: a toolset does not exist.
     """
     return tuple(named_in(text, TOOLSETS, noun="toolset", argument="toolset")) or DEFAULT_TOOLSETS
 
 
 class Tools(Frontend):
-    """The words of the server.
+    """The texts of the MCP front end.
 
     Args:
-        names: the tool of each method of ``EntrezKit``, as it is listed; of the others the operation's own.
+        names: the listed tool name of each method of ``EntrezKit``; others have the operation's name.
     """
 
     name = "tools"
@@ -78,12 +78,12 @@ class Tools(Frontend):
 
 
 class Toolbox:
-    """Every operation as a tool. All of them answer to all their names, whatever is listed.
+    """Every operation as a tool. A tool accepts all its names, whether it is listed or not.
 
     Args:
-        operations: what there is; None for the catalogue, of which each is imported when its tool is first called.
-        toolsets: which tools are listed.
-        names: whether they are listed under their own names or under those of the specifications.
+        operations: the operations; None for the catalogue, whose operations are imported on the first call.
+        toolsets: the toolsets to list.
+        names: whether to list tools under their own names or under those of the specifications.
     """
 
     def __init__(
@@ -97,39 +97,37 @@ class Toolbox:
         self._lock = threading.Lock()
         self._operations = {one.name: one for one in operations or ()}
         facts = (
-            facts_of_catalogue()
-            if operations is None
-            else [ToolDefinition.of(one) for one in self._operations.values()]
+            build_definitions() if operations is None else [ToolDefinition.of(one) for one in self._operations.values()]
         )
         self.listed = [one for one in facts if one.toolset in toolsets]
         self._by_name = {name: one for one in facts for name in (one.name, *one.aliases)}
         self._shown = {one.name: one.aliases[0] for one in facts if one.aliases} if names == "contract" else {}
-        self.door = Tools({one.method: self.shown(one) for one in facts})
+        self.door = Tools({one.method: self.listed_name(one) for one in facts})
         self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, self._shown))})\b") if self._shown else None
 
     def find(self, name: str) -> ToolDefinition | None:
-        """Return what is known of the tool that answers to a name."""
+        """Return the definition of the tool with a name or alias."""
         return self._by_name.get(name)
 
-    def shown(self, facts: ToolDefinition) -> str:
-        """Return the name a tool is listed under."""
+    def listed_name(self, facts: ToolDefinition) -> str:
+        """Return the listed name of a tool."""
         return self._shown.get(facts.name, facts.name)
 
     def name_of(self, operation_name: str, scopes: Collection[str] | None = None) -> str | None:
-        """Return the name an operation is listed under for a token, or None where it is not listed."""
-        return next((self.shown(one) for one in self.listed_for(scopes) if one.name == operation_name), None)
+        """Return the listed name of an operation for a token; None if it is not listed."""
+        return next((self.listed_name(one) for one in self.listed_for(scopes) if one.name == operation_name), None)
 
     def listed_for(self, scopes: Collection[str] | None) -> list[ToolDefinition]:
-        """Return the tools that are listed for a token with these scopes; None allows everything."""
-        return [one for one in self.listed if one.open_to(scopes)]
+        """Return the tools listed for a token with these scopes; None allows everything."""
+        return [one for one in self.listed if one.is_allowed(scopes)]
 
     def inputs_of(self, name: str) -> dict[str, Any] | None:
-        """Return the input schema of the tool that answers to a name."""
+        """Return the input schema of the tool with a name or alias."""
         facts = self.find(name)
         return facts.inputs if facts is not None else None
 
     def operation(self, facts: ToolDefinition) -> AnyOperation:
-        """Return the operation of a tool, with the bounds that hold for MCP calls."""
+        """Return the operation of a tool, with the bounds for MCP calls."""
         from entrez_kit.server.schemas import AgentOperation
 
         with self._lock:
@@ -142,21 +140,21 @@ class Toolbox:
         """Return the tools for ``tools/list``.
 
         Args:
-            scopes: what the caller's token allows; tools it does not allow are left out. None allows everything.
-            protocol_version: the version the answer is for.
+            scopes: the scopes of the caller's token; other tools are omitted. None allows everything.
+            protocol_version: the protocol version of the reply.
         """
         titled = protocol_version >= TITLES_SINCE
         return [
             Tool(
-                name=self.shown(one),
+                name=self.listed_name(one),
                 title=one.title if titled else None,
-                description=self.within(self.renamed(one.description), scopes),
+                description=self.remove_other_tools(self.replace_names(one.description), scopes),
                 input_schema=one.inputs,
                 output_schema=one.outputs,
                 annotations=ToolAnnotations(
                     title=None if titled else one.title,
                     read_only_hint=one.read_only,
-                    # That the world is open goes without saying, and who only reads can repeat everything.
+                    # openWorldHint is the default, and a read-only tool is always idempotent.
                     destructive_hint=None if one.read_only else False,
                     idempotent_hint=None if one.read_only else True,
                 ),
@@ -164,15 +162,15 @@ class Toolbox:
             for one in self.listed_for(scopes)
         ]
 
-    def renamed(self, text: str) -> str:
-        """Return a text with the names of tools as they are listed."""
+    def replace_names(self, text: str) -> str:
+        """Return a text with the listed names of tools."""
         if self._own_name is None:
             return text
         return self._own_name.sub(lambda match: self._shown[match[0]], text)
 
-    def within(self, text: str, scopes: Collection[str] | None) -> str:
-        """Return a text without the sentences that name a tool which a token with these scopes may not call."""
-        beyond = {name for name, one in self._by_name.items() if not one.open_to(scopes)}
+    def remove_other_tools(self, text: str, scopes: Collection[str] | None) -> str:
+        """Remove the sentences that name a tool which a token with these scopes may not call."""
+        beyond = {name for name, one in self._by_name.items() if not one.is_allowed(scopes)}
         if not beyond:
             return text
         named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\b")
@@ -186,21 +184,21 @@ class Toolbox:
         scopes: Collection[str] | None = None,
         answers: ResponseCache | None = None,
     ) -> CallToolResult:
-        """Run a tool to its end and return its result, or the envelope of what went wrong. Never raises an error.
+        """Run a tool and return its result or the error envelope; never raises an error.
 
         Args:
             services: the clients.
             name: any name of the tool.
-            arguments: as the caller sent them.
-            scopes: what the caller's token allows; hints name nothing else. None allows everything.
-            answers: keeps the answer, if it may be given again.
+            arguments: the arguments of the caller.
+            scopes: the scopes of the caller's token; hints name only allowed tools. None allows everything.
+            answers: the response cache, which stores the result if allowed.
         """
         facts = self.find(name)
         started = time.monotonic()
         document: dict[str, Any] | None = None
         if facts is None:
             with tracing.trace(tracing.new_request_id()) as opened:
-                outcome: Execution[Any] = Execution(opened, error=self._unknown(name, scopes))
+                outcome: Execution[Any] = Execution(opened, error=self._unknown_error(name, scopes))
         else:
             outcome, document = self._run(facts, services, arguments, scopes)
         seconds = time.monotonic() - started
@@ -218,7 +216,7 @@ class Toolbox:
     def _run(
         self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None]:
-        """Run an operation; return what it came to and the document, of a large one the portion that is wanted."""
+        """Run an operation; return its outcome and the document, or the requested portion of a large one."""
         operation, portions = self.operation(facts), [Portion()]
         try:
             check_names(given)
@@ -237,27 +235,27 @@ class Toolbox:
         portion = next((one for one in portions if one.member in document), portions[0])
         if operation.cut_by is not None and operation.cut_by not in arguments and portion.has_too_large(document):
             again = execute(operation, services, {**arguments, operation.cut_by: portion.limit * 3 // 4})
-            if again.result is not None:  # the same replies from the cache, cut where a reader would
+            if again.result is not None:  # the same replies from the cache, with a cut
                 document = again.result.model_dump(mode="json")
         if outcome.error is not None and not operation.closed:
-            document["incomplete"] = _lacks(operation, self.say(outcome.error, scopes))
+            document["incomplete"] = _describe_missing(operation, self.say(outcome.error, scopes))
         try:
             return outcome, portion.cut(document)
         except InvalidInput as exc:
             return Execution(outcome.trace, error=exc), None
 
     def answer_again(self, facts: ToolDefinition, kept: CachedResponse) -> CallToolResult:
-        """Return a kept answer to another call."""
+        """Return a cached response for another call."""
         started = time.monotonic()
         exchanges = [replace(exchange, from_cache=True, attempts=0, seconds=0.0) for exchange in kept.trace.exchanges]
         with tracing.trace(tracing.new_request_id()) as opened:
             opened.exchanges.extend(exchanges)
             seconds = time.monotonic() - started
             _report(facts.name, opened, seconds, None, None, success=True)
-        return kept.result.model_copy(update={"meta": {**(kept.result.meta or {}), **_meta(opened, seconds)}})
+        return kept.result.model_copy(update={"meta": {**(kept.result.meta or {}), **_build_meta(opened, seconds)}})
 
     def refusal(self, error: EntrezKitError, facts: ToolDefinition | None = None) -> CallToolResult:
-        """Return the answer to a call that is not even tried."""
+        """Return the response to a call that is refused before it runs."""
         with tracing.trace(tracing.new_request_id()) as opened:
             return self._result(Execution(opened, error=error), 0.0, facts)
 
@@ -271,23 +269,22 @@ class Toolbox:
         demo: str | None = None,
         scopes: Collection[str] | None = None,
     ) -> CallToolResult:
-        """Return an outcome as structured content and as text: the same data twice, for both kinds of host.
+        """Return an outcome as structured content and as text, for both kinds of host.
 
-        The text is compact JSON, or Markdown where people read it. An incomplete result is a result; ``incomplete``
-        says what it lacks. That, a cut and that the demo answers stand in ``_meta`` and in one more text where the
-        document is closed.
+        The text is compact JSON, or Markdown on request. An incomplete result is not an error; ``incomplete`` describes
+        the missing parts. For closed documents this, a cut and the demo mark are in ``_meta`` and in a second text.
         """
-        meta = {**_meta(outcome.trace, seconds), **({"demo": demo} if demo else {})}
+        meta = {**_build_meta(outcome.trace, seconds), **({"demo": demo} if demo else {})}
         envelope: dict[str, Any] = {}
         operation = self.operation(facts) if facts is not None else None
         if (error := outcome.error) is not None:
             self.say(error, scopes)
             problems = error.details.get("errors", ())
             if facts is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
-                error.recovery_hint += f" {self.shown(facts)} takes {', '.join(accepted(facts.inputs))}."
+                error.recovery_hint += f" {self.listed_name(facts)} takes {', '.join(list_names(facts.inputs))}."
             envelope = error.envelope() if operation is None else operation.error_document(error)
             if outcome.result is not None and operation is not None:
-                meta["incomplete"] = _lacks(operation, error)
+                meta["incomplete"] = _describe_missing(operation, error)
         document = envelope if document is None else document
         remarks = [] if outcome.result is None else outcome.result.remarks()
         if demo and "warnings" not in document:
@@ -296,10 +293,10 @@ class Toolbox:
             if cut := document.pop("reply_cut", None):
                 meta["reply_cut"] = cut
                 remarks.append(cut["message"])
-            if lacks := meta.get("incomplete"):  # not every host shows what is in ``_meta``
+            if lacks := meta.get("incomplete"):  # some hosts do not show ``_meta``
                 remarks.append(f"{lacks['message']} {lacks['recovery_hint']}")
         compact = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
-        clean = compact.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
+        clean = compact.encode("utf-8", "replace").decode("utf-8")  # an unpaired surrogate cannot be encoded
         text = clean
         if operation is not None and operation.prose and outcome.result is not None:
             from entrez_kit.server.markdown import render_markdown
@@ -309,34 +306,34 @@ class Toolbox:
             content=[TextContent(type="text", text=part) for part in (text, "\n".join(remarks)) if part],
             structured_content=json.loads(clean),
             is_error=outcome.result is None,
-            _meta=meta,
+            _build_meta=meta,
         )
 
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
-        """Put an error into the words of tools, for a caller whose token allows these."""
+        """Return an error with the texts of MCP, for a caller with these scopes."""
         error.say_in(self.door)
-        error.recovery_hint = self.within(error.recovery_hint, scopes) or MORE_SCOPES
+        error.recovery_hint = self.remove_other_tools(error.recovery_hint, scopes) or MORE_SCOPES
         return error
 
-    def _unknown(self, name: str, scopes: Collection[str] | None) -> InvalidInput:
-        listed = [self.shown(one) for one in self.listed_for(scopes)]
+    def _unknown_error(self, name: str, scopes: Collection[str] | None) -> InvalidInput:
+        listed = [self.listed_name(one) for one in self.listed_for(scopes)]
         near = get_close_matches(name, listed, n=2, cutoff=0.5)
         return InvalidInput(
-            f"There is no tool {name[:100]!r}.",
+            f"The tool {name[:100]!r} does not exist.",
             invalid_input=name[:100],
             recovery_hint=f"Call {' or '.join(near)}." if near else "tools/list names them all.",
             details={"reason": "unknown_tool"},
         )
 
 
-def _lacks(operation: AnyOperation, error: EntrezKitError) -> dict[str, Any]:
-    """Return what an incomplete document lacks, and what to do about it."""
+def _describe_missing(operation: AnyOperation, error: EntrezKitError) -> dict[str, Any]:
+    """Describe the missing parts of an incomplete document, with a hint."""
     code = operation.error_document(error)["error"]["code"]
     return {"code": code, "message": error.message, "recovery_hint": error.recovery_hint}
 
 
-def _meta(trace: tracing.Trace, seconds: float) -> dict[str, Any]:
-    """Return what differs from run to run."""
+def _build_meta(trace: tracing.Trace, seconds: float) -> dict[str, Any]:
+    """Return the metadata of one run."""
     return {
         "request_id": trace.request_id,
         "from_cache": trace.from_cache,
@@ -365,7 +362,7 @@ def _report(
     *,
     success: bool,
 ) -> None:
-    """Write the line of the log and the attributes of the span that say what a call came to."""
+    """Log the outcome of a call, and set the attributes of its span."""
     facts = {
         "tool": name[:100],
         "duration_ms": round(1000 * seconds, 1),

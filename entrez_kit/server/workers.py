@@ -1,4 +1,4 @@
-"""Workers: operations run in threads, watched by the message that asked for them."""
+"""Run operations in threads, with cancellation and progress for their messages."""
 
 import threading
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited
 
 MAX_CALLS: Final = 250
-"""Calls at the same time, over all sessions: more than may wait for NCBI, so that the queue decides and not this."""
+"""The maximum number of concurrent calls over all sessions; the limit of the request queue is lower."""
 
 T = TypeVar("T")
 
 
 class Workers:
-    """Run plain functions in threads. A caller who goes away is forgotten at once; its thread ends at its next step."""
+    """Runs functions in threads. If a caller leaves, its thread ends at its next step."""
 
     def __init__(self, most: int = MAX_CALLS) -> None:
         self._most = most
@@ -28,40 +28,40 @@ class Workers:
 
     @property
     def running(self) -> int:
-        """How many calls run now, those included whose callers have left."""
+        """The number of running calls, including those whose callers have left."""
         return self._running
 
     async def run(self, ctx: ServerRequestContext[Any, Any], work: Callable[[], T]) -> T:
         """Run a function in a thread; it may report progress to the caller by ``tracing.step``.
 
         Raises:
-            RateLimited: too many run already.
+            RateLimited: too many calls are running.
         """
         job = _Job(self, _reporter(ctx))
         with self._lock:
             if self._running >= self._most:
                 raise RateLimited(
-                    f"{self._running} calls run already, and this server takes no more at a time.",
+                    f"This server is running {self._running} calls, the maximum at a time.",
                     recovery_hint="Retry after a few seconds. With a free NCBI_API_KEY the limit is 10 requests per "
                     "second instead of 3, and queues are shorter.",
                     details={"reason": "queue_full"},
                 )
             self._running += 1
         try:
-            # No limit of anyio's own: it would count neither threads whose caller has left nor refuse at once.
+            # anyio's limiter would not count threads of callers that left, and would wait instead of refusing.
             return await anyio.to_thread.run_sync(
                 job.run, work, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
             )
         finally:
             job.leave()
 
-    def _ended(self) -> None:
+    def _release(self) -> None:
         with self._lock:
             self._running -= 1
 
 
 class _Job:
-    """One call: begun by its thread or given up before, and counted until the later of the two is done with it."""
+    """One call, counted as running until both its thread and its caller have finished."""
 
     def __init__(self, workers: Workers, report: Callable[[int, int | None], None]) -> None:
         self._workers = workers
@@ -73,9 +73,9 @@ class _Job:
         self._before = 0
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do the work, in a thread."""
+        """Run the work in a thread."""
         with self._lock:
-            if self._left:  # before it began; whoever left has given back the place
+            if self._left:  # the caller left before the start, and released the slot
                 raise tracing.Cancelled
             self._begun = True
         watch = tracing.Watch(wanted=lambda: not self._left, progress=self._progress, stage=self._stage)
@@ -83,32 +83,32 @@ class _Job:
             with tracing.watched(watch):
                 return work()
         finally:
-            self._workers._ended()
+            self._workers._release()
 
     def leave(self) -> None:
-        """Note that the caller is served, or gone."""
+        """Record that the caller has its result or has left."""
         with self._lock:
             if self._left:
                 return
             self._left = True
             if self._begun:
                 return
-        self._workers._ended()
+        self._workers._release()
 
     def _stage(self, label: str) -> None:
-        """Let what counts from the beginning again go on from where the stage before it came to."""
+        """Start a new stage whose progress continues from the end of the previous one."""
         self._before = max(self._furthest, 0)
 
     def _progress(self, done: int, total: int | None) -> None:
         done, total = self._before + done, None if total is None else self._before + total
-        if done <= self._furthest:  # the protocol wants progress to increase
+        if done <= self._furthest:  # the protocol requires increasing progress
             return
         self._furthest = done
         self._report(done, total)
 
 
 def _reporter(ctx: ServerRequestContext[Any, Any]) -> Callable[[int, int | None], None]:
-    """Return what tells the caller how far the work is; the SDK drops it where the caller did not ask to know."""
+    """Return a function that sends progress; the SDK drops it if the caller did not request progress."""
 
     def report(done: int, total: int | None) -> None:
         try:

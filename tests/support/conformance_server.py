@@ -37,7 +37,7 @@ def main() -> None:
                     scope = {**scope, "headers": [*scope["headers"], (b"authorization", bearer().encode())]}
                 await app(scope, receive, send)
 
-            sys.stdout.write(f"{http.url_of(opened)}\n")
+            sys.stdout.write(f"{http.find_url(opened)}\n")
             sys.stdout.flush()
             anyio.run(partial(http.serve_http, with_token, opened, Shutdown(os._exit)))
 

@@ -16,7 +16,7 @@ from serving import Json, ServicesFor, connected, structured
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.portions import DEFAULT_LIMIT, MIN_LIMIT, size_of
+from entrez_kit.server.portions import DEFAULT_LIMIT, MIN_LIMIT, count_characters
 from entrez_kit.server.tools import TOOLSETS, Toolbox
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
@@ -244,7 +244,7 @@ async def test_an_agent_that_follows_the_replies_reads_every_record_once(
                 got += units(reply, member or "related_articles")
                 got += [name.split()[0] for name in cut.get("ids", {}).get("too_large", [])]
                 got += re.findall(r"number (\d+) \(", cut.get("message", ""))
-                sizes.append(size_of(reply))
+                sizes.append(count_characters(reply))
                 cursor = reply.get("next_cursor") or reply.get("pagination", {}).get("cursor")
                 following = {"cursor": cursor, "offset": reply.get("next_offset")}
                 following = {name: value for name, value in following.items() if value is not None}

@@ -13,7 +13,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
+from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
 from entrez_kit.server.tools import TOOLSETS
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.process]
@@ -92,14 +92,16 @@ async def test_a_reply_is_bounded_and_says_what_was_cut(
             result = await client.call_tool(operation.name, arguments)
             assert not result.is_error, result.structured_content
             reply: Json = result.structured_content or {}
-            assert size_of(reply) <= DEFAULT_LIMIT, {name: size_of(one) for name, one in reply.items()}
+            assert count_characters(reply) <= DEFAULT_LIMIT, {
+                name: count_characters(one) for name, one in reply.items()
+            }
             cut = reply.get("reply_cut") or (result.meta or {}).get("reply_cut")
             if "reply_limit" not in shown["properties"]:
                 assert cut is None, f"{operation.name} cuts and has no argument for more"
                 continue
             more = await client.call_tool(operation.name, {**arguments, "reply_limit": 10_000_000})
             whole = more.structured_content or {}
-            if size_of(whole) <= DEFAULT_LIMIT:
+            if count_characters(whole) <= DEFAULT_LIMIT:
                 assert cut is None
                 continue
             assert cut, operation.name

@@ -302,7 +302,7 @@ def test_without_the_extra_there_is_a_remark() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
 
     assert "entrez-kit[otel]" in done.stdout.splitlines()[0]
-    assert "no http or https address" in done.stdout.splitlines()[1]
+    assert "not an http or https address" in done.stdout.splitlines()[1]
 
 
 def test_a_provider_that_is_there_stays(exporter: InMemorySpanExporter) -> None:

@@ -474,11 +474,11 @@ async def test_malformed_parameters_are_explained_in_the_protocol_error() -> Non
     from mcp_types import CallToolRequestParams
     from pydantic import ValidationError
 
-    from entrez_kit.server.app import _malformed
+    from entrez_kit.server.app import _parameter_error
 
     with pytest.raises(ValidationError) as caught:
         CallToolRequestParams.model_validate({"name": 7, "arguments": ["secret"]})
-    envelope = _malformed("tools/call", caught.value).envelope()
+    envelope = _parameter_error("tools/call", caught.value).envelope()
     assert envelope["error"]["details"]["reason"] == "malformed_message"
     assert "arguments" in envelope["error"]["message"]
     assert "secret" not in json.dumps(envelope)

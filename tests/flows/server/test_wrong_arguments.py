@@ -12,8 +12,8 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
-from entrez_kit.server.tool_definitions import facts_of_catalogue
+from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
+from entrez_kit.server.tool_definitions import build_definitions
 from entrez_kit.server.tools import TOOLSETS, Toolbox
 
 WRONG: dict[str, list[Any]] = {
@@ -63,7 +63,7 @@ BOUNDS = {
     **dict.fromkeys(("pubmed_sync_delta", "rag_search"), "VALIDATION"),
 }
 """The code of a number out of bounds, if it is not INVALID_INPUT."""
-SCHEMAS = {facts.name: facts.inputs for facts in facts_of_catalogue()}
+SCHEMAS = {facts.name: facts.inputs for facts in build_definitions()}
 NUMBERS = [
     (operation, name, part)
     for operation in OPERATIONS
@@ -112,8 +112,8 @@ async def test_what_is_given_is_never_repeated_at_length(
             error = reply.get("error") or reply.get("incomplete")
             if error:
                 refused += 1
-                assert size_of(error) < 10_000, name
-            assert size_of(reply) <= DEFAULT_LIMIT, name
+                assert count_characters(error) < 10_000, name
+            assert count_characters(reply) <= DEFAULT_LIMIT, name
 
     assert refused or operation.name == "corpus_checkpoint_get", "which takes any key"
     assert max((len(record.getMessage()) for record in caplog.records), default=0) < 10_000

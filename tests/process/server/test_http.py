@@ -292,12 +292,12 @@ WHY: dict[str, str] = {
     "expired": "expired",
     "not valid yet": "not valid yet",
     "HS512 with our secret": "HS256",
-    "another secret": "another secret",
+    "another secret": "different secret",
     "no exp": "claim exp",
     "no sub": "claim sub",
     "a blank sub": "subject",
-    "another audience": "another audience",
-    "another issuer": "another issuer",
+    "another audience": "not for the audience",
+    "another issuer": "not from the issuer",
 }
 
 

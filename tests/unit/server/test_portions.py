@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
-from entrez_kit.server.portions import DEFAULT_LIMIT, Portion, size_of, take_portion
+from entrez_kit.server.portions import DEFAULT_LIMIT, Portion, count_characters, take_portion
 
 words = st.text("abc déf", min_size=0, max_size=400)
 
@@ -24,7 +24,7 @@ def test_portions_follow_each_other_without_loss(records: list[dict[str, str]], 
     start: int | None = 0
     while start is not None:
         part = Portion("articles", start=start, limit=limit).cut(document)
-        assert size_of(part) <= limit or len(part["articles"]) == 1
+        assert count_characters(part) <= limit or len(part["articles"]) == 1
         got += part["articles"]
         start = part.get("reply_cut", {}).get("next_start")
     assert got == records
@@ -36,7 +36,7 @@ def test_a_text_comes_in_portions_as_well(text: str, limit: int) -> None:
     got, start = "", 0
     while True:
         part = Portion("content", start=start, limit=limit).cut({"content": text})
-        assert size_of(part) <= limit
+        assert count_characters(part) <= limit
         got += part["content"]
         if "next_start" not in part.get("reply_cut", {}):
             break
@@ -54,7 +54,7 @@ def test_what_fits_is_left_as_it_is() -> None:
 def test_a_record_larger_than_a_portion_is_cut_and_says_so() -> None:
     part = Portion("articles", limit=2_000).cut({"articles": [{"pmid": "1", "abstract": "word " * 2_000}]})
 
-    assert size_of(part) <= 2_000
+    assert count_characters(part) <= 2_000
     assert part["articles"][0]["pmid"] == "1"
     assert part["articles"][0]["abstract"].endswith("…")
     assert "reply_limit over 2000" in part["reply_cut"]["message"]
