@@ -306,7 +306,7 @@ class Toolbox:
             content=[TextContent(type="text", text=part) for part in (text, "\n".join(remarks)) if part],
             structured_content=json.loads(clean),
             is_error=outcome.result is None,
-            _build_meta=meta,
+            _meta=meta,
         )
 
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
