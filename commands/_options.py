@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_origin
 
 import typer
 
-from entrez_kit.core.model import Request, describe_field, types_in
+from entrez_kit.core.model import Request, describe_field, list_types
 from entrez_kit.core.operation import Operation
 
 from ._pipeline import build_request, plan
@@ -210,13 +210,15 @@ def _field(model: Any, path: str) -> Any:
     """Return a field of a request, or of a model inside it."""
     *parents, last = path.split(".")
     for parent in parents:
-        model = next(kind for kind in types_in(model.model_fields[parent].annotation) if hasattr(kind, "model_fields"))
+        model = next(
+            kind for kind in list_types(model.model_fields[parent].annotation) if hasattr(kind, "model_fields")
+        )
     return model.model_fields[last]
 
 
 def _kind(annotation: Any, *, free: bool) -> Any:
     """Return what typer has to read for a field: a switch, a number, one of some words, or any word, once or often."""
-    kinds = types_in(annotation)
+    kinds = list_types(annotation)
     if any(get_origin(kind) is list for kind in kinds):
         return list[str]
     if not free and (choice := next((kind for kind in kinds if get_origin(kind) is Literal), None)):

@@ -252,7 +252,7 @@ def _perform(
 ) -> Outcomes[Any]:
     """Run an operation into a writer and return its outcomes, which are walked then."""
     services = state(ctx).services
-    with operation.spanned(services):
+    with operation.record_span(services):
         if not writer.whole:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
         outcomes = operation.start(services, request)

@@ -10,7 +10,7 @@ from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 from .._formats.fields import as_data
 from .citations import MAX_WIDTH, entry, heading
 from .tables import WIDE, Listing, article_link, fixed, number, titled, wrapped
-from .text import line, shortened
+from .text import line, shorten
 
 WORDS: Final = {
     "pubmed_similar_articles": "articles similar to",
@@ -75,7 +75,7 @@ def _articles(result: RelationshipsResult, console: Console) -> Listing:
         work = article_link(article.pmid, console) if article.pmid else Text(line(article.epmc_id), style="dim")
         cells += [work, Text(line(article.pub_date)[:4])]
         title = titled(as_data(article), line(article.title or article.citation or article.doi) or "(no title)")
-        authors = shortened(article.authors or "", 3 if wide else 2)
+        authors = shorten(article.authors or "", 3 if wide else 2)
         if wide:
             cells += [title, Text(authors), *([Text(_reached(article), style="dim")] if rolled else [])]
         else:

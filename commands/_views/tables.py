@@ -21,7 +21,7 @@ from .text import (
     line,
     page_address,
     people,
-    shortened,
+    shorten,
     source_of,
     status_label,
     title_of,
@@ -236,7 +236,7 @@ def _record_cells(record: Record, wide: bool, console: Console) -> list[Text]:
 
 def _summary_cells(record: Record, wide: bool) -> list[Text]:
     title = stacked(titled(record), Text(line(record.get("snippet"))))
-    authors = shortened(str(record.get("authors") or ""), 3 if wide else 2)
+    authors = shorten(str(record.get("authors") or ""), 3 if wide else 2)
     source = line(record.get("source")) or line(record.get("pub_date"))
     kind = Text(record["kind"], style="green")
     *cells, last = article_cells(wide, title, authors, source, Text())

@@ -88,7 +88,7 @@ def people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None = None
     return joiner.join(names)
 
 
-def shortened(authors: str, limit: int) -> str:
+def shorten(authors: str, limit: int) -> str:
     """Return a ready text of authors with "et al." for those past the limit."""
     names = [name for name in re.split(r"[,;]\s+", line(authors)) if name]
     return ", ".join([*names[:limit], "et al."] if len(names) > limit else names)

@@ -1,4 +1,4 @@
-"""Ask a service about many ids, batch by batch, so that one bad id or one lost batch does not sink the others."""
+"""Request many ids from a service in batches, so that one bad id or one failed batch does not affect the others."""
 
 import threading
 import time
@@ -14,25 +14,27 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, 
 from entrez_kit.services.transport.in_flight import in_order
 
 PROBE_WAITS: Final = (1.0, 3.0, 9.0)
-"""Seconds before each probe of a service that did not answer one of many batches."""
+"""Seconds to wait before each probe of a service that did not answer one of many batches."""
 
-HOPELESS: Final = frozenset(
+PERMANENT_REASONS: Final = frozenset(
     {"offline", "refused", "redirected", "retired", "new_parameter", "no_such_address", "unexpected_status"}
 )
-"""Reasons that are the same for any request."""
-BAD_ANSWERS: Final = frozenset({"invalid_response", "incomplete", "contradiction", "too_large", "ncbi_unreachable"})
-"""Reasons that may lie in one record: the service is there, and cannot give this answer."""
+"""Reasons of failures that any other request would meet too."""
+BAD_REPLY_REASONS: Final = frozenset(
+    {"invalid_response", "incomplete", "contradiction", "too_large", "ncbi_unreachable"}
+)
+"""Reasons that one record may cause: the service runs, but its reply is unusable."""
 
 Answer = TypeVar("Answer")
 Refusal = type[EntrezKitError]
 
 
 @dataclass(slots=True)
-class Asked(Generic[Answer]):
-    """What became of many ids.
+class BatchedAnswers(Generic[Answer]):
+    """The outcome for many ids.
 
-    ``answers`` are the replies in order, each with the ids it was asked for; ``refused`` are ids the service does not
-    take or does not know, ``failed`` those it gave no answer about.
+    ``answers`` are the replies in order, each with the ids of its request. ``refused`` are the ids that the service
+    rejected or does not know, ``failed`` those for which it did not answer.
     """
 
     answers: list[tuple[list[str], Answer]] = field(default_factory=list)
@@ -42,22 +44,22 @@ class Asked(Generic[Answer]):
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """Whether a service still answers, over all batches of one errand.
+    """Decide whether a service is still available; shared by all batches of one call.
 
-    A batch that fails says little: the fault may lie in one record, or pass. So the service is asked for one id at a
-    time, more and more slowly, until it answers or is given up.
+    The cause of a failed batch may be one record, or temporary. The breaker therefore requests single ids with growing
+    waits. If none of these probes is answered, it stops all further requests.
 
     Args:
-        patient: whether much is at stake: many batches are, and an outage of a minute is waited for.
-        stopped_by: why the service is given up; None while it is not.
-        answered: when it last answered after a failure, as `time.monotonic` counts.
+        patient: whether to probe with long waits, which bridges a short outage; for calls of many batches.
+        stopped_by: the error that stopped the requests; None while they go on.
+        answered: time of the last answered probe, as `time.monotonic` counts.
     """
 
     patient: bool = False
     stopped_by: EntrezKitError | None = None
     answered: float = -inf
 
-    def returns(
+    def is_available(
         self,
         failure: EntrezKitError,
         ids: Sequence[str],
@@ -66,15 +68,16 @@ class CircuitBreaker:
         *,
         since: float,
     ) -> bool:
-        """Tell whether the service answers again after a failure, for any of a few of these ids; else give it up.
+        """Return whether the service answers a probe for one of these ids; if it answers none, stop further requests.
 
         Args:
-            since: when it failed, as `time.monotonic` counts; of batches in flight together several may.
+            since: time of the failure, as `time.monotonic` counts. If a probe was answered after it, none is sent:
+                batches in flight together can fail together.
         """
         if self.answered > since:
             return True
         probes = [ids[0], ids[-1], ids[len(ids) // 2]]
-        for uid, wait in zip(probes, self.waits(failure), strict=False):
+        for uid, wait in zip(probes, self.probe_waits(failure), strict=False):
             time.sleep(wait)
             try:
                 with suppress(*refusals):
@@ -87,18 +90,18 @@ class CircuitBreaker:
         self.stopped_by = failure
         return False
 
-    def waits(self, failure: EntrezKitError) -> Sequence[float]:
-        """Return the seconds before each attempt that is worth making after a failure."""
-        if failure.reason in HOPELESS:
+    def probe_waits(self, failure: EntrezKitError) -> Sequence[float]:
+        """Return the seconds to wait before each probe; empty if probes are useless after this failure."""
+        if failure.reason in PERMANENT_REASONS:
             return ()
-        return PROBE_WAITS if self.patient else (0.0, 0.0) if failure.reason in BAD_ANSWERS else ()
+        return PROBE_WAITS if self.patient else (0.0, 0.0) if failure.reason in BAD_REPLY_REASONS else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchOutcome(Generic[Answer]):
-    """What became of some of many ids: the answer, or the error they came to.
+    """The outcome of one batch: the answer or the error.
 
-    ``refused`` tells whether the service does not take or does not know them; else it gave no answer.
+    ``refused`` is true if the service rejected the ids or does not know them, and false if it did not answer.
     """
 
     ids: list[str]
@@ -117,25 +120,25 @@ def fetch_in_batches(
     breaker: CircuitBreaker | None = None,
     at_once: int = 1,
 ) -> Iterator[BatchOutcome[Answer]]:
-    """Ask for ids in batches, and yield what becomes of them, in order.
+    """Request ids in batches and yield the outcomes in order.
 
-    A batch that is refused or fails is halved until it is known which id is to blame. After a failure one id at a time
-    is tried, slowly, and no further batch is begun meanwhile; when none is answered any more, the rest is not tried.
+    A batch that is refused or fails is halved until the bad id is known. After a failure the breaker probes the service
+    with single ids, and no new batch starts in the meantime. If no probe is answered, the remaining ids are not tried.
 
     Args:
-        ids: what to ask for.
+        ids: the ids to request.
         size: ids per request.
-        ask: sends one request and reads the reply; called in threads where several are in flight.
-        refusals: errors by which the service refuses a batch for the sake of some of its ids.
-        breaker: what is known of the service from calls before; the next ones are told through it.
-        at_once: how many requests may be in flight.
+        ask: sends one request and parses the reply; runs in threads if several requests are in flight.
+        refusals: errors with which the service refuses a whole batch because of some of its ids.
+        breaker: the breaker of earlier calls, if calls share one.
+        at_once: the maximum number of requests in flight.
     """
     breaker = breaker or CircuitBreaker(patient=len(ids) > size)
     failed: list[BatchOutcome[Answer]] = []
     calm = threading.Event()
     calm.set()
 
-    def tried(batch: list[str]) -> BatchOutcome[Answer]:
+    def try_batch(batch: list[str]) -> BatchOutcome[Answer]:
         if breaker.stopped_by is not None:
             return BatchOutcome(batch, error=not_tried(breaker.stopped_by))
         try:
@@ -145,22 +148,22 @@ def fetch_in_batches(
         except (UpstreamError, RateLimited) as exc:
             return BatchOutcome(batch, error=exc)
 
-    def begun(batch: list[str]) -> BatchOutcome[Answer]:
+    def start_batch(batch: list[str]) -> BatchOutcome[Answer]:
         calm.wait()
-        part = tried(batch)
+        part = try_batch(batch)
         if part.error is not None and not part.refused:
             failed.append(part)
             calm.clear()
         return part
 
-    def settled(part: BatchOutcome[Answer], probes: list[str]) -> Iterator[BatchOutcome[Answer]]:
-        """Yield a part, or those of its halves where it failed and the service goes on answering."""
+    def settle(part: BatchOutcome[Answer], probes: list[str]) -> Iterator[BatchOutcome[Answer]]:
+        """Yield an outcome; of a failed batch the outcomes of its halves, if the service is still available."""
         error, is_one = part.error, len(part.ids) == 1
         if error is None or part.refused:
             ends = error is None or is_one
         else:
             ends = breaker.stopped_by is not None or len(probes) == 1
-            ends = ends or not breaker.returns(error, probes, ask, refusals, since=part.at) or is_one
+            ends = ends or not breaker.is_available(error, probes, ask, refusals, since=part.at) or is_one
         if part in failed:
             failed.remove(part)
         if not failed:
@@ -170,16 +173,16 @@ def fetch_in_batches(
             return
         middle = len(part.ids) // 2
         halves = [part.ids[:middle], part.ids[middle:]]
-        for half in in_order((partial(tried, half) for half in halves), at_once):
-            yield from settled(half, half.ids)
+        for half in in_order((partial(try_batch, half) for half in halves), at_once):
+            yield from settle(half, half.ids)
 
     batches = [list(ids[start : start + size]) for start in range(0, len(ids), size)]
-    parts = in_order((partial(begun, batch) for batch in batches), at_once if len(batches) > 1 else 1)
+    parts = in_order((partial(start_batch, batch) for batch in batches), at_once if len(batches) > 1 else 1)
     try:
         for number, part in enumerate(parts):
             done = number * size
-            yield from settled(part, list(ids[done:]))
-            if len(batches) > 1:  # of a single request there is no progress to tell
+            yield from settle(part, list(ids[done:]))
+            if len(batches) > 1:  # a single request has no progress to report
                 tracing.step(done + len(part.ids), len(ids))
             else:
                 tracing.checkpoint()
@@ -195,17 +198,17 @@ def in_batches(
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
     breaker: CircuitBreaker | None = None,
     at_once: int = 1,
-) -> Asked[Answer]:
-    """Ask for ids, each once, in batches as ``fetch_in_batches`` does, and return all that becomes of them."""
-    asked: Asked[Answer] = Asked()
+) -> BatchedAnswers[Answer]:
+    """Request each id once with ``fetch_in_batches`` and return all outcomes."""
+    answers: BatchedAnswers[Answer] = BatchedAnswers()
     for part in fetch_in_batches(ids, size, ask, refusals=refusals, breaker=breaker, at_once=at_once):
         if part.error is None:
-            asked.answers.append((part.ids, part.answers[0]))
+            answers.answers.append((part.ids, part.answers[0]))
         else:
-            (asked.refused if part.refused else asked.failed).update(dict.fromkeys(part.ids, part.error))
-    return asked
+            (answers.refused if part.refused else answers.failed).update(dict.fromkeys(part.ids, part.error))
+    return answers
 
 
 def not_tried(cause: EntrezKitError) -> EntrezKitError:
-    """Return the error for what was not asked for any more, because the service does not answer."""
+    """Return the error for requests that were not sent because the service stopped answering."""
     return cause.copy_with(f"Not tried, because requests before it failed: {cause.message}")

@@ -1,4 +1,4 @@
-"""What requests and results are made of: Request, Result, sparse fields, and how a model says what is wrong."""
+"""Base models of requests and results, fields that are omitted if empty, and messages for invalid arguments."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -32,46 +32,46 @@ if TYPE_CHECKING:
     import pandas
 
 QUERY_FIELDS: Final = frozenset({"query", "query_term", "term"})
-"""Names that requests give to a query."""
+"""Names of the query fields of requests."""
 MAX_NAMED: Final = 5
-"""Removed characters that a warning names."""
+"""Maximum number of removed characters that a warning names."""
 WRONG: Final = "wrong_argument"
 NO_SUCH_ARGUMENT: Final = "there is no such argument"
 
 
 def is_absent(value: object) -> bool:
-    """Tell whether an optional value holds nothing: None, an empty text, list or mapping."""
+    """Return whether an optional value is None, or an empty string, list or mapping."""
     return value is None or (not value and isinstance(value, str | list | tuple | dict))
 
 
-def _judge_of(annotation: Any) -> Any:
-    """Return the function in C that judges values of a type as ``is_absent`` does, where there is one."""
+def _choose_empty_test(annotation: Any) -> Any:
+    """Return a built-in function that is equivalent to ``is_absent`` for a type and faster, or ``is_absent``."""
     members = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
     kinds = [get_origin(member) or member for member in members]
-    for classes, judge in (
+    for classes, empty_test in (
         ((str, list, tuple, dict, BaseModel, NoneType), not_),
         ((int, float, NoneType), partial(is_, None)),  # 0 and False are values
     ):
         if all(isinstance(kind, type) and issubclass(kind, classes) for kind in kinds):
-            return judge
+            return empty_test
     return is_absent
 
 
 def omit_if_empty(default: Any = None, **options: Any) -> Any:
-    """Declare a result field that is left out of the document when it holds nothing."""
+    """Declare a result field that the document omits if it is empty."""
     if isinstance(default, list | dict):
         return Field(default_factory=type(default), exclude_if=not_, **options)
     return Field(default=default, exclude_if=is_absent, **options)
 
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
-"""A text of a request without the blanks around it, which count for no bound."""
+"""A string of a request without surrounding spaces; its length limits do not count them."""
 
 
 class Request(BaseModel):
-    """Base of every request: frozen, closed, and forgiving about empty optional arguments.
+    """Base of every request: frozen, without unknown fields; empty optional arguments count as not given.
 
-    Field names are snake_case; the camelCase of the specifications is accepted as well.
+    Field names are snake_case. The camelCase names of the specifications are accepted too.
     """
 
     model_config = ConfigDict(
@@ -86,13 +86,13 @@ class Request(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _booleans_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse JSON's true and false where a number is due; pydantic takes them for 1 and 0."""
+    def _refuse_booleans_as_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse JSON's true and false for a number; pydantic would read them as 1 and 0."""
         field = cls.model_fields[info.field_name or ""]
         if isinstance(value, bool):
-            types = types_in(field.annotation)
+            types = list_types(field.annotation)
             if any(kind in (int, float) for kind in types if isinstance(kind, type)) and bool not in types:
-                raise PydanticCustomError("bool_given", "must be a number; a boolean is none")
+                raise PydanticCustomError("bool_given", "must be a number, not true or false")
         return value
 
     @field_validator(*QUERY_FIELDS, mode="after", check_fields=False)
@@ -104,18 +104,18 @@ class Request(BaseModel):
     _warnings: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @property
-    def warnings_of_arguments(self) -> dict[str, str]:
-        """What a reader must know of changes that were made to the arguments, by the code of the warning."""
+    def argument_warnings(self) -> dict[str, str]:
+        """Warnings about changes to the arguments, by their codes."""
         return self._warnings
 
     @model_validator(mode="wrap")
     @classmethod
     def _prepare(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Drop empty optional arguments and the invisible characters of queries."""
+        """Remove empty optional arguments, and invisible characters in queries."""
         if not isinstance(data, Mapping):
             return handler(data)
         required = {name for key, info in cls.model_fields.items() if info.is_required() for name in (key, info.alias)}
-        given = {key: value for key, value in data.items() if key in required or not is_absent(_emptied(value))}
+        given = {key: value for key, value in data.items() if key in required or not is_absent(_reduce_empty(value))}
         removed: dict[str, str] = {}
         for key, value in given.items():
             if isinstance(value, str) and (name := to_snake(key)) in QUERY_FIELDS:
@@ -130,9 +130,9 @@ class Request(BaseModel):
         return request
 
 
-def types_in(annotation: Any) -> list[Any]:
-    """Return a type and those it is a union of."""
-    return [annotation, *(part for inner in get_args(annotation) for part in types_in(inner))]
+def list_types(annotation: Any) -> list[Any]:
+    """Return a type and the types inside it, such as the members of a union."""
+    return [annotation, *(part for inner in get_args(annotation) for part in list_types(inner))]
 
 
 def describe_field(field: FieldInfo) -> str:
@@ -143,7 +143,7 @@ def describe_field(field: FieldInfo) -> str:
 
 
 def split_at_commas(value: Any) -> Any:
-    """Accept "MED,PPR" for a list: one text is how many people write it."""
+    """Accept a comma-separated string such as "MED,PPR" for a list."""
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list | tuple):
         return value
@@ -153,105 +153,106 @@ def split_at_commas(value: Any) -> Any:
     return parts
 
 
-def _emptied(value: Any) -> Any:
-    """Reduce a mapping that only holds empty values to an empty one, as form clients send them."""
-    if isinstance(value, Mapping) and all(is_absent(_emptied(item)) for item in value.values()):
+def _reduce_empty(value: Any) -> Any:
+    """Return an empty mapping for one with only empty values, as clients with forms send it."""
+    if isinstance(value, Mapping) and all(is_absent(_reduce_empty(item)) for item in value.values()):
         return {}
     return value
 
 
 class Result(BaseModel):
-    """Base of every result and of the records inside: closed, so a document says what its schema says."""
+    """Base of every result and of its records: without unknown fields, so that each document fits its schema."""
 
-    model_config = ConfigDict(extra="forbid", defer_build=True)  # most runs use few of the models they import
+    model_config = ConfigDict(extra="forbid", defer_build=True)  # a run uses few of the models that it imports
 
     RECORDS: ClassVar[str] = ""
-    """The field that holds the records; without one a result is a record itself."""
+    """The field that holds the records; a result without such a field is itself one record."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
-        """Let a function in C judge what its type says enough of: a record is asked for a hundred of its fields."""
+        """Use the faster test for empty values if the type of a field allows it: a record has up to 100 fields."""
         for field in cls.__pydantic_fields__.values():
             if field.exclude_if is is_absent:
-                field.exclude_if = _judge_of(field.annotation)
+                field.exclude_if = _choose_empty_test(field.annotation)
 
     def records_inside(self) -> Sequence[Any]:
-        """Return the records that this result holds: what ``to_dataframe`` has a row for."""
+        """Return the records of this result: the rows of ``to_dataframe``."""
         if not self.RECORDS:
             return [self]
         records = getattr(self, self.RECORDS) or []
         return [{self.RECORDS.removesuffix("s"): one} if isinstance(one, str) else one for one in records]
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """Return the records as a data frame, one row a record, under the names that ``--fields`` takes.
+        """Return the records as a data frame: one row per record, with the column names that ``--fields`` accepts.
 
-        A field of an object inside is a column of its own (``journal_info.title``); lists stay lists.
+        A field of a nested object is a separate column (``journal_info.title``). Lists stay lists.
 
         Raises:
-            NotConfigured: pandas is not installed; the hint is the line that installs it.
+            NotConfigured: pandas is not installed; the hint is the command that installs it.
         """
-        from entrez_kit.core.tables import data_frame, models_in
+        from entrez_kit.core.tables import build_data_frame, list_models
 
         field = type(self).model_fields.get(self.RECORDS)
-        return data_frame(self.records_inside(), models_in(field.annotation) if field else [])
+        return build_data_frame(self.records_inside(), list_models(field.annotation) if field else [])
 
     def __repr_args__(self) -> Iterator[tuple[str, Any]]:
-        from entrez_kit.core.tables import facts_of
+        from entrez_kit.core.tables import select_facts
 
-        yield from facts_of(self)
+        yield from select_facts(self)
 
     def _repr_html_(self) -> str:
-        from entrez_kit.core.tables import html_table
+        from entrez_kit.core.tables import render_html_table
 
-        return html_table(repr(self), self.records_inside())
+        return render_html_table(repr(self), self.records_inside())
 
     def remarks(self) -> list[str]:
-        """Return what a reader has to know beside a document whose form is closed."""
+        """Return notes for the reader of a document whose schema has no field for them."""
         return []
 
     def add_cautions(self, messages: Iterable[str]) -> None:
-        """Note what a reader has to know of this result, if its form is closed."""
+        """Add notes for the reader, if the schema of this result has no field for them."""
 
     def shortfall(self) -> EntrezKitError | None:
         """Return ``missing_error()``, under its former name."""
         return self.missing_error()
 
     def missing_error(self) -> EntrezKitError | None:
-        """Return the error to report beside this document when some of what was asked is missing.
+        """Return the error to report with this document if some requested records are missing; None otherwise.
 
-        An ``EntityNotFound`` or another error whose ``details`` name what is ``missing``. With ``details.partial``
-        true the terminal exits 4, otherwise with the error's own status. None when nothing is missing.
+        The ``details`` of the error list them as ``missing``. If ``details.partial`` is true, the terminal exits with
+        4, otherwise with the status of the error.
         """
         return None
 
 
 class Collected(Result):
-    """Base of results that outcomes are collected into: these know what is missing, and the error goes beside it all.
+    """Base of results that are collected from outcomes, with the error for the outcomes that are missing.
 
-    It is no part of the document: one that is read back from its JSON has none.
+    The error is not a part of the document: a result that is read from JSON has none.
     """
 
     _missing_error: EntrezKitError | None = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:
-        """Compare what the documents say: the error beside one is never that of another."""
+        """Compare the documents without the errors, since no two errors are equal."""
         return type(other) is type(self) and self.__dict__ == other.__dict__
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report what is missing."""
+        """Return the error for missing records."""
         return self._missing_error
 
 
 def incomplete_error(
     missing: Any, message: str, *, partial: bool = True, hint: str | None = KEPT
 ) -> UpstreamError | None:
-    """Return the error that goes with a document for which a service did not answer; None where nothing is missing.
+    """Return the error for a document that is incomplete because a service did not answer; None if it is complete.
 
     Args:
-        missing: what is, or how much.
-        message: that in words.
-        partial: whether anything is there.
-        hint: what to do next, by default that asking again asks only for what is missing; None as for any such error.
+        missing: the missing items, or their number.
+        message: the message of the error.
+        partial: whether the document has any data.
+        hint: the next step. The default says that the next call requests only the missing items; None gives the hint
+            of any ``UpstreamError``.
     """
     if not missing:
         return None
@@ -260,13 +261,13 @@ def incomplete_error(
 
 
 Message = Annotated[str, WrapValidator(lambda text, check: text if isinstance(text, FrontendText) else check(text))]
-"""A text that a door may say in words of its own; a document has it as it is."""
+"""A message that each front end may render differently; the document keeps it unchanged."""
 
 
 class Warn(Result):
-    """Something NCBI understood otherwise than it was asked; ``code`` is stable.
+    """A warning, for example that NCBI interpreted a query differently; ``code`` is stable.
 
-    ``terms`` lists what the message is about where it names only the first few of many.
+    ``terms`` lists all terms if the message names only the first few.
     """
 
     code: str
@@ -274,8 +275,8 @@ class Warn(Result):
     terms: list[str] = omit_if_empty([])
 
 
-def past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:
-    """Say so where a page begins behind all that there is."""
+def warn_past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:
+    """Return a warning if a page begins after the last result; otherwise an empty list."""
     if not 0 < total <= offset:
         return []
     message = FrontendText(Argument(argument), f" {offset} is past the last of {total} {what}.")
@@ -283,25 +284,25 @@ def past_the_last(offset: int, total: int, what: str, argument: str = "offset") 
 
 
 class Warned(Collected):
-    """Base of results that have ``warnings`` only where there are any; schemas of tools spend no words on them."""
+    """Base of results with optional ``warnings``, which the schemas of tools omit to stay short."""
 
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
 def wrong(field: str, message: str, given: object = "") -> PydanticCustomError:
-    """Return the error a model raises when arguments contradict each other, so that it names one of them.
+    """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:
         field: the argument to name.
-        message: what is wrong with it.
-        given: its value.
+        message: the problem.
+        given: the value of the argument.
     """
     context = {"field": field, "message": message, "given": "" if given is None else given}
     return PydanticCustomError(WRONG, "{message}", context)
 
 
-def problem_of(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> str:
-    """Return what pydantic complains about in our words: what is accepted, and of what is unknown what is near."""
+def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> str:
+    """Return our message for an error of pydantic: the accepted values, or the most similar name of an argument."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == WRONG:
         return cast(str, context["message"])
@@ -309,7 +310,7 @@ def problem_of(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> str
         return cast(str, context["error"].args[0])
     if kind == "extra_forbidden":
         *above, name = map(str, error["loc"])
-        near = get_close_matches(to_snake(name), _fields_below(request, above), n=1)
+        near = get_close_matches(to_snake(name), _list_fields(request, above), n=1)
         meant = FrontendText("; did you mean ", Argument(".".join([*above, *near])), "?") if near else "."
         return FrontendText(NO_SUCH_ARGUMENT, meant)
     if kind in ("literal_error", "enum"):
@@ -323,7 +324,7 @@ _ACCEPTED: Final = {
     "string_too_short": "needs {min_length} or more characters",
     "string_too_long": "takes up to {max_length} characters",
     "string_pattern_mismatch": "must have the form {pattern}",
-    "string_": "must be a text",
+    "string_": "must be a string",
     "int_": "must be a whole number",
     "float_": "must be a number",
     "bool_parsing": "must be true or false",
@@ -336,14 +337,14 @@ _ACCEPTED: Final = {
     "dict_type": "must be an object",
     "model_": "must be an object",
 }
-"""What is accepted instead, by the beginning of pydantic's word for the problem."""
+"""Messages by the prefix of pydantic's error type."""
 
 
-def _fields_below(model: type[BaseModel], place: Sequence[str]) -> list[str]:
-    """Return the fields of a request, or of a part of it, that every door knows."""
+def _list_fields(model: type[BaseModel], place: Sequence[str]) -> list[str]:
+    """Return the fields of a request, or of a model inside it, that every front end has."""
     for name in place:
         if field := model.model_fields.get(to_snake(name)):
-            kinds = [kind for kind in types_in(field.annotation) if isinstance(kind, type)]
+            kinds = [kind for kind in list_types(field.annotation) if isinstance(kind, type)]
             model = next((kind for kind in kinds if issubclass(kind, BaseModel)), BaseModel)
     fields = model.model_fields.items()
     return [name for name, info in fields if not any(type(item) is SkipJsonSchema for item in info.metadata)]

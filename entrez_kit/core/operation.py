@@ -1,4 +1,4 @@
-"""How one use case is declared and run: Outcomes, Operation, execute."""
+"""Declare and run one use case: Outcomes, Operation, execute."""
 
 import re
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, truncate
 from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, PerFrontend
-from entrez_kit.core.model import WRONG, Collected, Request, Result, Warn, problem_of
+from entrez_kit.core.model import WRONG, Collected, Request, Result, Warn, describe_problem
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -27,10 +27,10 @@ Given = TypeVar("Given")
 
 
 class Outcomes(ABC, Generic[Item]):
-    """What becomes of many inputs, to be walked once: one outcome each, in order, in constant memory.
+    """An iterable of the outcomes of many inputs, one per input, in order, in constant memory; iterate only once.
 
-    Nothing is asked for before the walk. What is noted on the way, ``warnings`` first of all, is complete after it. The
-    walk raises only where nothing can be said: nobody answered for any input.
+    No request is sent before the iteration. ``warnings`` and other attributes are complete after it. The iteration
+    raises an error only if no service answered for any input.
     """
 
     take_record: Callable[[Any], None] | None = None
@@ -49,19 +49,19 @@ class Outcomes(ABC, Generic[Item]):
         return self.missing_error()
 
     def missing_error(self) -> EntrezKitError | None:
-        """Return the error to report when some of what was asked is missing, as ``Result.missing_error`` does."""
+        """Return the error to report if some requested records are missing, like ``Result.missing_error``."""
         return None
 
 
 class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
-    """What becomes of each of many inputs, asked for in parts, so that the first are passed on before the last are.
+    """The outcomes of many inputs, requested in parts, so that the first outcomes arrive before the last request.
 
-    ``found`` counts the good ones and ``missing`` has what became of the others. Where nobody answered for any input,
-    ``error``, which a part notes, is raised.
+    ``found`` counts the good outcomes and ``missing`` has the others. A part sets ``error`` if a service did not
+    answer; the iteration raises it if no input was answered.
     """
 
     PART: ClassVar[int]
-    """So many inputs are asked for before the first of them is passed on."""
+    """Number of inputs that are requested before their outcomes are yielded."""
     GOOD: ClassVar[tuple[str, ...]] = ("found",)
 
     def __init__(self, services: "Services", inputs: Sequence[Given]) -> None:
@@ -92,23 +92,23 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
 
     @abstractmethod
     def _part(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
-        """Ask for some of the inputs, the first of which has this number, and say what becomes of each."""
+        """Request some of the inputs, which begin at this index, and yield or return the outcome of each."""
 
     def _outcome(self, item: Item) -> Any:
-        """Return what has the ``status`` of an item."""
+        """Return the object that has the ``status`` of an item."""
         return item
 
 
 class SummarizedOutcomes(Outcomes[Item], Generic[Item, Res]):
-    """Outcomes that keep account of themselves: ``result`` tells the whole after the walk."""
+    """Outcomes with a summary: ``result`` returns it after the iteration."""
 
     @abstractmethod
     def result(self) -> Res:
-        """Return what all outcomes come to."""
+        """Return the summary of all outcomes."""
 
 
 def drain(request: Request, outcomes: SummarizedOutcomes[Any, Res]) -> Res:
-    """Walk outcomes and return what they come to."""
+    """Iterate over all outcomes and return their summary."""
     for _ in outcomes:
         pass
     return outcomes.result()
@@ -124,16 +124,17 @@ def build_missing_error(
     unknown: tuple[str, str],
     lost: bool = False,
 ) -> EntrezKitError | None:
-    """Return the error that goes with outcomes of which some came to nothing; None where none did.
+    """Return the error for missing outcomes; None if nothing is missing.
 
     Args:
-        missing: what has another ``status`` than the good one: error, partial, invalid, or any word for "is not there".
-        found: how many inputs came to something.
-        name: the field of an outcome that is the input.
-        unanswered: what is said where a service gave no answer; then nobody can say what is there.
-        invalid: error, message, hint and reason where nothing missing is an identifier; None where that is not told.
-        unknown: message and hint of everything else.
-        lost: whether more is missing than the outcomes tell.
+        missing: the outcomes without a good ``status``: error, partial, invalid, or any other status.
+        found: the number of inputs with a good outcome.
+        name: the field of an outcome that holds the input.
+        unanswered: the message if a service did not answer for some inputs.
+        invalid: error, message, hint and reason if all missing inputs are invalid identifiers; None to treat them as
+            not found.
+        unknown: message and hint of all other cases.
+        lost: whether more is missing than ``missing`` lists.
     """
     if not missing and not lost:
         return None
@@ -150,7 +151,7 @@ def build_missing_error(
 
 
 class SingleOutcome(Outcomes[Res]):
-    """The single outcome of an operation that has one answer: its result."""
+    """The outcome of an operation with a single answer: its result."""
 
     def __init__(self, result: Res) -> None:
         self.result = result
@@ -168,13 +169,13 @@ class Paging:
     """The arguments of an operation that choose a page of results at a service.
 
     Args:
-        skip: the argument that says how many results come before the page.
-        size: the argument that says how many results the page has at most.
-        only_with: the argument without which there are no pages.
-        total: returns how many results exist, from the document; None where ``size`` bounds a walk over the pages.
-        sent: returns how many results the service was asked for, from the document.
-        fit: takes the arguments, the characters of a reply, and whether only some members are wanted; returns
-            the arguments with a page that usually fits.
+        skip: the argument with the number of results before the page.
+        size: the argument with the maximum number of results of the page.
+        only_with: the argument that pages depend on; without it the operation has none.
+        total: returns the number of existing results from the document; None if ``size`` limits all pages together.
+        sent: returns the number of results that the service was asked for from the document.
+        fit: takes the arguments, the maximum characters of a reply, and whether only some fields are requested;
+            returns the arguments with a page size that usually fits.
     """
 
     skip: str
@@ -187,43 +188,43 @@ class Paging:
 
 @dataclass(frozen=True)
 class Operation(Generic[Req, Res]):
-    """One use case: what it does, a request and a result model, and its three doors.
+    """One use case: its function, its request and result models, and its names in the three front ends.
 
-    One with a single answer has a ``function``; one over many inputs has ``outcomes`` and ``collect`` instead, so that
-    every door may take its outcomes as they come. Their signatures say what the request and the result are.
+    An operation with a single answer has a ``function``. One over many inputs has ``outcomes`` and ``collect``
+    instead, so that a front end can pass on each outcome as soon as it arrives. The annotations of these functions
+    give the request and result models.
 
     Args:
         name: the MCP tool name.
-        function: called with the services and the request; returns the result or raises.
-        outcomes: called with the services and the request; returns what becomes of the inputs, nothing asked for yet.
-        collect: called with the request and these outcomes; walks them and returns the result.
-        request: request model, where it is another than the ``request`` of the function or the outcomes.
-        result: result model, where the function or ``collect`` is not annotated with it.
-        method: name on ``EntrezKit``, where it is another than that of the function or the outcomes.
-        command: words that call it in the terminal.
+        function: takes the services and the request; returns the result or raises an error.
+        outcomes: takes the services and the request; returns the outcomes and sends no request before their iteration.
+        collect: takes the request and these outcomes; iterates over them and returns the result.
+        request: request model, if the annotation of ``request`` does not give it.
+        result: result model, if the return annotation does not give it.
+        method: name of the method of ``EntrezKit``, if it is not the name of the function.
+        command: the command in the terminal.
         toolset: pubmed, gene, corpus, entrez or citations.
-        title: a few words for people.
-        errors: what it raises besides INVALID_INPUT and INTERNAL_ERROR; most raise what the E-utilities do.
-        aliases: other tool names accepted on call.
-        mcp_caps: upper bounds that hold only for MCP calls, where they protect a context window; a bound on a list
-            field is a bound on its length.
-        mcp_function: what runs for MCP calls in place of ``function``, where those have a bound that no argument shows;
-            its docstring is what agents read.
-        mcp_defaults: what agents get unless they ask for something else, where that is less than what others get.
-        portions: members of its result that agents get in portions, as they may be large; the one that there is counts.
-        paging: the arguments that choose a page of results, if agents go on with them after a reply that was cut.
-        next_page: the member of its result that says where the next page begins, with a dot if it is inside another;
-            a reply that is cut before the end of its page is without it.
+        title: a short title for people.
+        errors: errors that it raises besides INVALID_INPUT and INTERNAL_ERROR; by default those of the E-utilities.
+        aliases: other accepted tool names.
+        mcp_caps: maximum values for MCP calls, which protect the context window; for a list field its maximum length.
+        mcp_function: replaces ``function`` in MCP calls if these have a limit that is not an argument; its docstring
+            describes the tool to agents.
+        mcp_defaults: default values of arguments in MCP calls, if agents should get less than other callers.
+        portions: fields of the result that agents get in portions because they can be large; the first one present
+            counts.
+        paging: the arguments that choose a page of results, if agents continue with them after a truncated reply.
+        next_page: the field of the result with the start of the next page, with a dot if it is in an object; a reply
+            that is truncated before the end of its page omits it.
         inputs: arguments that list the inputs; a call has one of them.
-        once: members of records that say again what the one after them says; agents get them where they ask for them,
-            or leave the other one out.
-        prose: whether people read its document, so that agents get it as Markdown beside the data.
-        cut_by: the argument that cuts the texts of a single record, where one is larger than a portion.
-        read_only: whether it leaves the local store alone.
-        argument_error: turns pydantic's complaint about arguments into the error this operation owes its callers,
-            where that is not INVALID_INPUT.
-        error_document: how its errors are written, where that is not the canonical envelope.
-        closed: whether its schema for agents allows no other members than there are, however deep.
+        once: fields of records that duplicate another field, and that field; agents get the duplicate only if they
+            request it or exclude the other field.
+        prose: whether the document is a text for people, which agents get as Markdown in addition to the data.
+        cut_by: the argument that shortens the texts of a single record that is larger than a portion.
+        read_only: whether it never changes the local store.
+        argument_error: returns the error for invalid arguments from pydantic's error, if it is not INVALID_INPUT.
+        error_document: returns the document of an error, if it is not the canonical envelope.
+        closed: whether its schema for agents allows no additional properties at any depth.
     """
 
     name: str
@@ -233,7 +234,7 @@ class Operation(Generic[Req, Res]):
     function: "Callable[[Services, Req], Res] | None" = None
     outcomes: "Callable[[Services, Req], Outcomes[Any]] | None" = None
     collect: Callable[[Req, Any], Res] | None = None
-    request: type[Req] = None  # type: ignore[assignment]  # read off the functions, as the next two are
+    request: type[Req] = None  # type: ignore[assignment]  # set from the function, like the next two
     result: type[Res] = None  # type: ignore[assignment]
     method: str = ""
     errors: tuple[type[EntrezKitError], ...] = (EntityNotFound, UpstreamError, RateLimited)
@@ -254,19 +255,19 @@ class Operation(Generic[Req, Res]):
     closed: bool = False
 
     def __post_init__(self) -> None:
-        asked: Any = self.outcomes or self.function
+        work: Any = self.outcomes or self.function
         collected: Any = self.collect or self.function
         found = {
-            "request": self.request or asked.__annotations__["request"],
+            "request": self.request or work.__annotations__["request"],
             "result": self.result or collected.__annotations__["return"],
-            "method": self.method or asked.__name__,
+            "method": self.method or work.__name__,
         }
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
     @property
     def description(self) -> str:
-        """The docstring of what does the work, or of the function for agents, without its technical sections."""
+        """The docstring of the function, or of the one for agents, without its technical sections."""
         text = (self.mcp_function or self.outcomes or self.function).__doc__ or ""
         lines = [line.strip() for line in text.strip().splitlines()]
         for heading in ("Args:", "Returns:", "Raises:", "Source:"):
@@ -275,11 +276,11 @@ class Operation(Generic[Req, Res]):
         return "\n".join(lines).strip()
 
     def build(self, arguments: Mapping[str, Any] | Req) -> Req:
-        """Validate arguments into the request model; a ready request stays as it is.
+        """Validate arguments and return the request; a request is returned unchanged.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; ``details.errors`` lists all of them. An
-                operation with ``argument_error`` raises what that returns.
+            InvalidInput: an argument is unknown, missing or out of range; ``details.errors`` lists all of them. An
+                operation with ``argument_error`` raises the error that it returns.
         """
         if isinstance(arguments, Request):
             return arguments
@@ -294,15 +295,15 @@ class Operation(Generic[Req, Res]):
             opened.operation = opened.operation or self.name
 
     def start(self, services: "Services", request: Req) -> Outcomes[Any]:
-        """Return the outcomes of a request, not yet walked; of an operation with a single answer that answer."""
+        """Return the outcomes of a request before any iteration; an operation with a single answer runs here."""
         self._name_trace()
         if self.outcomes is not None:
             return self.outcomes(services, request)
-        assert self.function is not None, "an operation has a function, or outcomes and what collects them"
+        assert self.function is not None, "an operation has a function, or outcomes and collect"
         return SingleOutcome(self.function(services, request))
 
     def collect_outcomes(self, request: Req, outcomes: Outcomes[Any]) -> Res:
-        """Walk the outcomes that ``start`` returned and return the result."""
+        """Iterate over the outcomes that ``start`` returned and return the result."""
         if isinstance(outcomes, SingleOutcome):
             single: Res = outcomes.result
             return single
@@ -313,21 +314,21 @@ class Operation(Generic[Req, Res]):
         return result
 
     def answer(self, services: "Services", request: Req) -> Res:
-        """Return the result of a request, or raise."""
+        """Return the result of a request, or raise an error."""
         return self.collect_outcomes(request, self.start(services, request))
 
     def document(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
-        """Walk the outcomes that ``start`` returned and return the result with all its warnings."""
+        """Iterate over the outcomes that ``start`` returned and return the result with all warnings."""
         demo = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
-        return _add_warnings(self.collect_outcomes(request, outcomes), {**demo, **request.warnings_of_arguments})
+        return _add_warnings(self.collect_outcomes(request, outcomes), {**demo, **request.argument_warnings})
 
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
-        """Validate the arguments and return the result, or raise."""
-        with self.spanned(services):
+        """Validate the arguments and return the result, or raise an error."""
+        with self.record_span(services):
             return self.perform(services, arguments)
 
     @contextmanager
-    def spanned(self, services: "Services") -> Iterator[None]:
+    def record_span(self, services: "Services") -> Iterator[None]:
         """Record this block as one span of the operation, if spans are recorded."""
         if not tracing.records_spans():
             yield
@@ -338,29 +339,29 @@ class Operation(Generic[Req, Res]):
             yield
 
     def perform(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
-        """Run the operation without a span of its own: the server has opened one for the call."""
+        """Run the operation without a span, because the server has opened one for the call."""
         with tracing.trace():
             self._name_trace()
             request = self.build(arguments)
             return self.document(services, request, self.start(services, request))
 
     def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
-        """Validate the arguments and return the outcomes; of an operation with a single answer its result is the one.
+        """Validate the arguments and return the outcomes; for an operation with a single answer this is its result.
 
         Raises:
-            EntrezKitError: the arguments are wrong; or the operation has a single answer, which is an error.
+            EntrezKitError: the arguments are invalid, or an operation with a single answer failed.
         """
         self._name_trace()
         request = self.build(arguments)
         outcomes = self.start(services, request)
         if isinstance(outcomes, SingleOutcome):
-            return SingleOutcome(_add_warnings(outcomes.result, request.warnings_of_arguments))
-        outcomes.warnings += [_warning(self.result, code, text) for code, text in request.warnings_of_arguments.items()]
+            return SingleOutcome(_add_warnings(outcomes.result, request.argument_warnings))
+        outcomes.warnings += [_warning(self.result, code, text) for code, text in request.argument_warnings.items()]
         return outcomes
 
 
 def _add_warnings(result: Res, messages: Mapping[str, str]) -> Res:
-    """Put these warnings first among those of a document, or with its remarks if the document has none."""
+    """Insert these warnings before those of a document, or into its remarks if it has no field for warnings."""
     if not messages:
         return result
     if "warnings" not in type(result).model_fields:
@@ -371,44 +372,46 @@ def _add_warnings(result: Res, messages: Mapping[str, str]) -> Res:
 
 
 def _warning(result: type[Result], code: str, message: str) -> Any:
-    """Return a warning as a result has them: a string, or a model of code and message."""
+    """Return a warning in the type that the result uses: a string, or a model with code and message."""
     info = result.model_fields.get("warnings")
     (kind,) = get_args(info.annotation) if info is not None else (Warn,)
     return message if kind is str else kind(code=code, message=message)
 
 
 DEMO: Final = "demo"
-"""Code of the warning that an answer is the sandbox's."""
+"""Code of the warning that the answer comes from the sandbox."""
 MAX_PROBLEMS: Final = 5
-"""Wrong arguments named in a message; ``details.errors`` has more of them."""
+"""Maximum number of invalid arguments in a message; ``details.errors`` has more."""
 MAX_DETAILED: Final = 50
-"""Wrong arguments in ``details.errors``."""
+"""Maximum number of invalid arguments in ``details.errors``."""
 
 
 def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
-    """Turn a pydantic error about a caller's arguments into INVALID_INPUT that names every field."""
+    """Convert a pydantic error about arguments to an INVALID_INPUT error that names every field."""
     problems = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
         place = [*error["loc"], context["field"]] if error["type"] == WRONG else error["loc"]
         where = ".".join(str(part) for part in place)
-        if error["type"] == "missing":  # of these pydantic tells the alias
+        if error["type"] == "missing":  # for these pydantic gives the alias
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
-        # Of a missing argument pydantic shows all the others.
+        # For a missing argument the input is all the other arguments.
         given = "" if error["type"] == "missing" else context.get("given", error["input"])
         shown = truncate(given if isinstance(given, str) else repr(given), 200)
-        problems.append({"field": where, "message": problem_of(error, request), "input": shown})
+        problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
     first = problems[0]
-    said = [FrontendText(Argument(p["field"]), ": ", p["message"]) if p["field"] else p["message"] for p in problems]
+    shown_problems = [
+        FrontendText(Argument(p["field"]), ": ", p["message"]) if p["field"] else p["message"] for p in problems
+    ]
     return InvalidInput(
-        FrontendText.joined("; ", said[:MAX_PROBLEMS]),
+        FrontendText.joined("; ", shown_problems[:MAX_PROBLEMS]),
         invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
         recovery_hint=FrontendText(
             "Correct the named argument and ",
             PerFrontend(
-                "run the command again; --help lists what is accepted.",
-                "call again; the schema lists what is accepted.",
-                "call again; the fields of the request say what is accepted.",
+                "run the command again; --help lists the accepted values.",
+                "call again; the schema lists the accepted values.",
+                "call again; the fields of the request list the accepted values.",
             ),
         ),
         details={"reason": "invalid_arguments", "errors": problems},
@@ -420,7 +423,7 @@ Got = TypeVar("Got", bound=Result | Outcomes[Any])
 
 @dataclass(frozen=True)
 class Execution(Generic[Got]):
-    """What a call came to, for the two outermost layers: a result, an error, or both when some of it is missing."""
+    """A call's result, its error, or both if a part of the result is missing; for the two outermost layers."""
 
     trace: tracing.Trace
     result: Got | None = None
@@ -428,14 +431,14 @@ class Execution(Generic[Got]):
 
 
 def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Execution[Res]:
-    """Run an operation and catch what it raises."""
+    """Run an operation and catch its errors."""
     return run_catching(lambda: operation.perform(services, arguments))
 
 
 def run_catching(call: Callable[[], Got]) -> Execution[Got]:
-    """Catch what a call raises; the only place where an error becomes what a door shows.
+    """Run a call and catch its errors; the only place that turns an exception into an error that a front end shows.
 
-    Anything unforeseen is logged in full and becomes INTERNAL_ERROR with the request id and no internals.
+    An unexpected exception is logged in full and becomes INTERNAL_ERROR with the request id and no internals.
     """
     with tracing.trace(tracing.new_request_id()) as trace:
         try:
@@ -448,11 +451,11 @@ def run_catching(call: Callable[[], Got]) -> Execution[Got]:
 
 
 def internal_error(exc: Exception, request_id: str) -> EntrezKitError:
-    """Log a defect in full and return the error that may be shown for it."""
+    """Log a defect in full and return the error to show for it."""
     import logging
 
-    logging.getLogger("entrez_kit").error("unforeseen error in request %s", request_id, exc_info=exc)
+    logging.getLogger("entrez_kit").error("unexpected error in request %s", request_id, exc_info=exc)
     return EntrezKitError(
-        f"Unforeseen error ({type(exc).__name__}) in request {request_id}.",
+        f"Unexpected error ({type(exc).__name__}) in request {request_id}.",
         details={"reason": "defect", "request_id": request_id},
     )

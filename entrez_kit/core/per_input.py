@@ -1,4 +1,4 @@
-"""One operation for each of several inputs: one outcome per input, in order; one that fails sinks no other."""
+"""Run one operation for each of several inputs: one outcome per input, in order; a failure does not affect others."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,18 +25,18 @@ from entrez_kit.services.transport.in_flight import in_order
 Res = TypeVar("Res", bound=Result)
 Status = Literal["found", "partial", "not_found", "invalid", "error"]
 MOST_FAILURES: Final = 3
-"""So many inputs in a row without an answer: the service is down, and what is not under way by then is not tried."""
+"""After this many consecutive inputs without an answer the service counts as down; no further input is requested."""
 
 
 class PerInputRequest(Request):
-    """The inputs, and what is asked of all of them."""
+    """The inputs, and the arguments that all calls share."""
 
     inputs: list[str] = Field(min_length=1, description="One input per call, in order.")
     arguments: dict[str, Any] = Field(default={}, description="The other arguments of the operation.")
 
 
 class PerInputOutcome(Result):
-    """What became of one input; of a ``partial`` one the result is there, and its message says what is missing."""
+    """The outcome of one input; a ``partial`` one has a result, and its message names the missing items."""
 
     input: str
     status: Status
@@ -44,24 +44,24 @@ class PerInputOutcome(Result):
 
 
 MissingErrorBuilder = Callable[[list[PerInputOutcome], int], EntrezKitError | None]
-"""Turns the outcomes that lack something, and how many inputs were found, into the error that goes with them."""
+"""Takes the missing or partial outcomes and the number of inputs found; returns the error to report."""
 
 
 def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKitError | None:
     named = listed(one.input for one in missing)
-    hint = "Check the identifiers that are named; the others were answered." if found else ""
+    hint = "Check these identifiers; the others were found." if found else ""
     return build_missing_error(
         missing,
         found,
         "input",
-        unanswered=f"Not everything was answered; missing: {named}.",
-        invalid=None if found else (InvalidInput, f"These are no ids: {named}.", hint, "invalid_identifiers"),
+        unanswered=f"The result is incomplete. Missing: {named}.",
+        invalid=None if found else (InvalidInput, f"Invalid identifiers: {named}.", hint, "invalid_identifiers"),
         unknown=(f"Nothing was found for {named}.", hint),
     )
 
 
 class PerInputResult(Warned):
-    """The results in the order of the inputs; ``outcomes`` is present when anything is missing."""
+    """The results in the order of the inputs; ``outcomes`` is present if a result is missing or partial."""
 
     RECORDS: ClassVar = "results"
 
@@ -71,14 +71,14 @@ class PerInputResult(Warned):
 
 @dataclass(frozen=True, slots=True)
 class PerInputAnswer(Generic[Res]):
-    """One input, and the result or the error it came to."""
+    """One input with its result or error."""
 
     input: str
     result: Res | None = None
     error: EntrezKitError | None = None
 
     def outcome(self) -> PerInputOutcome:
-        """Return what became of the input, without the result."""
+        """Return the outcome of the input, without the result."""
         error = self.error or (self.result.missing_error() if self.result is not None else None)
         status: Status = "found"
         if error is not None:
@@ -94,9 +94,9 @@ class PerInputAnswer(Generic[Res]):
 
 
 class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
-    """What becomes of each input, in order; several are asked for at a time, one that stands there twice once.
+    """The outcomes of the inputs in order; requests run concurrently, and a repeated input is requested once.
 
-    ``answers`` has each of them, by its input.
+    ``answers`` maps each input to its answer.
     """
 
     PART = 1
@@ -123,7 +123,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
         try:
             yield from super().__iter__()
         finally:
-            del self._answers  # what is under way is given up where nobody goes on reading
+            del self._answers  # cancels running requests if the caller stops the iteration
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[PerInputAnswer[Res]]:
         for one in inputs:
@@ -131,7 +131,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
                 self.answers[one] = next(self._answers)
             item = self.answers[one]
             status = item.outcome().status
-            self.found += status == "partial"  # it is among the missing as well
+            self.found += status == "partial"  # it is in ``missing`` too
             failed = item.error if status == "error" else None
             self._failures = self._failures + 1 if failed else 0
             self.error = self.error or failed
@@ -152,7 +152,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             return PerInputAnswer(one, error=exc)
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing, or to a part."""
+        """Return the error for inputs without a result or with a partial one."""
         return self._missing_error(self.missing, self.found)
 
 
@@ -162,13 +162,13 @@ def per_input(
     result: type[Result] = PerInputResult,
     missing_error: MissingErrorBuilder = _build_missing_error,
 ) -> Operation[PerInputRequest, Any]:
-    """Return the operation that takes several of an argument that another takes one of.
+    """Return an operation that takes several values of an argument for which the given operation takes one.
 
     Args:
-        operation: has a single answer.
+        operation: an operation with a single answer.
         field: the argument.
-        result: the document of all answers; its ``RECORDS`` are the results, and it has ``outcomes``.
-        missing_error: the error where some are missing, in words of its own.
+        result: the result model; its ``RECORDS`` field holds the results, and it has ``outcomes``.
+        missing_error: builds the error for missing outcomes.
     """
 
     def outcomes(services: Services, request: PerInputRequest) -> PerInput[Any]:
@@ -177,8 +177,8 @@ def per_input(
     def collect(request: PerInputRequest, items: PerInput[Any]) -> Result:
         found = list(items)
         results = [item.result for item in found if item.result is not None]
-        said = [item.outcome() for item in found] if items.missing else []
-        return result(**{result.RECORDS: results, "outcomes": said})
+        outcomes_shown = [item.outcome() for item in found] if items.missing else []
+        return result(**{result.RECORDS: results, "outcomes": outcomes_shown})
 
     return replace(
         operation,

@@ -1,4 +1,4 @@
-"""Results as tables: one row a record, for pandas and for notebooks; and results in a few words."""
+"""Results as tables with one row per record, for pandas and notebooks, and short summaries of results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -20,99 +20,98 @@ SHOWN_FACTS: Final = 8
 Record = BaseModel | Mapping[str, Any]
 
 
-def data_frame(records: Sequence[Record], kinds: Sequence[type[BaseModel]]) -> "pandas.DataFrame":
+def build_data_frame(records: Sequence[Record], kinds: Sequence[type[BaseModel]]) -> "pandas.DataFrame":
     """Return records as a data frame.
 
     Args:
-        records: models, or mappings where the fields are a database's own.
-        kinds: models whose fields are columns even where no record is there to tell.
+        records: models, or mappings if the fields depend on the database.
+        kinds: models whose fields are the columns when ``records`` is empty.
 
     Raises:
-        NotConfigured: pandas is not installed; the hint is the line that installs it.
+        NotConfigured: pandas is not installed; the hint is the command that installs it.
     """
     require("pandas", "to_dataframe()")
     import pandas
 
-    columns, rows = table_of(records, kinds)
+    columns, rows = build_table(records, kinds)
     return pandas.DataFrame(rows, columns=columns)
 
 
-def table_of(records: Sequence[Record], kinds: Sequence[type[BaseModel]] = ()) -> tuple[list[str], list[list[Any]]]:
-    """Return the names of columns, and a row for each record.
+def build_table(records: Sequence[Record], kinds: Sequence[type[BaseModel]] = ()) -> tuple[list[str], list[list[Any]]]:
+    """Return the names of the columns, and a row for each record.
 
-    A field of an object inside is a column of its own, named by the way to it (``journal_info.title``). Lists stay
-    lists.
+    A field of a nested object is a separate column, named by its path (``journal_info.title``). Lists stay lists.
     """
     columns: dict[str, None] = {}
     for kind in dict.fromkeys(type(record) for record in records if isinstance(record, BaseModel)) or kinds:
-        columns |= dict.fromkeys(_paths(kind))
+        columns |= dict.fromkeys(_list_paths(kind))
     documents = [record.model_dump(mode="json") if isinstance(record, BaseModel) else record for record in records]
     for record, document in zip(records, documents, strict=True):
         if not isinstance(record, BaseModel):
             columns |= dict.fromkeys(document)
-    return list(columns), [[_value_at(document, path) for path in columns] for document in documents]
+    return list(columns), [[_get_value(document, path) for path in columns] for document in documents]
 
 
-def _paths(kind: type[BaseModel], inside: tuple[type[BaseModel], ...] = ()) -> Iterator[str]:
+def _list_paths(kind: type[BaseModel], inside: tuple[type[BaseModel], ...] = ()) -> Iterator[str]:
     for name, field in kind.model_fields.items():
-        models = models_in(field.annotation) if get_origin(field.annotation) is not list else []
+        models = list_models(field.annotation) if get_origin(field.annotation) is not list else []
         if len(models) == 1 and models[0] not in (kind, *inside):
-            yield from (f"{name}.{path}" for path in _paths(models[0], (kind, *inside)))
+            yield from (f"{name}.{path}" for path in _list_paths(models[0], (kind, *inside)))
         else:
             yield name
 
 
-def models_in(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models that a type names, however deep."""
+def list_models(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models in a type, at any depth."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for inner in get_args(annotation) for model in models_in(inner)]
+    return [model for inner in get_args(annotation) for model in list_models(inner)]
 
 
-def _value_at(document: Mapping[str, Any], path: str) -> Any:
+def _get_value(document: Mapping[str, Any], path: str) -> Any:
     if path in document:
         return document[path]
     first, _, rest = path.partition(".")
     inner = document.get(first)
-    return _value_at(inner, rest) if rest and isinstance(inner, Mapping) else None
+    return _get_value(inner, rest) if rest and isinstance(inner, Mapping) else None
 
 
-def html_table(title: str, records: Sequence[Record]) -> str:
-    """Return the first records as a table of HTML, with the columns that have something to read in them.
+def render_html_table(title: str, records: Sequence[Record]) -> str:
+    """Return the first records as an HTML table, without empty columns.
 
-    All text is foreign: nothing of it is markup, and what nobody can see is left out.
+    All text is untrusted: it is escaped, and invisible characters are removed.
     """
-    columns, rows = table_of(records[:SHOWN_ROWS])
-    cells = [[_cell(value) for value in row] for row in rows]
+    columns, rows = build_table(records[:SHOWN_ROWS])
+    cells = [[_render_cell(value) for value in row] for row in rows]
     shown = [place for place in range(len(columns)) if any(row[place] for row in cells)][:SHOWN_COLUMNS]
-    lines = [f"<p>{_escaped(title)}</p>", "<table>"]
-    lines.append(f"<tr>{''.join(f'<th>{_escaped(columns[place])}</th>' for place in shown)}</tr>")
-    lines += (f"<tr>{''.join(f'<td>{_escaped(row[place])}</td>' for place in shown)}</tr>" for row in cells)
+    lines = [f"<p>{_escape_html(title)}</p>", "<table>"]
+    lines.append(f"<tr>{''.join(f'<th>{_escape_html(columns[place])}</th>' for place in shown)}</tr>")
+    lines += (f"<tr>{''.join(f'<td>{_escape_html(row[place])}</td>' for place in shown)}</tr>" for row in cells)
     lines.append("</table>")
     if len(records) > SHOWN_ROWS:
         lines.append(f"<p>{len(records) - SHOWN_ROWS:,} more</p>")
     return "\n".join(lines)
 
 
-def _cell(value: Any) -> str:
-    """Return a value as text; of lists those that hold plain values, of objects nothing."""
+def _render_cell(value: Any) -> str:
+    """Return a value as text: the plain values of a list, and an empty string for an object."""
     if isinstance(value, list):
-        return shortened("; ".join(text for one in value if (text := _cell(one))))
-    return "" if value is None or isinstance(value, Mapping) else shortened(str(value))
+        return shorten("; ".join(text for one in value if (text := _render_cell(one))))
+    return "" if value is None or isinstance(value, Mapping) else shorten(str(value))
 
 
-def shortened(text: str, letters: int = SHOWN_LETTERS) -> str:
-    """Return a text on one line, cut where it is long."""
+def shorten(text: str, letters: int = SHOWN_LETTERS) -> str:
+    """Return a text on one line, truncated if it is long."""
     line = " ".join(text[: 10 * letters].split())
     return line if len(line) <= letters else f"{line[: letters - 1]}…"
 
 
-def _escaped(text: str) -> str:
+def _escape_html(text: str) -> str:
     return escape(visible(text))
 
 
-def facts_of(model: BaseModel) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that tell a model from others: short values, and of lists how long they are."""
+def select_facts(model: BaseModel) -> Iterator[tuple[str, Any]]:
+    """Yield the first fields of a model as a summary: short values, and the lengths of lists."""
     left = SHOWN_FACTS
     for name, value in model:
         if value in (None, "") or isinstance(value, BaseModel):
@@ -121,7 +120,7 @@ def facts_of(model: BaseModel) -> Iterator[tuple[str, Any]]:
             if value:
                 yield name, len(value)
         else:
-            yield name, shortened(value, 60) if isinstance(value, str) else value
+            yield name, shorten(value, 60) if isinstance(value, str) else value
         left -= 1
         if not left:
             return

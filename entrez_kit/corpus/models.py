@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.core.model import Collected, Request, Result, types_in
+from entrez_kit.core.model import Collected, Request, Result, list_types
 from entrez_kit.query import QueryText
 
 
@@ -30,7 +30,7 @@ class CorpusRequest(Request):
     @field_validator("*", mode="before")
     @classmethod
     def _read_integral(cls, value: Any, info: ValidationInfo) -> Any:
-        kinds = types_in(cls.model_fields[info.field_name or ""].annotation)
+        kinds = list_types(cls.model_fields[info.field_name or ""].annotation)
         return int(value) if isinstance(value, float) and value.is_integer() and int in kinds else value
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend
-from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, past_the_last, wrong
+from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, warn_past_the_last, wrong
 from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.query import (
@@ -191,7 +191,7 @@ def _page(services: Services, request: EntrezSearchRequest, start: int, size: in
 
 
 def _page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
-    warnings = past_the_last(request.offset, found.count, "results")
+    warnings = warn_past_the_last(request.offset, found.count, "results")
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > MAX_PUBMED_RESULTS:
         message = FrontendText(f"PubMed shows the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE)

@@ -18,7 +18,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, listed
 from entrez_kit.base.identifiers import Identifier, read_identifier
 from entrez_kit.core.batches import CircuitBreaker, fetch_in_batches, in_batches
-from entrez_kit.core.model import Result, Warn, omit_if_empty, past_the_last
+from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import Outcomes, build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
@@ -331,7 +331,7 @@ class Retrieval(Outcomes[Fetched]):
                     ),
                 )
             )
-        self.warnings += past_the_last(retstart, total, "records", "retstart")
+        self.warnings += warn_past_the_last(retstart, total, "records", "retstart")
         last = retstart + expected
         pages = (
             partial(self._patient_page, query_key, web_env, start, min(BATCH, last - start))
@@ -372,7 +372,7 @@ class Retrieval(Outcomes[Fetched]):
                         break
                 return best[:size]
             except (UpstreamError, RateLimited) as exc:
-                waits = self.breaker.waits(exc)
+                waits = self.breaker.probe_waits(exc)
                 if attempts >= len(waits):
                     raise
                 wait = waits[attempts]

@@ -18,7 +18,7 @@ from entrez_kit.core.model import (
     Warn,
     incomplete_error,
     omit_if_empty,
-    past_the_last,
+    warn_past_the_last,
     wrong,
 )
 from entrez_kit.core.operation import Operation, Outcomes, Paging
@@ -519,7 +519,7 @@ def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
         more = PerFrontend("--all retrieves every one.", "narrow the query by date for the others.")
         message = FrontendText(f"PubMed shows only the first 9999 of {found.count} results; ", more)
         warnings.append(Warn(code="results_capped", message=message))
-    warnings += past_the_last(request.offset, found.count, "results")
+    warnings += warn_past_the_last(request.offset, found.count, "results")
     if request.date_range is not None and not request.date_parameters():
         bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
         warnings.append(Warn(code="no_date_bounds", message=FrontendText(*bound, ": no date filter applied.")))

@@ -33,7 +33,7 @@ from pydantic import ValidationError
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.core.model import problem_of
+from entrez_kit.core.model import describe_problem
 from entrez_kit.core.operation import internal_error
 from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
@@ -251,7 +251,7 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
 def _parameter_error(method: str, exc: ValidationError) -> InvalidInput:
     """Return the error for invalid parameters of a message: their names and error types, without their values."""
     problems = [
-        {"field": ".".join(str(part) for part in problem["loc"]), "message": problem_of(problem)}
+        {"field": ".".join(str(part) for part in problem["loc"]), "message": describe_problem(problem)}
         for problem in exc.errors(include_url=False, include_input=False)[:10]
     ]
     named = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])

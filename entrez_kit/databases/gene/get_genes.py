@@ -7,7 +7,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, listed
-from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, past_the_last
+from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import Operation, build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found, only_gene_codes
@@ -185,7 +185,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
         replaced_by=gene.replaced_by,
         pmids=pmids[request.offset : request.offset + request.limit],
         total_count=len(pmids),
-        warnings=warnings + past_the_last(request.offset, len(pmids), "articles"),
+        warnings=warnings + warn_past_the_last(request.offset, len(pmids), "articles"),
     )
 
 

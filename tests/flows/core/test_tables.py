@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit, NotConfigured
-from entrez_kit.core.tables import SHOWN_ROWS, table_of
+from entrez_kit.core.tables import SHOWN_ROWS, build_table
 from entrez_kit.databases.info import InfoResult
 from entrez_kit.databases.link import Link, LinkResult, LinkSet
 from entrez_kit.databases.summary import SummaryResult
@@ -96,14 +96,14 @@ def test_results_of_several_shapes_have_rows_of_their_own() -> None:
         source_pmid="1", relationship_type="citation_formats", citations={"ris": "TY"}, retrieved_count=0, total_found=0
     )
 
-    assert table_of(links.records_inside()) == (["source_id", "id", "score"], [["1", "7", 3]])
-    assert table_of(summaries.records_inside()) == (["uid", "gene"], [["1", "X"], ["2", None]])
-    assert table_of(cited.records_inside()) == (["ris"], [["TY"]])
-    assert table_of(InfoResult(databases=["snp"]).records_inside()) == (["name"], [["snp"]])
+    assert build_table(links.records_inside()) == (["source_id", "id", "score"], [["1", "7", 3]])
+    assert build_table(summaries.records_inside()) == (["uid", "gene"], [["1", "X"], ["2", None]])
+    assert build_table(cited.records_inside()) == (["ris"], [["TY"]])
+    assert build_table(InfoResult(databases=["snp"]).records_inside()) == (["name"], [["snp"]])
 
 
 def test_one_record_is_a_table_of_one_row(kit: EntrezKit) -> None:
-    columns, rows = table_of(kit.get_gene(entrez_id="NCBIGene:7157").records_inside())
+    columns, rows = build_table(kit.get_gene(entrez_id="NCBIGene:7157").records_inside())
 
     assert dict(zip(columns, rows[0], strict=True))["symbol"] == "TP53"
 

@@ -40,7 +40,7 @@ def test_a_list_of_authors_is_shortened_with_et_al(module: Module) -> None:
     assert module("_views.text").people(authors, 2) == "A, B, et al."
     assert module("_views.text").people(authors, 4) == "A, B, C, D"
     assert module("_views.text").people(None) == ""
-    assert module("_views.text").shortened("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
+    assert module("_views.text").shorten("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
 
 
 @pytest.mark.parametrize(

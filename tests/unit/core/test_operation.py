@@ -45,7 +45,7 @@ def test_a_boolean_is_no_number(operation: Operation[Any, Any], name: str, value
     with pytest.raises(EntrezKitError) as caught:
         operation.build({**required, name: value})
 
-    assert "a boolean is none" in caught.value.message
+    assert "not true or false" in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["pmids", "ids", "source_pmid", "entrez_id"])
