@@ -72,7 +72,7 @@ def test_every_request_has_its_query_on_one_line_without_invisible_characters(
     query = getattr(request, "query_term", "") or getattr(request, "term", "")
 
     assert query == "crispr AND cas9 OR talen"
-    assert list(request.warnings_of_arguments) == ["invisible_characters"]
+    assert list(request.argument_warnings) == ["invisible_characters"]
 
 
 @pytest.mark.parametrize(
