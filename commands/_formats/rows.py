@@ -89,11 +89,11 @@ class Rows(Writer[Record]):
     def put(self, piece: Record) -> None:
         """Write a record as a row."""
         if not isinstance(piece, Failed):
-            self._row([escape_formulas(cell(column(piece))) for column in self._columns.values()])
+            self._row([cell(column(piece)) for column in self._columns.values()])
 
     def _row(self, cells: list[str]) -> None:
         line = io.StringIO()
-        csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(cells)
+        csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(map(escape_formulas, cells))
         self.sink.data(line.getvalue())
 
 

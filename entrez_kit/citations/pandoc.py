@@ -29,10 +29,11 @@ _TAGS: Final = {ord("<"): _MASKS[ord("<")]}
 _UNMASKED: Final = {mask: mark for mark, mask in _MASKS.items()}
 """Noncharacters that replace these marks while pandoc runs."""
 
-_BANNERS: Final = (
-    b"<style>blockquote { padding: .5em 1em; border-left: .4em solid #b00020; background: #fdecef; }</style>"
+_STYLE: Final = (
+    b"<style>blockquote { padding: .5em 1em; border-left: .4em solid #b00020; background: #fdecef; }\n"
+    b'* { mso-number-format: "\\@"; }</style>'
 )
-"""A banner, e.g. of a retraction, is a block quote in Markdown."""
+"""A banner, e.g. of a retraction, is a block quote in Markdown. Excel reads the second rule: all cells are text."""
 _NOT_TEXT: Final = frozenset(("RawInline", "RawBlock", "Image"))
 
 
@@ -111,7 +112,7 @@ def convert_markdown(text: str, form: str, title: str, name: str = "entrez-kit")
     title = " ".join(title.split()) or (f"{first.rstrip('.')} and {len(others)} more" if others else first)
     arguments = ["--from=json", f"--to={form}", "--standalone", f"--metadata=pagetitle:{title}"]
     content = run_pandoc([*arguments, "--output=-"], json.dumps(tree).encode())
-    return content.replace(b"</head>", _BANNERS + b"\n</head>", 1) if form == "html" else content
+    return content.replace(b"</head>", _STYLE + b"\n</head>", 1) if form == "html" else content
 
 
 def _remove_active_content(node: Any) -> Any:

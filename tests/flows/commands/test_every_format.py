@@ -3,17 +3,21 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from xml.sax.saxutils import escape
 from zipfile import is_zipfile
 
 import pytest
 import yaml
+from places import DATA
 from terminal import Cli, Done, Module
 
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
+from entrez_kit.sandbox.server import Sandbox
 
 CALLS: Final = {
     "search": ("crispr", "-n", "3"),
@@ -274,3 +278,61 @@ def test_a_file_has_titles_of_every_result_when_the_fields_name_them(cli: Cli, t
     summaries = yaml.safe_load(target.read_text(encoding="utf-8"))["brief_summaries"]
     assert len(summaries) == 3
     assert all(one["title"] for one in summaries)
+
+
+SPREADSHEETS: Final = [one for one in FORMATS if one.has_cells]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("given", SPREADSHEETS, ids=str)
+def test_no_command_writes_a_cell_that_a_spreadsheet_runs(
+    module: Module, cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str, given: Format
+) -> None:
+    if given not in formats_of(module, name):
+        pytest.skip(f"{name} does not write {given}")
+    rows = module("_formats.rows")
+    cell = rows.cell
+    monkeypatch.setattr(rows, "cell", lambda value: f"=HYPERLINK(1) {cell(value)}")
+
+    ended = call(cli, name, CALLS[name], "-f", given.name)
+
+    _, *written = csv.reader(io.StringIO(ended.out), delimiter="," if given.name == "csv" else "\t")
+    assert written
+    assert all(one.startswith("'=HYPERLINK") for row in written for one in row)
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\r="], ids=repr)
+def test_a_hostile_record_or_file_is_text_in_a_spreadsheet(
+    cli: Cli, sign: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hostile = f"{sign}cmd|' /C calc'!A1"
+    text = (DATA / "records.xml").read_text("utf-8")
+    text = text[text.index("<PubmedArticle>") : text.index("</PubmedArticle>")] + "</PubmedArticle>"
+    for element in ("ArticleTitle", "LastName", "ISOAbbreviation"):
+        inside = escape(hostile, {"\t": "&#9;", "\r": "&#13;"})
+        text = re.sub(rf"(<{element}>).*?(</{element}>)", rf"\g<1>{inside}\g<2>", text, flags=re.S)
+    (pmid,) = re.findall(r"<PMID[^>]*>(\d+)</PMID>", text)[:1]
+    Path("hostile.xml").write_text(f"<PubmedArticleSet>{text}</PubmedArticleSet>", "utf-8")
+    Path("hostile.bib").write_text(f"@article{{a, title={{{hostile}}}, author={{{hostile}}}, year=2019}}", "utf-8")
+    Path("hostile.jsonl").write_text(json.dumps({"claim": hostile, "id": pmid}), "utf-8")
+    commands = [
+        ["fetch", pmid],
+        ["show", pmid],
+        ["search", f"{pmid}[uid]"],
+        ["corpus", "export", "hostile"],
+        ["corpus", "audit", "hostile"],
+        ["check", "hostile.bib"],
+        ["match", "hostile.bib"],
+        ["verify", "hostile.jsonl"],
+    ]
+    with Sandbox(corpus=[Path("hostile.xml")], enforce_limits=False) as sandbox:
+        monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
+        assert cli("corpus", "sync", "hostile", f"{pmid}[uid]").status == 0
+        written = {
+            (words[0], form): cli(*words, "-f", form, "--no-cache").out for words in commands for form in ("csv", "tsv")
+        }
+
+    for (command, form), out in written.items():
+        cells = [cell for row in csv.reader(io.StringIO(out), delimiter="," if form == "csv" else "\t") for cell in row]
+        assert not [cell for cell in cells if re.match(r"\s*[=@]|\s*[+-](?![0-9.]+$).", cell)], command
+    assert sum("'" + sign.strip() + "cmd" in out for out in written.values()) >= 6

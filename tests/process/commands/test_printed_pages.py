@@ -1,5 +1,6 @@
 """Web pages and Word documents: what Markdown has, banners first, and nothing that runs or loads."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -101,3 +102,10 @@ def test_without_pandoc_the_line_that_brings_it_is_named_and_nothing_is_asked(
     assert done.status == 8
     assert "entrez-kit[cite]" in done.err
     assert not Path("page.docx").exists()
+
+
+def test_a_table_of_a_web_page_is_text_for_a_spreadsheet() -> None:
+    page = convert_markdown("| a |\n| --- |\n| \\=HYPERLINK(1) |\n", "html", "Title").decode()
+
+    assert "<td>=HYPERLINK(1)</td>" in page
+    assert re.search(r'<style>[^<]*\* \{ mso-number-format: "\\@"; \}', page)
