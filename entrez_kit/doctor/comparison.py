@@ -179,7 +179,7 @@ def _judge(probe: Probe, made: Comparison, raised: EntrezKitError | None, exchan
         made.differences += _drifted(probe, exchanges)
     for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
         if place is not None:
-            made.differences.append(ShapeDifference("moved", endpoint, f"{endpoint} has moved for good to {place}"))
+            made.differences.append(ShapeDifference("moved", endpoint, f"{endpoint} has moved permanently to {place}"))
     made.verdict = "differs" if made.differences else "agrees"
 
 
@@ -219,7 +219,7 @@ def _hop(error: EntrezKitError, last: Incoming | None) -> str | None:
     if _is_page(last.body) and last.status == 200:
         return "page"
     transient = reason.endswith("_unreachable") and TRANSIENT.search(error.message)
-    cut = reason == "invalid_response" and re.search(r"break(?:s|ing)? off|empty body", error.message)
+    cut = reason == "invalid_response" and re.search(r"truncated|break(?:s|ing)? off|empty body", error.message)
     return "service" if transient or cut else None
 
 
@@ -236,7 +236,7 @@ def _as_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
         kind = reason
     elif reason in ("no_such_address", "unexpected_status"):
         kind = "other_status"
-    elif " was due" in error.message and "<" in error.message:
+    elif re.search(r"<[^<>]+> (?:instead of|where) <", error.message):
         kind = "other_root"
     elif reason.endswith("_unreachable") or isinstance(error, InvalidInput):
         kind = "other_words"

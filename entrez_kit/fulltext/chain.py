@@ -12,7 +12,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.article_lookup import ArticleLookup
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import all_at_once, begun, in_order
+from entrez_kit.services.transport.in_flight import all_at_once, in_order, start_all
 
 if TYPE_CHECKING:
     from entrez_kit.fulltext.tiers import EuropePMCHits, Read
@@ -88,7 +88,7 @@ def _read_pmc(services: Services, lookups: Sequence[ArticleLookup], hits: "Europ
 
     read: Read = {}
     finders = [partial(find_version, services, lookup, read) for lookup in lookups]
-    versions: Sequence[Callable[[], str]] = begun(finders) if is_only else finders
+    versions: Sequence[Callable[[], str]] = start_all(finders) if is_only else finders
     read |= read_pmc(services, lookups)
     _run_parallel(
         [partial(_look_up, services, lookup, hits, read, find) for lookup, find in zip(lookups, versions, strict=True)]

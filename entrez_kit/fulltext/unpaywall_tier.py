@@ -94,7 +94,7 @@ def _fetch_first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard
             pdf = exc.details.get("pdf_url")
             if isinstance(pdf, str):
                 # The page chose this address: a public page must not lead to a service on this machine.
-                inner = candidate.guard or guard.seen_from(fetched.url)
+                inner = candidate.guard or guard.restrict_for(fetched.url)
                 named.append(_Candidate(pdf, candidate.location, inner))
     outcome: Outcome = "parse-failed" if "parse-failed" in failures.values() else "fetch-failed"
     return Answer(outcome, "; ".join(failures) or "the time limit ended before a copy was fetched")

@@ -525,7 +525,7 @@ class EUtils(ServiceClient):
                 raise
             content, value = short[-1]
             kind = exc.reply.content_type if exc.reply is not None else ""
-            url, attempts = self._transport.shown(call), exc.details["attempts"]
+            url, attempts = self._transport.display_url(call), exc.details["attempts"]
             return Reply(content, value, url, method, False, 200, attempts, content_type=kind)
         except EntityNotFound as exc:
             database = asked.get("dbfrom") or asked.get("db") or ""

@@ -1,6 +1,6 @@
-"""Call, Reply and Expect: one request before it is sent, what came back, and what an answer looks like.
+"""Call, Reply and Expect: a request before it is sent, its reply, and the rules for a valid reply.
 
-Nothing in here knows of credentials: they are added below the cache, right before a request leaves.
+These classes hold no credentials. The adapter below the cache adds them right before it sends a request.
 """
 
 import hashlib
@@ -18,33 +18,33 @@ from entrez_kit.services.transport.policy import POLICIES
 Method = Literal["GET", "POST"]
 Format = Literal["xml", "json", "text", "any"]
 T = TypeVar("T", default=Any)
-"""What a reply is read into."""
+"""The type of a parsed reply."""
 
 CREDENTIALS: Final = frozenset({"api_key", "email", "mailto", "tool"})
-"""Parameters that say who asks. They play no part in what is asked."""
+"""Parameters that identify the caller. They do not change the reply."""
 
-KEY_FORMAT: Final = "2"  # raise it when the meaning of a cached entry changes, so that old entries are never found
+KEY_FORMAT: Final = "2"  # increase it when the meaning of a cached entry changes, so that old entries are not found
 
 
 def always(_: object) -> bool:
-    """Return True: every reply that its reader accepts may enter the cache."""
+    """Return True: every reply that its reader accepts may be cached."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Expect(Generic[T]):
-    """What a valid reply to a call looks like.
+    """The rules for a valid reply to a call.
 
     Args:
-        format: xml, json, text, or any (whatever is not empty and no error page).
-        roots: names the XML root may have, or top-level JSON keys of which one must be there; empty for any.
-        wanted: how many records the call names by id, where fewer in the reply mean that some do not exist.
+        format: xml, json, text, or any (any body that is neither empty nor an error page).
+        roots: allowed names of the XML root, or top-level JSON keys of which the reply must have one; empty for any.
+        wanted: number of ids in the request, if a reply with fewer records means that some do not exist.
         record: regular expression (over bytes, as text) that matches once per record.
-        may_be_empty: whether a body without anything in it says "no such record".
-        read: reads the reply, once, before it counts, and raises ``UpstreamError`` when it cannot, or when what it
-            finds is not what was asked for. What it returns is the value of the reply.
-        keep: tells of a value that the reader accepted whether the reply may enter the cache. One that leaves out a
-            part of the request, or contradicts another reply, must be requested again.
+        may_be_empty: whether an empty body means "no such record".
+        read: parses the reply once, before it is accepted. It returns the value of the reply, or raises
+            ``UpstreamError`` if the reply is invalid or does not match the request.
+        keep: returns whether a reply with this value may be cached. A reply that omits a part of the request, or
+            contradicts another reply, must be requested again.
     """
 
     format: Format
@@ -52,7 +52,7 @@ class Expect(Generic[T]):
     wanted: int | None = None
     record: str | None = None
     may_be_empty: bool = False
-    read: Callable[[bytes], T] = bytes  # type: ignore[assignment]  # what nobody reads stays bytes
+    read: Callable[[bytes], T] = bytes  # type: ignore[assignment]  # without a reader the value is bytes
     keep: Callable[[T], bool] = always
 
 
@@ -61,16 +61,16 @@ class Call(Generic[T]):
     """One request to one service, before it is sent and without credentials.
 
     Args:
-        service: name of the policy in force: eutils, idconv, ...
+        service: name of its policy: eutils, idconv, ...
         endpoint: esearch, efetch, ...; for logs, traces and messages.
-        url: address without parameters.
+        url: URL without parameters.
         params: decoded parameters; a repeated name (``id``) keeps its order.
-        expect: what a valid reply looks like.
+        expect: the rules for a valid reply.
         method: GET, or POST with the parameters as the body.
-        encoded: the parameters as they go out, where the builder encoded them in a way of its own.
-        ttl: seconds a valid reply may be cached; None never reads nor writes the cache.
-        deadline_ms: limit of the whole call, in place of the setting.
-        fresh: whether to ask the service whatever the cache holds.
+        encoded: the encoded parameters, if the builder did not use the standard encoding.
+        ttl: seconds a valid reply may be cached; with None the cache is neither read nor written.
+        deadline_ms: time limit of the whole call; overrides the setting.
+        fresh: whether to send the request even if the reply is cached.
     """
 
     service: str
@@ -86,7 +86,7 @@ class Call(Generic[T]):
 
     @property
     def title(self) -> str:
-        """How messages name the service."""
+        """The name of the service in messages."""
         return POLICIES[self.service].title
 
     def about(self, reason: str, **more: object) -> dict[str, object]:
@@ -100,38 +100,37 @@ class Call(Generic[T]):
 
     @property
     def shown_url(self) -> str:
-        """The address that may be shown: of a GET with its parameters, of a POST without."""
+        """The URL for output: with the parameters of a GET, without those of a POST."""
         query = self.query
         return f"{self.url}?{query}" if self.method == "GET" and query else self.url
 
     def param(self, name: str) -> str | None:
-        """Return a parameter, or None when it is not sent."""
+        """Return the value of a parameter; None if the call does not have it."""
         return next((value for key, value in self.params if key == name), None)
 
     def key(self, identity: str) -> str:
-        """Return the cache key: who asks and how (credentials, GET or POST) makes no difference to it.
+        """Return the cache key. Credentials and the HTTP method do not change it.
 
         Args:
-            identity: which service is asked; its base address, or a fixed name for the sandbox.
+            identity: identifies the service: its base URL, or a fixed name for the sandbox.
         """
         asked = sorted((pair for pair in self.params if pair[0] not in CREDENTIALS), key=lambda pair: pair[0])
         path = urlsplit(self.url).path  # some services take ids in the path and not as parameters
         sink = hashlib.sha256()
         for part in (KEY_FORMAT, identity, path, self.endpoint, *(part for pair in asked for part in pair)):
             data = part.encode("utf-8", "surrogatepass")
-            sink.update(len(data).to_bytes(8, "big") + data)  # no two different sequences of texts look the same
+            sink.update(len(data).to_bytes(8, "big") + data)  # different sequences of texts give different hashes
         return sink.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """A checked reply: the bytes of the service, decompressed and otherwise unchanged, and what they were read into.
+    """A checked reply: the bytes of the service, decompressed and otherwise unchanged, and their parsed value.
 
-    ``value`` is what the reader of the call made of ``content``; nobody has to parse it again. ``url`` holds no
-    credentials. ``attempts`` counts the requests that were sent for it: none for a cached one. ``until`` is the Unix
-    time until which the cache gives it again; 0 where it is asked for anew every time. ``created`` is the Unix time at
-    which the service sent it, also if it comes from the cache. ``content_type`` is the media type that the service
-    named, empty if it named none.
+    ``value`` is the result of the call's reader for ``content``. ``url`` has no credentials. ``attempts`` is the number
+    of requests sent, 0 for a cached reply. ``until`` is the Unix time at which the cached reply expires, 0 if it is
+    not cached. ``created`` is the Unix time at which the service sent it, even if it comes from the cache.
+    ``content_type`` is the media type that the service sent, empty if it sent none.
     """
 
     content: bytes
@@ -153,11 +152,11 @@ class Reply(Generic[T]):
 
 @dataclass(slots=True)
 class Outgoing(Generic[T]):
-    """A call on its way.
+    """A call in progress.
 
     Args:
-        deadline: `time.monotonic` value by which everything must be done.
-        sent: how many requests were sent for it.
+        deadline: `time.monotonic` value at which the call times out.
+        sent: number of requests sent for it.
     """
 
     call: Call[T]

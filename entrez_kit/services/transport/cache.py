@@ -1,9 +1,9 @@
 """The cache file: its path, its connection, the format of a row, and a reader that needs no session.
 
 `cached_session` writes, expires and removes the rows with requests-cache. This module imports
-neither requests nor requests-cache, so that a cached call is answered before they are loaded. Only this user may read
-the file. A request that cannot use the cache goes on without it: a locked file is not tried again for some seconds, a
-damaged one is moved aside, and without a usable folder the replies of this process are kept in memory.
+neither requests nor requests-cache, so that a cache hit does not load them. Only this user may read the file. A request
+that cannot use the cache continues without it: a locked file is skipped for some seconds, a damaged file is renamed,
+and without a usable folder the replies of this process are kept in memory.
 """
 
 import errno
@@ -37,7 +37,7 @@ FILE_NAME: Final = "http_cache.sqlite"
 TABLE: Final = "responses"
 SCHEMA_VERSION: Final = 1
 BUSY_MS: Final = 250
-"""How long a request waits for another process to let go of the file, before it goes on without the cache."""
+"""How long a request waits for another process to unlock the file before it continues without the cache."""
 
 RETRY_SECONDS: Final = 0.02
 PATIENT_BUSY_MS: Final = 5000
@@ -52,12 +52,12 @@ _SCHEMA: Final = {
 
 
 class CacheUnusable(Exception):
-    """The cache file cannot be used; the text says why."""
+    """The cache file cannot be used; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """What the cache holds; times are Unix times, absent when it is empty."""
+    """The content of the cache; times are Unix times, None if it is empty."""
 
     path: Path
     exists: bool
@@ -75,7 +75,7 @@ def cache_file(settings: Settings) -> Path:
 
 
 def cache_info(settings: Settings) -> CacheInfo:
-    """Count what the cache holds; a file that cannot be read is reported, not raised."""
+    """Count the cached replies; if the file cannot be read, the result has a ``problem``."""
     path = cache_file(settings)
     try:
         exists = path.exists()
@@ -112,7 +112,7 @@ def connect(path: Path, busy_ms: int) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Create the table if it is missing, and check the schema; costs two reads if it is there.
+    """Create the table if it is missing, and check the schema; if the table exists, this takes two reads.
 
     Raises:
         CacheUnusable: a newer version of entrez-kit made the file.
@@ -123,7 +123,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     if version > SCHEMA_VERSION:
         raise CacheUnusable("a newer version of entrez-kit made it")
     if version < SCHEMA_VERSION:
-        connection.execute("PRAGMA page_size=16384")  # of a new file: megabytes of records are stored in half the time
+        connection.execute("PRAGMA page_size=16384")  # in a new file: large records are stored in half the time
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("BEGIN IMMEDIATE")
         with connection:
@@ -143,7 +143,7 @@ def _check_schema(connection: sqlite3.Connection) -> None:
 
 
 def open_file(path: Path) -> sqlite3.Connection:
-    """Open the cache file for this user alone, making it and its folder where they are missing.
+    """Open the cache file, which only this user may read; create it and its folder if they are missing.
 
     A file that can be read but not written, as on a read-only disk, is opened for reading.
 
@@ -162,7 +162,7 @@ def open_file(path: Path) -> sqlite3.Connection:
         try:
             return connect(path, BUSY_MS)
         except sqlite3.OperationalError as exc:
-            # SQLite does not wait on its own when several processes make a new file a WAL one at the same time.
+            # SQLite does not wait when several processes switch a new file to WAL mode at the same time.
             if "locked" not in str(exc) or time.monotonic() >= give_up:
                 raise
             time.sleep(RETRY_SECONDS)
@@ -181,7 +181,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _is_readable(path: Path) -> bool:
-    """Tell whether a file that cannot be written may be read and believed: it is this user's or the system's own."""
+    """Return whether a read-only file may be read and trusted: this user or root owns it."""
     try:
         found = path.lstat()
         return stat.S_ISREG(found.st_mode) and found.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
@@ -189,7 +189,7 @@ def _is_readable(path: Path) -> bool:
         return False
 
 
-# Rows: a checksum, a line of JSON, and the body as it came
+# Rows: a checksum, a line of JSON, and the unchanged body
 
 DIGEST_CHARACTERS: Final = 64
 
@@ -203,7 +203,7 @@ def verify_checksum(value: Any) -> bytes:
     """Return the data of a row whose checksum is right.
 
     Raises:
-        ValueError: the row has no checksum, as rows of earlier versions, or another one.
+        ValueError: the checksum is wrong, or missing as in rows of earlier versions.
     """
     if isinstance(value, bytes) and value[DIGEST_CHARACTERS : DIGEST_CHARACTERS + 1] == b"\n":
         data = value[DIGEST_CHARACTERS + 1 :]
@@ -223,7 +223,7 @@ def split_body(data: bytes) -> dict[str, Any]:
     """Return the row that `join_body` wrote.
 
     Raises:
-        ValueError: it did not write this.
+        ValueError: the data has another format.
     """
     head, line_end, body = data.partition(b"\n")
     row = json.loads(head)
@@ -244,7 +244,7 @@ class StoredReply:
 
     @classmethod
     def read(cls, key: str, value: Any) -> "StoredReply | None":
-        """Return the reply in a row, or None if the row is damaged or has another key."""
+        """Return the reply in a row; None if the row is damaged or has another key."""
         try:
             row = split_body(verify_checksum(value))
             created, expires = (datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires"))
@@ -260,11 +260,11 @@ logger = logging.getLogger("entrez_kit.transport")
 
 MEMORY: Final = ":memory:"
 PAUSE_SECONDS: Final = 10.0
-"""How long a locked file is not tried again, so that not every request waits for it."""
+"""How long a locked file is skipped, so that not every request waits for it."""
 
 
 _INHERITED: Final[list[sqlite3.Connection]] = []
-"""Connections that a forked child got from its parent: it must neither use nor close them."""
+"""Connections that a forked child inherited: it must neither use nor close them."""
 
 
 class CacheUnavailable(Exception):
@@ -288,11 +288,11 @@ class CacheFile:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the replies are kept in memory, since the file cannot be used."""
+        """Whether replies are kept in memory because the file cannot be used."""
         return self._path is None
 
     def read(self, key: str) -> StoredReply | None:
-        """Return a stored reply, whatever its age, or None."""
+        """Return a stored reply of any age; None if there is none."""
         with suppress(CacheUnavailable), self.connection() as connection:
             row = connection.execute(f"SELECT value FROM {TABLE} WHERE key=?", (key,)).fetchone()
             return StoredReply.read(key, row[0]) if row is not None else None
@@ -305,7 +305,7 @@ class CacheFile:
         Raises:
             CacheUnavailable: the file cannot be used now.
         """
-        with self.lock, self._errors_handled():
+        with self.lock, self._handle_errors():
             opened = self._open()
             if commit and self._read_only:
                 raise CacheUnavailable
@@ -338,7 +338,7 @@ class CacheFile:
             self._connection, self._pid = None, os.getpid()
 
     @contextmanager
-    def _errors_handled(self) -> Iterator[None]:
+    def _handle_errors(self) -> Iterator[None]:
         try:
             yield
             return
@@ -349,23 +349,25 @@ class CacheFile:
         raise CacheUnavailable
 
     def _pause(self, exc: sqlite3.OperationalError) -> None:
-        """Go on without a file that is locked, full or read-only."""
+        """Continue without a file that is locked, full or read-only."""
         what = str(exc)
         logger.debug("cache: %s", what)
         if "locked" in what or "busy" in what:
-            self._note("Another program holds the cache; going on without it for now.")
+            self._add_notice("Another program has locked the cache; continuing without it for now.")
             self._disconnect()
             self._paused_until = time.monotonic() + PAUSE_SECONDS
         elif "readonly" in what or "read-only" in what:
             self._read_only = True
-            self._note(f"The cache {self._path} cannot be written; what is in it is used, nothing is added.")
+            self._add_notice(
+                f"The cache {self._path} cannot be written; its replies are used, and new replies are not stored."
+            )
         elif "unable to open" in what:
             self._fall_back(what)
         else:
-            self._note(f"The cache {self._path} could not be written ({what}); going on without it.")
+            self._add_notice(f"The cache {self._path} could not be written ({what}); continuing without it.")
 
     def _replace(self, exc: sqlite3.DatabaseError) -> None:
-        """Move a damaged file aside; the next access starts a new one."""
+        """Rename a damaged file; the next access creates a new one."""
         self._disconnect()
         if self._path is None:
             return
@@ -377,15 +379,15 @@ class CacheFile:
         except OSError:
             self._fall_back(str(exc))
         else:
-            self._note(f"The cache was damaged ({exc}). It was moved to {aside}, and a new one was started.")
+            self._add_notice(f"The cache was damaged ({exc}). It was renamed to {aside}, and a new one was created.")
 
     def _fall_back(self, why: str) -> None:
-        """Keep the replies of this process in memory from now on."""
-        self._note(f"The cache {self._path} cannot be used ({why}); replies are kept in memory only.")
+        """Keep further replies of this process in memory."""
+        self._add_notice(f"The cache {self._path} cannot be used ({why}); replies are kept in memory only.")
         self._disconnect()
         self._path = None
 
-    def _note(self, text: str) -> None:
+    def _add_notice(self, text: str) -> None:
         if text not in self._notices:
             self._notices.append(text)
 
@@ -395,7 +397,7 @@ class CacheFile:
         self._connection = None
 
     def close(self) -> None:
-        """Close the file; a later access opens it again."""
+        """Close the file; the next access opens it again."""
         with self.lock:
             self._forget_parent()
             if self._connection is not None:

@@ -30,7 +30,7 @@ from entrez_kit.services.transport import CREDENTIALS, Outgoing, T, cache
 from entrez_kit.services.transport.cache import CacheFile, CacheUnavailable, CacheUnusable, cache_file
 
 FORGET_AFTER_SECONDS: Final = 30 * 24 * 3600
-"""Expired replies stay this long for --offline; older ones are removed when a process first writes."""
+"""Expired replies are kept this long for --offline; the first write of a process removes older ones."""
 
 MEMORY_ENTRIES: Final = 200
 _STORED_FIELDS: Final = ("created_at", "expires", "headers", "status_code", "url", "_content")
@@ -39,13 +39,13 @@ _STORED_FIELDS: Final = ("created_at", "expires", "headers", "status_code", "url
 _CONVERTER: Final = CattrStage()
 
 
-def _row_of(reply: CachedResponse) -> dict[str, Any]:
-    """Return the few fields of a reply that a row holds, the key of the row among them."""
+def _to_row(reply: CachedResponse) -> dict[str, Any]:
+    """Return the fields of a reply that a row holds, with the key of the row."""
     fields = _CONVERTER.dumps(reply)
     return {"key": reply.cache_key, **{name: fields[name] for name in _STORED_FIELDS if name in fields}}
 
 
-def _reply_of(row: dict[str, Any]) -> CachedResponse:
+def _from_row(row: dict[str, Any]) -> CachedResponse:
     reply: CachedResponse = _CONVERTER.loads({name: row[name] for name in _STORED_FIELDS if name in row})
     reply.cache_key = row["key"]
     return reply
@@ -53,7 +53,7 @@ def _reply_of(row: dict[str, Any]) -> CachedResponse:
 
 SERIALIZER: Final = SerializerPipeline(
     [
-        Stage(dumps=_row_of, loads=_reply_of),
+        Stage(dumps=_to_row, loads=_from_row),
         Stage(dumps=cache.join_body, loads=cache.split_body),
         Stage(dumps=cache.add_checksum, loads=cache.verify_checksum),
     ],
@@ -118,7 +118,7 @@ class ReplyTable(SQLiteDict):
         self.vacuum()
 
     def vacuum(self) -> None:
-        """Give the free space of the file back, and that of its journal."""
+        """Release the free space of the file and of its journal."""
         with self.connection() as opened:
             opened.execute("VACUUM")
             opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -130,7 +130,7 @@ class ReplyCache(SQLiteCache):
     def __init__(self, connections: Connections) -> None:
         BaseCache.__init__(self)  # SQLiteCache would open the file itself
         self.responses: ReplyTable = ReplyTable(connections)
-        self.redirects = DictStorage()  # type: ignore[assignment,no-untyped-call]  # empty: the adapter follows them
+        self.redirects = DictStorage()  # type: ignore[assignment,no-untyped-call]  # unused: the adapter follows redirects
         self._removed_old = False
 
     def get_response(self, key: str, default: CachedResponse | None = None) -> CachedResponse | None:
@@ -165,9 +165,9 @@ class ReplyCache(SQLiteCache):
 
 
 class CallRequest(requests.PreparedRequest, Generic[T]):
-    """A call as the session sees it: its address and its key, without credentials and body.
+    """A call as the session sees it: its URL and its key, without credentials and body.
 
-    ``value`` is what the reader of the call returned, once the adapter has sent it.
+    After the adapter has sent it, ``value`` is the result of the call's reader.
     """
 
     value: T
@@ -181,13 +181,13 @@ class CallRequest(requests.PreparedRequest, Generic[T]):
 
 
 def open_session(adapter: BaseAdapter, file: CacheFile) -> CachedSession:
-    """Return a session that sends what the cache does not have, and stores what the adapter hands up.
+    """Return a session that sends requests without a cached reply, and stores the replies of the adapter.
 
-    The adapter's own `Cache-Control` says for how long, and headers of the service say nothing.
+    The `Cache-Control` that the adapter sets gives the lifetime; headers of the service are ignored.
     """
     session = CachedSession(
         backend=ReplyCache(file),
-        key_fn=_key_of,
+        key_fn=_get_key,
         cache_control=True,
         ignored_parameters=CREDENTIALS,
         allowable_methods=("GET", "POST"),
@@ -200,7 +200,7 @@ def open_session(adapter: BaseAdapter, file: CacheFile) -> CachedSession:
     return session
 
 
-def _key_of(request: Any, **_: Any) -> str:
+def _get_key(request: Any, **_: Any) -> str:
     key: str = request.key
     return key
 
@@ -229,7 +229,7 @@ class _PatientFile:
 
 
 def clear(settings: Settings) -> int:
-    """Remove every cached reply and return how many there were. A damaged file is removed whole.
+    """Remove every cached reply and return their number. A damaged file is deleted.
 
     Raises:
         StoreError: the file cannot be changed.
@@ -247,12 +247,12 @@ def clear(settings: Settings) -> int:
             for part in database_files(path):
                 part.unlink(missing_ok=True)
         except OSError as exc:
-            raise _not_changed(path, exc) from None
+            raise _not_changed_error(path, exc) from None
         return 0
 
 
 def prune(settings: Settings) -> int:
-    """Remove the expired replies, give their space back, and return how many there were.
+    """Remove the expired replies, release their space, and return their number.
 
     Raises:
         StoreError: the file cannot be changed.
@@ -266,7 +266,7 @@ def prune(settings: Settings) -> int:
             replies.delete(expired=True)
             return before - replies.count()
     except (sqlite3.Error, CacheUnusable) as exc:
-        raise _not_changed(path, exc) from None
+        raise _not_changed_error(path, exc) from None
 
 
 @contextmanager
@@ -281,10 +281,10 @@ def _open_replies(path: Path) -> Iterator[ReplyCache]:
         with closing(_PatientFile(path)) as file:
             yield ReplyCache(file)
     except sqlite3.OperationalError as exc:
-        raise _not_changed(path, exc) from None
+        raise _not_changed_error(path, exc) from None
 
 
-def _not_changed(path: Path, exc: Exception) -> StoreError:
+def _not_changed_error(path: Path, exc: Exception) -> StoreError:
     return StoreError(
         f"The cache {path} could not be changed: {getattr(exc, 'strerror', None) or exc}",
         recovery_hint="Close other programs that use it, check permissions and disk space, and try again.",

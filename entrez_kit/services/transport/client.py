@@ -1,4 +1,4 @@
-"""Transport: the one sender of requests. Cache above, limiter below, retries outside both."""
+"""Transport sends every request: the cache is above it, the rate limiter below, and retries enclose both."""
 
 import logging
 import re
@@ -34,18 +34,18 @@ logger = logging.getLogger("entrez_kit.transport")
 
 
 class Transport:
-    """Send calls and return checked replies; one for all threads of a process.
+    """Send calls and return checked replies; all threads of a process share one transport.
 
-    A cached reply costs no slot of the limiter, every attempt that is sent costs one. Identical calls at the same
-    time go out once. Building one costs nothing: session, cache file and limiter come into being when first used.
+    A cached reply takes no slot of the limiter; each attempt takes one. Identical concurrent calls are sent once.
+    Construction is cheap: the session, the cache file and the limiter are opened on first use.
 
     Args:
-        max_waiting: how many requests may wait before the next is refused; None for any number.
-        limiters: makes the limiter of a service; by default all processes share one.
-        backoff: how long to wait between attempts.
-        watch: is shown every reply as it arrived, answers or not; none from the cache.
+        max_waiting: maximum number of waiting requests, after which the next one is refused; None for no maximum.
+        limiters: creates the limiter of a service; by default all processes share one.
+        backoff: the waiting times between attempts.
+        watch: receives every reply from the network, valid or not; cached replies are not passed to it.
 
-    ``notices`` are remarks for the user, such as a cache that cannot be written; the outer layer shows each once.
+    ``notices`` are messages for the user, such as a cache that cannot be written; the front end prints each once.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class Transport:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for a slot or for their next attempt."""
+        """The number of requests that wait for a slot or for their next attempt."""
         return self._gate.waiting if "_gate" in self.__dict__ else 0
 
     @cached_property
     def _gate(self) -> "RateGate":
-        """The gate; the adapter, which alone needs it, is made under the lock."""
+        """The rate gate. Only the adapter uses it, and the adapter is created under the lock."""
         from entrez_kit.services.transport.rate_gate import RateGate, shared_limiter
 
         return RateGate(self._settings, lambda: self.max_waiting, self._limiters or shared_limiter)
@@ -90,11 +90,11 @@ class Transport:
         """Return the checked reply to a call, from the cache or from the service.
 
         Raises:
-            InvalidInput: the service says that the request is at fault.
+            InvalidInput: the service rejected the request.
             EntityNotFound: none of the ids exist.
-            UpstreamError: no valid answer after every attempt; ``details`` hold reason, endpoint, attempts, status.
-            RateLimited: the service refused, the queue is full, or a slot would come too late.
-            NotConfigured: the api key is not accepted, or an address cannot be used.
+            UpstreamError: no attempt got a valid reply; ``details`` hold reason, endpoint, attempts, status.
+            RateLimited: the service refused, the queue is full, or no slot is free before the deadline.
+            NotConfigured: the service rejects the api key, or a URL is invalid.
         """
         if not tracing.records_spans():
             return self._reply_to(call)
@@ -125,90 +125,101 @@ class Transport:
         try:
             work = partial(self._answer, outgoing, key)
             reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
-            if not is_own:  # whoever asked first may read it in another way, and what it read into is nobody else's
+            if not is_own:  # the first caller may use another reader, and callers do not share a value
                 from entrez_kit.services.transport import replies
 
                 reply = replace(reply, value=replies.read(call, reply.content))
             return reply
         except FollowerTimeout:
             raise UpstreamError(
-                f"An identical {call.endpoint} request that was sent earlier got no answer in time.",
+                f"An identical {call.endpoint} request that was sent earlier got no reply in time.",
                 details=call.about("deadline_exceeded"),
             ) from None
         except EntrezKitError as exc:
-            exc.__context__ = None  # what requests and urllib3 raise knows the address, and that has credentials
+            exc.__context__ = None  # errors of requests and urllib3 contain the URL with its credentials
             raise
         finally:
             _note_exchange(outgoing, reply, time.monotonic() - started)
 
     def close(self) -> None:
-        """Close the connections and the cache file; a later call opens them again."""
+        """Close the connections and the cache file; the next call opens them again."""
         with self._lock:
             if self._pid == getpid() and self._session is not None:
-                self._session.close()  # type: ignore[no-untyped-call]  # the library has no annotation here
+                self._session.close()  # type: ignore[no-untyped-call]  # the library has no type annotation here
             self._session = None
             self._cache.close()
             if "_log_filter" in self.__dict__:
                 self._log_filter.remove()
 
     def _answer(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
-        """Answer a call from the cache, or send it as often as it takes."""
+        """Return the reply from the cache, or send the request and retry it."""
         settings, call = self._settings, outgoing.call
         is_cached = call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0
         renew = not settings.offline and (settings.refresh or call.fresh)
         if is_cached and not renew and (stored := self._cache.read(key)) is not None:
             if (reply := self._accept(call, stored)) is not None:
                 return reply
-            renew = time.time() < stored.expires  # the reader refused it, or the user's limit is shorter
+            renew = time.time() < stored.expires  # the reader rejected it, or the user's limit is shorter
         if settings.offline:
             raise UpstreamError(
                 f"The cache has no reply to this {call.endpoint} request, and offline mode allows no requests.",
-                recovery_hint=FrontendText("Run without ", OFFLINE_SWITCH, " to ask the service."),
+                recovery_hint=FrontendText("Run without ", OFFLINE_SWITCH, " to send the request."),
                 details=call.about("offline"),
             )
         return self._repeat(outgoing, key, is_cached=is_cached, renew=renew)
 
     def _accept(self, call: Call[T], stored: StoredReply) -> Reply[T] | None:
-        """Return a stored reply if it has not expired and its reader accepts it.
+        """Return a stored reply if it has not expired and its reader accepts it; else None.
 
-        A reply from the future was stored under a wrong clock, so its age is unknown.
+        If its creation time is in the future, the clock was wrong and its age is unknown.
         """
         until, now = min(stored.expires, stored.created + (self._settings.cache_ttl or inf)), time.time()
         if self._settings.offline or stored.created - CLOCK_TOLERANCE_SECONDS <= now < until:
             with suppress(UpstreamError):
                 value = call.expect.read(stored.content)
                 return Reply(
-                    *(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until),
+                    *(stored.content, value, self.display_url(call), call.method, True, stored.status, 0, until),
                     created=stored.created,
                     content_type=stored.content_type,
                 )
         return None
 
     def _send(self, request: "CallRequest[T]", *, is_cached: bool, renew: bool) -> Reply[T]:
-        """Make one attempt with the session, which reads and writes the cache."""
+        """Make one attempt through the session, which reads and writes the cache."""
         outgoing, call = request.outgoing, request.outgoing.call
         request.headers["Cache-Control"] = "" if is_cached else "no-store"
         response = self._open_session().send(request, force_refresh=renew, allow_redirects=False)
         expires = response.expires.timestamp() if response.expires is not None else 0.0
         kind = response.headers.get("Content-Type", "")
-        if response.from_cache:  # another process stored it a moment ago
+        if response.from_cache:  # another process has just stored it
             created = response.created_at.timestamp()
             stored = StoredReply(response.content, response.status_code, created, expires, kind)
             return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
         until = 0.0 if self._settings.refresh or call.fresh else expires
         sent, created = outgoing.sent, response.created_at.timestamp()
         return Reply(
-            *(response.content, request.value, self.shown(call), call.method, False, 200, sent, until, created, kind)
+            *(
+                response.content,
+                request.value,
+                self.display_url(call),
+                call.method,
+                False,
+                200,
+                sent,
+                until,
+                created,
+                kind,
+            )
         )
 
-    def shown(self, call: Call) -> str:
-        """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
+    def display_url(self, call: Call) -> str:
+        """Return the URL of a call for output, without the port of the sandbox, which changes in every run."""
         if not self._settings.demo:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
     def _repeat(self, outgoing: Outgoing[T], key: str, *, is_cached: bool, renew: bool) -> Reply[T]:
-        """Run the attempts of a call, and raise the error of the last one."""
+        """Run the attempts of a call; if all fail, raise the error of the last one."""
         from entrez_kit.services.transport.cached_session import CallRequest
         from entrez_kit.services.transport.retry import Backoff, OutOfTime, Retryable, run
 
@@ -225,7 +236,7 @@ class Transport:
             )
 
         def sleep(seconds: float) -> None:
-            with self._gate.queued(call, is_new=False):
+            with self._gate.count_waiting(call, is_new=False):
                 time.sleep(seconds)
 
         error: EntrezKitError
@@ -250,7 +261,7 @@ class Transport:
         raise error
 
     def _open_session(self) -> "CachedSession":
-        """Return the session of this process; a forked child must not share its parent's connections."""
+        """Return the session of this process; a forked child must not use its parent's connections."""
         with self._lock:
             if self._pid != getpid():
                 self._pid, self._session = getpid(), None
@@ -270,11 +281,11 @@ def _request_id() -> str:
 
 
 def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> None:
-    """Tell the trace of the running call and the log what became of a request."""
+    """Record the outcome of a request in the trace of the current operation and in the log."""
     endpoint, sent = outgoing.call.endpoint, outgoing.sent
     size = len(reply.content) if reply is not None else 0
-    if reply is not None and reply.from_cache:  # else it was noted when it came
-        in_flight.received(size)
+    if reply is not None and reply.from_cache:  # other replies were counted when they arrived
+        in_flight.add_received(size)
     from_cache = reply is not None and reply.from_cache
     trace = tracing.current_trace()
     if trace is not None:
@@ -293,11 +304,11 @@ def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> N
 
 
 def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
-    """Return the error for a call whose time limit leaves no room for another attempt."""
+    """Return the error for a call that has no time left for another attempt."""
     limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
     more_time = FrontendText(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
     return last.copy_with(
-        f"No time is left for another attempt after {outgoing.sent}. {last.message}",
+        f"No time is left for another attempt (attempts so far: {outgoing.sent}). {last.message}",
         None if isinstance(last, RateLimited) else more_time,
         reason="deadline_exceeded",
         last_failure=last.reason,

@@ -1,4 +1,4 @@
-"""What went wrong on the way: exceptions of requests and urllib3 turned into errors that hold no address.
+"""Network failures: convert exceptions of requests and urllib3 to errors that contain no URL.
 
 ``details.reason`` names the hop that failed: dns, connection, proxy, tls or timeout.
 """
@@ -16,10 +16,10 @@ from entrez_kit.services.transport.refusals import invalid_response
 from entrez_kit.services.transport.retry import Retryable
 
 FEW: Final = 2
-"""Further attempts where nobody listens or the name is unknown: that seldom passes within a minute."""
+"""Retries if the connection is refused or the name is unknown: this seldom changes within a minute."""
 
 _DOCTOR: Final = PerFrontend(
-    "; `entrez-kit doctor` says which hop fails", tools="", python="; `entrez-kit doctor` says which hop fails"
+    "; `entrez-kit doctor` finds the hop that fails", tools="", python="; `entrez-kit doctor` finds the hop that fails"
 )
 _TEXTS: Final = {
     "dns": (
@@ -28,16 +28,16 @@ _TEXTS: Final = {
     ),
     "connection": ("no connection to {host}", FrontendText("Check the network connection", _DOCTOR, ".")),
     "proxy": (
-        "the proxy does not let requests to {host} through",
+        "the proxy rejected the request to {host}",
         FrontendText("Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", _DOCTOR, "."),
     ),
     "tls": (
-        "the TLS certificate or connection of {host} was refused",
-        FrontendText("Where a company's proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate", _DOCTOR, "."),
+        "the TLS certificate or connection of {host} was rejected",
+        FrontendText("If a company proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate", _DOCTOR, "."),
     ),
     "timeout": (
         "{host} did not answer within {seconds:g} s",
-        "Try again later or ask for less at a time; NCBI_TIMEOUT_MS sets the time limit of a request.",
+        "Try again later or request fewer records at a time; NCBI_TIMEOUT_MS sets the time limit of a request.",
     ),
 }
 
@@ -48,12 +48,12 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
         exc, requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL | requests.exceptions.InvalidProxyURL
     ):
         return NotConfigured(
-            f"The address or proxy for {call.title} cannot be used ({type(exc).__name__}).",
+            f"The base URL or the proxy for {call.title} is invalid ({type(exc).__name__}).",
             recovery_hint=FrontendText(BASE_ADDRESS, " And HTTPS_PROXY."),
             details=call.about("bad_address"),
         )
     causes = list(_causes(exc))
-    reason = reason_of(exc)
+    reason = find_reason(exc)
     text, hint = _TEXTS[reason]
     is_new = any(isinstance(cause, urllib3.NewConnectionError) for cause in causes)
     if reason == "connection" and not is_new:
@@ -65,30 +65,32 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
         details=call.about(reason, host=host),
     )
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-        return error  # the certificate will be the same next time
+        return error  # a retry would get the same certificate
     return Retryable(error, at_most=FEW if is_new or reason in ("dns", "proxy") else None)
 
 
-def reason_of(exc: Exception) -> str:
-    """Return the word for the hop that failed: dns, connection, proxy, tls or timeout."""
+def find_reason(exc: Exception) -> str:
+    """Return the name of the hop that failed: dns, connection, proxy, tls or timeout."""
     causes = list(_causes(exc))
 
-    def among(*kinds: type[BaseException]) -> bool:
+    def has_cause(*kinds: type[BaseException]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
 
-    if among(requests.exceptions.ProxyError, urllib3.ProxyError):
+    if has_cause(requests.exceptions.ProxyError, urllib3.ProxyError):
         return "proxy"
-    if among(requests.exceptions.SSLError, urllib3.SSLError, ssl.SSLError):
+    if has_cause(requests.exceptions.SSLError, urllib3.SSLError, ssl.SSLError):
         return "tls"
-    if among(urllib3.NameResolutionError):
+    if has_cause(urllib3.NameResolutionError):
         return "dns"
-    if among(requests.exceptions.Timeout, urllib3.TimeoutError, TimeoutError) and not among(urllib3.NewConnectionError):
+    if has_cause(requests.exceptions.Timeout, urllib3.TimeoutError, TimeoutError) and not has_cause(
+        urllib3.NewConnectionError
+    ):
         return "timeout"
     return "connection"
 
 
 def _causes(exc: BaseException) -> Any:
-    """Yield an exception and the ones it wraps: requests keeps urllib3's in args, urllib3 its own in ``reason``."""
+    """Yield an exception and those it wraps: requests stores urllib3's in ``args``, urllib3 its own in ``reason``."""
     seen: set[int] = set()
     pending: list[object] = [exc]
     while pending:
@@ -100,15 +102,16 @@ def _causes(exc: BaseException) -> Any:
         pending += [getattr(item, "reason", None), item.__cause__, *item.args]
 
 
-def cut_off(call: Call, status: int, size: int) -> UpstreamError:
-    """Return the error for a body that ends before it is whole."""
-    return invalid_response(call, f"a body that breaks off after {size:,} bytes", status)
+def truncated_error(call: Call, status: int, size: int) -> UpstreamError:
+    """Return the error for a truncated body."""
+    return invalid_response(call, f"a body that is truncated after {size:,} bytes", status)
 
 
-def timed_out(call: Call) -> UpstreamError:
-    """Return the error for a reply that takes too long."""
+def timeout_error(call: Call) -> UpstreamError:
+    """Return the error for a reply that was not complete in time."""
     return UpstreamError(
-        f"{call.title} did not finish answering {call.endpoint} in time.",
-        recovery_hint="Try again later or ask for less. NCBI_TIMEOUT_MS and NCBI_TOTAL_DEADLINE_MS set the limits.",
+        f"{call.title} did not send its {call.endpoint} reply in time.",
+        recovery_hint="Try again later or request fewer records. NCBI_TIMEOUT_MS and NCBI_TOTAL_DEADLINE_MS set the "
+        "limits.",
         details=call.about("timeout"),
     )

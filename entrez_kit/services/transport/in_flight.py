@@ -1,8 +1,8 @@
-"""Calls of one errand side by side: as many in flight as pace and latency ask for, their results in order.
+"""Run the calls of one operation concurrently and return their results in order.
 
-At any time one call of an errand stands before the limiter. Once its request has left, the next call is begun, whether
-the reply is there or not. So ceil(rate x latency) + 1 are in flight, without anybody measuring either, and an errand
-takes one place in the queue, however much it has to ask for. What replies are made into is made in the threads.
+One call of a pool at a time waits for the limiter. When its request is sent, the pool starts the next call without
+waiting for the reply. So ceil(rate x latency) + 1 calls are in flight, without a measurement of either, and a pool
+takes one place in the queue however many calls it has. The threads also parse the replies.
 """
 
 import threading
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_HELD_BYTES: Final = 30_000_000
-"""So much may have come, or be due, for results that are not taken yet; beyond it nothing more is asked for."""
+"""Limit of bytes, received or expected, for results that are not consumed yet; above it no further call starts."""
 AHEAD: Final = 2
-"""Results begun and not yet taken, as a multiple of those in flight: whoever stops reading has not asked for much."""
+"""Limit of started results that are not consumed yet, as a multiple of ``at_once``, in case the consumer stops."""
 
 
 class _Flight(Generic[T]):
-    """One call: what it received so far, and in the end its result or what it raised."""
+    """One call: the bytes it received so far, and its result or exception when it is done."""
 
-    def __init__(self, errand: "_OrderedPool[T]") -> None:
-        self.errand = errand
+    def __init__(self, pool: "_OrderedPool[T]") -> None:
+        self.pool = pool
         self.size = 0
         self.done = False
         self.results: list[T] = []
@@ -43,39 +43,39 @@ _current: ContextVar[_Flight[Any] | None] = ContextVar("entrez_kit_flight", defa
 
 
 def checkpoint() -> None:
-    """Stop here if whoever began the running call has left.
+    """Stop the current call if its result is no longer needed.
 
     Raises:
-        Cancelled: nobody waits for its result.
+        Cancelled: the consumer of its result has stopped.
     """
     flight = _current.get()
     while flight is not None:
-        if flight.errand.closed:
+        if flight.pool.closed:
             raise tracing.Cancelled
-        flight = flight.errand.outer
+        flight = flight.pool.outer
 
 
-def departed() -> None:
-    """Note that a request of the running call has left, so that the next call may be begun."""
+def mark_sent() -> None:
+    """Record that the current call has sent its request, so that the next call can start."""
     flight = _current.get()
     while flight is not None:
-        flight.errand.start_next(flight)
-        flight = flight.errand.outer
+        flight.pool.start_next(flight)
+        flight = flight.pool.outer
 
 
-def received(size: int) -> None:
-    """Note so many bytes that the running call holds."""
+def add_received(size: int) -> None:
+    """Add ``size`` to the bytes that the current call holds."""
     flight = _current.get()
     while flight is not None:
         flight.size += size
-        flight = flight.errand.outer
+        flight = flight.pool.outer
 
 
 class _OrderedPool(Generic[T]):
-    """Calls that are run in threads, each in a copy of the context the errand was made in.
+    """Run calls in threads, each in a copy of the context in which the pool was created.
 
     Args:
-        paced: whether each call waits until the one before has sent its request, or has ended.
+        paced: whether each call waits until the previous one has sent its request or has ended.
     """
 
     def __init__(self, calls: Iterable[Callable[[], T]], at_once: int, *, paced: bool = True) -> None:
@@ -88,12 +88,12 @@ class _OrderedPool(Generic[T]):
         self._changed = threading.Condition()
         self._flights: deque[_Flight[T]] = deque()
         self._in_flight = 0
-        self._standing: _Flight[T] | None = None
+        self._at_limiter: _Flight[T] | None = None
         self._all_begun = False
         self._usual_size = 0
 
     def begin(self) -> None:
-        """Begin the next call, or all when they are not paced, as far as there are any and there is room."""
+        """Start the next call, or all calls if they are not paced, within the limits of the pool."""
         while self._begin_one() and not self._paced:
             pass
 
@@ -102,7 +102,7 @@ class _OrderedPool(Generic[T]):
             held = sum(flight.size or (0 if flight.done else self._usual_size) for flight in self._flights)
             if (
                 self.closed
-                or self._standing is not None
+                or self._at_limiter is not None
                 or self._in_flight >= self._at_once
                 or len(self._flights) >= AHEAD * self._at_once
                 or held > MOST_HELD_BYTES
@@ -114,14 +114,14 @@ class _OrderedPool(Generic[T]):
             except StopIteration:
                 self._all_begun = True
                 return False
-            except BaseException as exc:  # it is raised where a result would be taken
+            except BaseException as exc:  # raised where the consumer would get a result
                 flight.failure, flight.done = exc, True
                 self._flights.append(flight)
                 return False
             self._flights.append(flight)
-            self._standing = flight if self._paced else None
+            self._at_limiter = flight if self._paced else None
             self._in_flight += 1
-        # A daemon: whoever presses Ctrl-C need not wait for the last reply.
+        # A daemon thread: Ctrl-C does not wait for the last reply.
         run = self._context.copy().run
         threading.Thread(target=run, args=(self._run, flight, call), daemon=True, name="entrez-kit request").start()
         return True
@@ -129,29 +129,29 @@ class _OrderedPool(Generic[T]):
     def _run(self, flight: _Flight[T], call: Callable[[], T]) -> None:
         _current.set(flight)
         try:
-            with tracing.unreported():  # whoever takes the results tells how far the whole is
+            with tracing.unreported():  # the consumer of the results reports the progress
                 flight.results.append(call())
-        except BaseException as exc:  # it is raised again where the result is taken
+        except BaseException as exc:  # raised again where the result is consumed
             flight.failure = exc
-        with self._changed:  # all at once: whoever takes the result begins the next call
+        with self._changed:  # one update: the consumer of the result starts the next call
             flight.done = True
             self._usual_size = flight.size
             self._in_flight -= 1
-            if self._standing is flight:
-                self._standing = None
+            if self._at_limiter is flight:
+                self._at_limiter = None
             self._changed.notify_all()
         self.begin()
 
     def start_next(self, flight: _Flight[T]) -> None:
-        """Begin the next call, if this one stood before the limiter until now."""
+        """Start the next call if this one was the call at the limiter."""
         with self._changed:
-            if self._standing is not flight:
+            if self._at_limiter is not flight:
                 return
-            self._standing = None
+            self._at_limiter = None
         self.begin()
 
     def results(self) -> Iterator[T]:
-        """Yield the results in order, each once it is there; begin no more calls when nobody takes them any more."""
+        """Yield the results in order as they complete; start no further call when the consumer stops."""
         try:
             while (flight := self._next()) is not None:
                 if flight.failure is not None:
@@ -164,7 +164,7 @@ class _OrderedPool(Generic[T]):
         self.begin()
         with self._changed:
             if not self._flights:
-                assert self._all_begun, "with nothing under way the next call can always be begun"
+                assert self._all_begun, "if no call is in flight, the next call can always start"
                 return None
             flight = self._flights[0]
             while not flight.done:
@@ -175,15 +175,15 @@ class _OrderedPool(Generic[T]):
 
 
 def in_order(calls: Iterable[Callable[[], T]], at_once: int) -> Iterator[T]:
-    """Run calls side by side and yield their results in order; begun with the first that is wanted.
+    """Run calls concurrently and yield their results in order. The calls start when the first result is requested.
 
     Args:
-        calls: run in threads; taken one by one, each when it can be begun. With a single one at a time they are run
-            here, each when its result is wanted.
-        at_once: how many may be under way.
+        calls: run in threads; each is taken from the iterable when it can start. If ``at_once`` is 1, they run in the
+            current thread, each when its result is requested.
+        at_once: maximum number of calls in flight.
 
     Raises:
-        BaseException: what a call raised, where its result would have come. The calls after it are given up.
+        BaseException: the exception of a call, at the position of its result. The calls after it are abandoned.
     """
     if at_once > 1:
         yield from _OrderedPool(calls, at_once).results()
@@ -193,26 +193,26 @@ def in_order(calls: Iterable[Callable[[], T]], at_once: int) -> Iterator[T]:
 
 
 def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
-    """Run calls at the same time and return their results in order.
+    """Run all calls concurrently and return their results in order.
 
     Raises:
-        BaseException: what the first of the calls that failed raised.
+        BaseException: the exception of the first call that failed.
     """
     calls = list(calls)
     return list(_OrderedPool(calls, max(len(calls), 1), paced=False).results())
 
 
-def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
-    """Begin calls beside whatever comes next, one after the other as ``in_order`` does.
+def start_all(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
+    """Start calls in the background, paced as ``in_order`` paces them.
 
-    Each function returned waits for the result of one; any thread may, and as often as it likes. Where it is given
-    seconds, it raises TimeoutError after so many, and the call goes on in its own thread.
+    Each returned function waits for the result of one call; any thread may call it, any number of times. With a number
+    of seconds as argument it raises TimeoutError after that time, and the call continues in its own thread.
     """
 
     def settle(call: Callable[[], T], result: "Future[T]") -> None:
         try:
             result.set_result(call())
-        except BaseException as exc:  # it is raised where somebody waits
+        except BaseException as exc:  # raised in the thread that waits
             result.set_exception(exc)
 
     from concurrent.futures import Future
@@ -224,19 +224,19 @@ def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
 
 
 def in_background(call: Callable[[], T]) -> Callable[..., T]:
-    """Begin a call beside whatever comes next; the function returned waits for its result."""
-    return begun([call])[0]
+    """Start a call in the background; the returned function waits for its result."""
+    return start_all([call])[0]
 
 
-# Identical requests that are asked for at the same time go out once
+# Identical concurrent requests are sent once
 
 
 class FollowerTimeout(Exception):
-    """The one who sends the request was not done before this caller's deadline."""
+    """The caller that sends the request did not finish before this caller's deadline."""
 
 
 class _SharedRequest(Generic[T]):
-    """A request on its way, and in the end its result or error; neither when its leader was interrupted."""
+    """A request in progress, and its result or error when it is done; neither if its leader was interrupted."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
@@ -245,17 +245,17 @@ class _SharedRequest(Generic[T]):
 
 
 class SingleFlight(Generic[T]):
-    """Let the first caller of a key do the work, and the others wait for what comes of it."""
+    """Let the first caller with a key do the work; the other callers wait for its result."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._flights: dict[str, _SharedRequest[T]] = {}
 
     def do(self, key: str, work: Callable[[], T], deadline: float) -> tuple[T, bool]:
-        """Return what the work came to, and whether this caller did it.
+        """Return the result of the work, and whether this caller did it.
 
-        A follower gets the leader's result or a copy of its error. A leader that is interrupted (Ctrl-C) strands
-        nobody: the next follower takes over.
+        A follower gets the leader's result or a copy of its error. If the leader is interrupted (Ctrl-C), the next
+        follower does the work.
 
         Raises:
             FollowerTimeout: the leader took longer than this caller's deadline.
@@ -271,7 +271,7 @@ class SingleFlight(Generic[T]):
             if not flight.done.wait(max(0.0, deadline - time.monotonic())):
                 raise FollowerTimeout
             if flight.error is not None:
-                # One exception must not be raised in two threads.
+                # Two threads must not raise the same exception object.
                 raise flight.error.copy_with() if isinstance(flight.error, EntrezKitError) else flight.error
             if flight.result is not None:
                 return flight.result, False

@@ -1,4 +1,4 @@
-"""What holds for each service: address, pace, retries, time limits, how long replies count, who is told who asks."""
+"""The rules of each service: base URL, rate limit, retries, time limits, lifetime of replies, credentials."""
 
 import hashlib
 import ipaddress
@@ -18,10 +18,10 @@ DAY: Final = 24 * HOUR
 WEEK: Final = 7 * DAY
 
 CLOCK_TOLERANCE_SECONDS: Final = 60.0
-"""How far in the future a stored time may be: the clocks of machines that share a folder differ a little."""
+"""How far in the future a stored time may be: the clocks of machines that share a folder differ slightly."""
 
 NOT_FOUND_TTL: Final = HOUR
-"""A record that does not exist now may exist soon."""
+"""A record that is missing now may soon exist."""
 
 TTL: Final[Mapping[str, int | None]] = {
     "einfo": DAY,
@@ -44,14 +44,14 @@ TTL: Final[Mapping[str, int | None]] = {
     "epost": None,
     "dtd": WEEK,
 }
-"""Seconds a reply counts, by endpoint. Calls that use or make history are never cached, whatever the endpoint."""
+"""Lifetime of a cached reply in seconds, by endpoint. Calls that read or create history are never cached."""
 
 LOOKED_UP: Final = ("esearch", "esummary")
-"""What a lookup in MeSH sends; MeSH changes once a year."""
+"""The endpoints of a MeSH lookup; MeSH changes once a year."""
 
 
 def ttl_of(endpoint: str, db: str | None) -> int | None:
-    """Return how long a reply of an E-utility counts."""
+    """Return the lifetime of a cached E-utility reply in seconds."""
     return TTL["mesh"] if db == "mesh" and endpoint in LOOKED_UP else TTL[endpoint]
 
 
@@ -60,20 +60,20 @@ NCBI_DOMAIN: Final = "ncbi.nlm.nih.gov"
 
 @dataclass(frozen=True)
 class Policy:
-    """What holds for one service.
+    """The rules of one service.
 
     Args:
-        title: how messages name it.
-        per_second: its limit, given whether an api key goes along.
-        timeout_ms: the setting with the time limit of one HTTP request.
-        retries: the setting with the further attempts after a failed one.
-        pause_ms: the setting with the least pause between requests, if there is one.
-        credentials: parameter name and setting of what it may be told.
-        key: the one of these that comes with a higher limit.
-        domain: where these may be sent, over https. Loopback may always get them.
-        at_once: requests in flight at once, where it limits that.
-        missing: statuses that mean "no such record" and not "no such address".
-        echoes: whether its replies repeat the parameters, credentials included.
+        title: its name in messages.
+        per_second: returns its rate limit; the argument tells whether requests have an api key.
+        timeout_ms: the setting with the timeout of one HTTP request.
+        retries: the setting with the number of retries.
+        pause_ms: the setting with the minimum pause between requests, if it has one.
+        credentials: parameter name and setting of each credential that it may receive.
+        key: the name of the credential that raises the rate limit.
+        domain: the domain that may receive credentials, over https. Loopback may always receive them.
+        at_once: maximum number of requests in flight, if it has one.
+        missing: statuses that mean "no such record" and not "no such URL".
+        echoes: whether its replies repeat the parameters, including credentials.
     """
 
     title: str
@@ -145,19 +145,19 @@ POLICIES: Final[Mapping[str, Policy]] = {
 
 
 def base_of(settings: Settings, service: str) -> str:
-    """Return the address of a service, without a slash at its end."""
+    """Return the base URL of a service without a final slash."""
     base: str = getattr(settings, f"{service}_url")
     return base.rstrip("/")
 
 
 def pause_ms(settings: Settings, service: str) -> int | None:
-    """Return the least pause between requests to a service, if there is one."""
+    """Return the minimum pause between requests to a service; None if it has none."""
     setting = POLICIES[service].pause_ms
     return getattr(settings, setting) if setting else None
 
 
 def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[str, str], ...]:
-    """Return what the service at this address may be told about who asks: nothing at a foreign address."""
+    """Return the credentials that may be sent to this URL: none if it is not the service's own."""
     policy, parts = POLICIES[service], urlsplit(url)
     is_theirs = parts.scheme == "https" and policy.domain is not None and is_within(parts.hostname, policy.domain)
     if not is_theirs and not is_loopback(parts.hostname):
@@ -169,12 +169,12 @@ def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[s
 
 
 def credentials_length(settings: Settings, service: str, url: str) -> int:
-    """Return by how many characters credentials lengthen an address."""
+    """Return the number of characters that credentials add to a URL."""
     return len(urlencode(credentials_for(settings, service, url))) + 1
 
 
 def is_keyed(settings: Settings, service: str) -> bool:
-    """Tell whether requests carry what gives them the higher limit: NCBI's api key, for Crossref an e-mail."""
+    """Return whether requests have the credential for the higher limit: NCBI's api key, or Crossref's e-mail."""
     return _key(settings, service) is not None
 
 
@@ -184,11 +184,11 @@ def _key(settings: Settings, service: str) -> str | None:
 
 
 LONGEST_LATENCY: Final = 1.5
-"""Seconds a service may take to answer and still be asked at its full pace, by one errand."""
+"""The latency in seconds up to which one operation can use the full rate of a service."""
 
 
 def most_in_flight(settings: Settings, service: str) -> int:
-    """Return how many requests of one errand to a service may be in flight: 6 to NCBI, 16 with an api key."""
+    """Return how many requests of one operation may be in flight: 6 to NCBI, 16 with an api key."""
     policy = POLICIES[service]
     pace = policy.per_second(is_keyed(settings, service))
     if pause := pause_ms(settings, service):
@@ -198,30 +198,30 @@ def most_in_flight(settings: Settings, service: str) -> int:
 
 
 def limiter_file(settings: Settings, service: str) -> Path:
-    """Return the file shared by everyone who counts against the same limit: one per key, else one per machine.
+    """Return the state file for all requests that count against the same limit: one per key, else one per machine.
 
-    A mirror or a sandbox counts for itself; it has a file of its own.
+    A mirror or a sandbox has a separate limit and a separate file.
     """
     key = _key(settings, service)
-    who = _tag(f"entrez-kit limiter {key}") if key else "machine"
+    who = _hash(f"entrez-kit limiter {key}") if key else "machine"
     base = base_of(settings, service)
-    own = "" if settings.demo or base == default_of(f"{service}_url") else f"-at-{_tag(base)}"
+    own = "" if settings.demo or base == default_of(f"{service}_url") else f"-at-{_hash(base)}"
     return settings.state_dir / f"limit-{service}-{who}{own}.json"
 
 
-def _tag(text: str) -> str:
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def cache_identity(settings: Settings, service: str) -> str:
-    """Return which service a cached reply came from; the sandbox, whose port is random, has a fixed name."""
+    """Return the text that identifies a service in cache keys; the sandbox has a fixed name for its random port."""
     if settings.demo:
         return f"sandbox:{service}"
     return base_of(settings, service)
 
 
 def is_loopback(host: str | None) -> bool:
-    """Tell whether a host name or address is this machine itself."""
+    """Return whether a host name or address is this machine."""
     if not host:
         return False
     if host.lower() == "localhost" or host.lower().endswith(".localhost"):
@@ -233,5 +233,5 @@ def is_loopback(host: str | None) -> bool:
 
 
 def is_within(host: str | None, domain: str) -> bool:
-    """Tell whether a host is the domain or lies below it."""
+    """Return whether a host is the domain or one of its subdomains."""
     return host is not None and (host == domain or host.endswith(f".{domain}"))

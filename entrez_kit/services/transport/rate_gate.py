@@ -1,4 +1,4 @@
-"""Gate: who may send a request now. A limiter for each service, and a count of those who wait."""
+"""RateGate: decide when a request may be sent. It has a limiter for each service and counts waiting requests."""
 
 import threading
 import time
@@ -13,10 +13,10 @@ from entrez_kit.services.transport.policy import POLICIES, is_keyed, limiter_fil
 
 
 class Limiter(Protocol):
-    """What the gate needs of a limiter."""
+    """The interface of a limiter."""
 
     def acquire(self, deadline: float | None = None) -> AbstractContextManager[None] | None:
-        """Block until a request may be sent; return what is to be held while it leaves, if anything is."""
+        """Block until a request may be sent; return a context manager to send it in, or None."""
 
 
 LimiterFactory = Callable[[Settings, str], Limiter]
@@ -34,10 +34,10 @@ def shared_limiter(settings: Settings, service: str) -> Limiter:
 
 
 class RateGate:
-    """Let requests out at the pace of their service.
+    """Delay requests to the rate limit of their service.
 
     Args:
-        max_waiting: tells how many requests may wait before the next one is refused; None for any number.
+        max_waiting: returns the maximum number of waiting requests; None for no maximum.
     """
 
     def __init__(self, settings: Settings, max_waiting: Callable[[], int | None], limiters: LimiterFactory) -> None:
@@ -51,23 +51,23 @@ class RateGate:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for a slot or for their next attempt."""
+        """The number of requests that wait for a slot or for their next attempt."""
         return self._waiting
 
     @contextmanager
-    def queued(self, call: Call, *, is_new: bool) -> Iterator[None]:
-        """Count the caller among those who wait.
+    def count_waiting(self, call: Call, *, is_new: bool) -> Iterator[None]:
+        """Count the caller as a waiting request.
 
         Raises:
-            RateLimited: a new request finds the queue full.
+            RateLimited: the request is new and the queue is full.
         """
         most = self._max_waiting()
         with self._lock:
             if is_new and most is not None and self._waiting >= most:
                 raise RateLimited(
-                    f"{self._waiting} requests wait for {call.title} already.",
-                    recovery_hint="Retry after 1-2 seconds; the queue is emptied at the rate NCBI allows. "
-                    "With a free NCBI_API_KEY that is 10 requests per second instead of 3.",
+                    f"The queue is full: {self._waiting} requests to {call.title} are waiting.",
+                    recovery_hint="Retry after 1-2 seconds. Requests are sent at the rate that NCBI allows: "
+                    "10 per second with a free NCBI_API_KEY, 3 without.",
                     details=call.about("queue_full"),
                 )
             self._waiting += 1
@@ -79,10 +79,10 @@ class RateGate:
 
     @contextmanager
     def slot(self, call: Call, deadline: float) -> Iterator[None]:
-        """Hold one of the places in flight, where the service limits these.
+        """Limit the requests in flight, if the service has such a limit.
 
         Raises:
-            UpstreamError: none got free before the deadline.
+            UpstreamError: earlier requests did not finish before the deadline.
         """
         at_once = POLICIES[call.service].at_once
         if at_once is None:
@@ -92,7 +92,7 @@ class RateGate:
             slots = self._slots.setdefault(call.service, threading.Semaphore(at_once))
         if not slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise UpstreamError(
-                f"Earlier requests to {call.title} were not done in time.", details=call.about("deadline_exceeded")
+                f"Earlier requests to {call.title} did not finish in time.", details=call.about("deadline_exceeded")
             )
         try:
             yield
@@ -100,39 +100,39 @@ class RateGate:
             slots.release()
 
     def take_slot(self, call: Call, deadline: float, *, is_new: bool) -> AbstractContextManager[None]:
-        """Wait until a request of this service may be sent; return what is to be held while its bytes leave.
+        """Wait until a request of this service may be sent; return a context manager to send it in.
 
-        That, too, raises what is said here.
+        The context manager may raise the same errors.
 
         Raises:
-            RateLimited: the queue is full, or the slot would come after the deadline.
-            Cancelled: nobody waits for the reply any more.
+            RateLimited: the queue is full, or the slot is after the deadline.
+            Cancelled: the consumer of the reply has stopped.
         """
         in_flight.checkpoint()
         with self._lock:
             limiter = self._limiters.get(call.service)
             if limiter is None:
                 limiter = self._limiters[call.service] = self._make_limiter(self._settings, call.service)
-        with self.queued(call, is_new=is_new), self._in_time(call):
+        with self.count_waiting(call, is_new=is_new), self._refuse_late_slot(call):
             slot = limiter.acquire(deadline)
-        return self._departure(call, slot or nullcontext())
+        return self._hold_while_sending(call, slot or nullcontext())
 
     @contextmanager
-    def _departure(self, call: Call, slot: AbstractContextManager[None]) -> Iterator[None]:
-        with self._in_time(call), slot:
+    def _hold_while_sending(self, call: Call, slot: AbstractContextManager[None]) -> Iterator[None]:
+        with self._refuse_late_slot(call), slot:
             in_flight.checkpoint()
             yield
-        in_flight.departed()
+        in_flight.mark_sent()
 
     @contextmanager
-    def _in_time(self, call: Call) -> Iterator[None]:
+    def _refuse_late_slot(self, call: Call) -> Iterator[None]:
         from entrez_kit.services.transport.limiter import SlotUnavailable
 
         try:
             yield
         except SlotUnavailable as exc:
             raise RateLimited(
-                f"Requests to {call.title} queue longer than this one may take; "
+                f"The queue for {call.title} is longer than the time limit of this request; "
                 f"the next free slot is {exc.wait_seconds:.1f} s away.",
                 details=call.about("deadline_exceeded", wait_seconds=round(exc.wait_seconds, 1)),
             ) from None

@@ -1,4 +1,4 @@
-"""Where a redirect may lead: to the same service, and never from https to http."""
+"""Allowed redirects: to the same service, and never from https to http."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,9 +14,9 @@ STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
 
 def follow(url: str, location: str) -> str | None:
-    """Return the address a redirect leads to, or None when it must not be followed.
+    """Return the target URL of a redirect; None if it must not be followed.
 
-    Credentials it repeats are taken out; the next request gets them again only at the same scheme, host and port.
+    Credentials in the target are removed; the next request gets them again only at the same scheme, host and port.
     """
     target = _split(url, location)
     if target is None or target.username or target.password or not _is_allowed(urlsplit(url), target):
@@ -25,28 +25,28 @@ def follow(url: str, location: str) -> str | None:
     return target._replace(query="&".join(kept), fragment="").geturl()
 
 
-def repeats(url: str, params: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether an address has some of the arguments of a request: else what it answers is another question."""
+def has_arguments(url: str, params: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a URL has any argument of a request; without them, its reply does not match the request."""
     return not params or not set(params).isdisjoint(parse_qsl(urlsplit(url).query, keep_blank_values=True))
 
 
-def same_origin(url: str, other: str) -> bool:
-    """Tell whether two addresses share scheme, host and port: only then is the other one told who asks."""
+def is_same_origin(url: str, other: str) -> bool:
+    """Return whether two URLs have the same scheme, host and port; only then the other one gets credentials."""
     here, there = urlsplit(url), urlsplit(other)
     ports = [part.port or _PORTS.get(part.scheme) for part in (here, there)]
     return (here.scheme, here.hostname, ports[0]) == (there.scheme, there.hostname, ports[1])
 
 
-def shown(url: str, location: str) -> str:
-    """Return as much of a redirect's target as may be shown."""
+def display_target(url: str, location: str) -> str:
+    """Return the target of a redirect for messages: scheme and host only."""
     target = _split(url, location)
-    return f"{target.scheme}://{target.hostname}" if target is not None else "an address that is none"
+    return f"{target.scheme}://{target.hostname}" if target is not None else "an invalid address"
 
 
 def _split(url: str, location: str) -> SplitResult | None:
     try:
         target = urlsplit(urljoin(url, location))
-        _ = target.port  # looked at only now, and refused when it is no number
+        _ = target.port  # parsed only now; an invalid port raises ValueError
     except ValueError:
         return None
     return target if target.hostname else None

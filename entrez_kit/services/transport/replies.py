@@ -1,11 +1,11 @@
-"""Is this body an answer? Checked before anything is cached or handed on.
+"""Check that a body is a valid reply before it is cached or returned.
 
-A service may answer with status 200 and still not have answered: with an HTML page, half a document, an error inside a
-document, or nothing. What is not an answer is raised as the error it is, or as `Retryable` where asking again helps.
+A reply with status 200 can still be invalid: an HTML page, a truncated document, an error inside a document, or an
+empty body. An invalid reply is raised as an error, or as `Retryable` if a retry may help.
 
-How the end of a document is checked: up to 1 MB of XML is run through expat without handlers, which costs 5 to 17 ms a
-megabyte and finds every cut. Larger documents were already held against their Content-Length or chunk sizes by the
-HTTP library; of these the closing tag of the root is looked for at the very end, which a cut document does not have.
+Truncation is detected as follows. XML up to 1 MB is parsed by expat without handlers, which takes 5 to 17 ms per
+megabyte and finds every truncation. For larger documents the HTTP library has already checked the Content-Length or
+the chunk sizes; the check only requires that the document ends with the closing tag of the root.
 """
 
 import json
@@ -28,10 +28,10 @@ FULL_PARSE_BYTES: Final = 1_000_000
 TAIL_BYTES: Final = 1024
 SILENT_ATTEMPTS: Final = 2
 INCOMPLETE_ATTEMPTS: Final = 2
-"""What a service leaves out of a whole document, it may leave out every time."""
+"""A service that omits a part of a complete document may omit it every time."""
 
 PLAINLY_SHORT: Final = 2000
-"""Characters up to which no service can mean it when it finds a request too long."""
+"""A request up to this length is not too long for any service, even if the service says so."""
 TEXT_HEAD_BYTES: Final = 2000
 FIRST_PIECE_BYTES: Final = 1024
 MAX_ERROR_TEXT_BYTES: Final = 20_000
@@ -50,7 +50,7 @@ _TEXT_ERROR: Final = re.compile(
     rb"|Cannot (?:process|retrieve)[^\n]*|[^\n]{0,80}(?:NCBI C\+\+ Exception|CException|TXCLIENT)[^\n]*)"
 )
 
-# What every valid document of an E-utility holds, whatever was asked. A WebEnv made of an error text is none.
+# The parts that every valid document of an E-utility has. A WebEnv that contains an error text is invalid.
 _MUST_HOLD: Final[Mapping[str, tuple[bytes, str]]] = {
     "eInfoResult": (rb"<(DbList|DbInfo)\b", "neither a list of databases nor one database"),
     "eSearchResult": (rb"<Count>\s*\d+\s*</Count>", "no count"),
@@ -67,9 +67,9 @@ _MUST_HOLD: Final[Mapping[str, tuple[bytes, str]]] = {
 
 @dataclass(frozen=True)
 class Incoming:
-    """A reply as it arrived: status, headers, decompressed body.
+    """A reply before it is checked: status, headers, decompressed body.
 
-    ``moved_to`` is where the service says that the endpoint is from now on, where it was asked at another place.
+    ``moved_to`` is the new URL of the endpoint if the service says that it has moved permanently.
     """
 
     status: int
@@ -79,58 +79,60 @@ class Incoming:
 
     @property
     def content_type(self) -> str:
-        """Its media type and character set; empty if it names none that can be used."""
+        """Its media type and character set; empty if they are missing or invalid."""
         found = _CONTENT_TYPE.fullmatch(self.headers.get("Content-Type", "").strip())
         return found[0] if found else ""
 
     @property
     def refused(self) -> RefusedReply:
-        """The reply as errors hold it: without a body that is too long to be kept."""
+        """The reply for an error object; a body that is too long is left out."""
         return RefusedReply(self.status, self.content_type, self.body if len(self.body) <= MAX_KEPT_BYTES else b"")
 
     @cached_property
     def json(self) -> Any:
-        """What its JSON holds; None where it is none, or breaks off."""
+        """The JSON document; None if the body is not valid JSON."""
         with suppress(ValueError, RecursionError):
             return json.loads(self.body.removeprefix(_BOM).lstrip(_BLANK))
 
 
 @dataclass(frozen=True, slots=True)
 class Checked(Generic[T]):
-    """A reply that is an answer: what its reader made of it, and whether it has every record asked for by id.
+    """A valid reply: its value, and whether it has every record that was requested by id.
 
-    That is told as far as it can be counted cheaply.
+    ``complete`` is determined only if the records can be counted cheaply.
     """
 
     value: T
     complete: bool
 
 
-def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset[str] = frozenset()) -> Checked[T]:
-    """Read a reply, if it is an answer.
+def check(
+    call: Call[T], incoming: Incoming, redactor: Redactor, sent_credentials: frozenset[str] = frozenset()
+) -> Checked[T]:
+    """Check and parse a reply.
 
     Args:
-        told: names of the credentials that went along.
+        sent_credentials: names of the credentials in the request.
 
     Raises:
-        Retryable: no answer, and asking again may help.
-        EntrezKitError: no answer, and asking again does not help.
+        Retryable: the reply is invalid, and a retry may help.
+        EntrezKitError: the reply is invalid, and a retry does not help.
     """
     if incoming.status in POLICIES[call.service].missing:
-        raise refusals.no_such_record(call, incoming.status)
+        raise refusals.no_such_record_error(call, incoming.status)
     wait = parse_retry_after(incoming.headers.get("Retry-After"))
-    words = redactor.quoted(" / ".join(_words_of_refusal(call, incoming)))
-    if words and (raised := refusals.refusal(words, incoming.status, call, wait, told)):
+    words = redactor.quoted(" / ".join(_find_error_texts(call, incoming)))
+    if words and (raised := refusals.refusal_error(words, incoming.status, call, wait, sent_credentials)):
         raise raised
     if words or incoming.status != 200:
-        raise _status_error(call, incoming.status, words or redactor.quoted(_page_title(incoming.body)), wait)
+        raise _status_error(call, incoming.status, words or redactor.quoted(_find_page_title(incoming.body)), wait)
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
-        # A service in trouble is empty as well: asked once more before it is believed. A status says it for good.
-        raise Retryable(refusals.no_such_record(call, incoming.status), at_most=1)
-    problem = _problem(call, incoming)
+        # A failing service also sends empty bodies, so one retry must confirm it. A status needs no confirmation.
+        raise Retryable(refusals.no_such_record_error(call, incoming.status), at_most=1)
+    problem = _find_problem(call, incoming)
     if problem:
         error = refusals.invalid_response(call, redactor.quoted(problem), incoming.status)
-        # As text NCBI may have nothing to say about ids that do not exist; then it says nothing every time.
+        # For unknown ids NCBI may send an empty text, and then every retry is empty too.
         silent = call.expect.format == "text" and not incoming.body.strip(_BLANK)
         raise Retryable(error, wait=wait, at_most=SILENT_ATTEMPTS if silent else None)
     try:
@@ -145,12 +147,12 @@ def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset
 
 
 def read(call: Call[T], body: bytes) -> T:
-    """Return what the reader of a call makes of its reply.
+    """Return the value that the reader of a call parses from its reply.
 
-    Nothing enters the cache, and nothing from it is handed on, that its own reader does not take.
+    Only a reply that its reader accepts is cached, or returned from the cache.
 
     Raises:
-        UpstreamError: it cannot be read.
+        UpstreamError: the reader rejects the reply.
     """
     try:
         return call.expect.read(body)
@@ -159,99 +161,100 @@ def read(call: Call[T], body: bytes) -> T:
 
 
 def _status_error(call: Call, status: int, said: str, wait: float | None) -> EntrezKitError | Retryable:
-    """Return the error for a status other than 200 whose reply does not explain itself."""
+    """Return the error for a status other than 200 without an error text that explains it."""
     title = call.title
     answered = f"status {status}" + (f" ({said})" if said else "")
     if status == 429:
-        return Retryable(refusals.rate_limited(call, status, said), wait=wait)
+        return Retryable(refusals.rate_limited_error(call, status, said), wait=wait)
     if status in (413, 414) and len(call.query) > PLAINLY_SHORT:
         return InvalidInput(
-            f"{title} finds the {call.endpoint} request too long (status {status}).",
-            recovery_hint="Ask for fewer ids, or use a shorter query.",
+            f"The {call.endpoint} request is too long for {title} (status {status}).",
+            recovery_hint="Request fewer ids, or use a shorter query.",
             details=call.about("request_too_long", status=status),
         )
     if status in (408, 425) or (status >= 500 and status != 501):
-        return Retryable(refusals.backend_failed(call, answered, status), wait=wait)
+        return Retryable(refusals.backend_error(call, answered, status), wait=wait)
     if status in (400, 413, 414, 422) or 200 <= status < 300:
-        # A 400 that does not say what is wrong comes from NCBI's front end, and passes.
+        # A 400 without an error text comes from NCBI's front end and is temporary.
         return Retryable(refusals.invalid_response(call, answered, status), wait=wait)
     if status in (401, 403, 407, 451):
         return UpstreamError(
-            f"{title} or a proxy refuses requests from here: {answered}.",
+            f"{title} or a proxy refuses requests from this machine: {answered}.",
             recovery_hint=FrontendText(
-                *(PerFrontend("Run `entrez-kit doctor`. ", ""), "NCBI blocks addresses that send too much; "),
-                "it can be asked at info@ncbi.nlm.nih.gov.",
+                *(PerFrontend("Run `entrez-kit doctor`. ", ""), "NCBI blocks addresses that send too many requests; "),
+                "its contact is info@ncbi.nlm.nih.gov.",
             ),
             details=call.about("refused", status=status),
         )
     if status == 410:
         return UpstreamError(
             f"{title} has retired {call.endpoint}: {answered}.",
-            recovery_hint="A newer version of entrez-kit may know what took its place.",
+            recovery_hint="A newer version of entrez-kit may support its replacement.",
             details=call.about("retired", status=status),
         )
     return UpstreamError(
-        f"{title} did not answer {call.endpoint}: {answered}.",
+        f"{title} did not process the {call.endpoint} request: {answered}.",
         recovery_hint=BASE_ADDRESS,
         details=call.about("no_such_address" if status == 404 else "unexpected_status", status=status),
     )
 
 
-# What the service says when it refuses ------------------------------------------------------------------------------
+# Error texts in a reply ---------------------------------------------------------------------------------------------
 
 
-def _words_of_refusal(call: Call, incoming: Incoming) -> list[str]:
-    """Return the error texts inside a reply: none when it looks like an answer."""
+def _find_error_texts(call: Call, incoming: Incoming) -> list[str]:
+    """Return the error texts in a reply; empty if it looks valid."""
     body = incoming.body.removeprefix(_BOM).lstrip(_BLANK)
     if body[:1] in (b"{", b"["):
-        return list(_json_errors(call, incoming))
+        return list(_find_json_errors(call, incoming))
     if body[:1] == b"<":
-        return [] if _HTML.match(body) else _xml_errors(body, incoming.status)
+        return [] if _HTML.match(body) else _find_xml_errors(body, incoming.status)
     if incoming.status >= 400 and 0 < len(body) <= TEXT_HEAD_BYTES:
         return [body.decode("utf-8", "replace")]
     found = _TEXT_ERROR.match(body[:TEXT_HEAD_BYTES]) if call.expect.format in ("text", "xml", "json") else None
     return [found[1].decode("utf-8", "replace")] if found else []
 
 
-def _json_errors(call: Call, incoming: Incoming) -> Iterator[str]:
+def _find_json_errors(call: Call, incoming: Incoming) -> Iterator[str]:
     if call.expect.format == "text" and len(incoming.body) > MAX_ERROR_TEXT_BYTES:
         return  # data that happens to be JSON
     document = incoming.json
     if not isinstance(document, dict):
         return
     for holder in (document, *(value for value in document.values() if isinstance(value, dict))):
-        yield from _texts(holder.get("ERROR"))
-    yield from _texts(document.get("error"))
+        yield from _collect_texts(holder.get("ERROR"))
+    yield from _collect_texts(document.get("error"))
     if call.service == "europepmc":
-        yield from refusals.europepmc_words(document)
-    yield from _texts(document.get("esummaryresult"))
+        yield from refusals.find_europepmc_errors(document)
+    yield from _collect_texts(document.get("esummaryresult"))
     linksets = document.get("linksets")
     for linkset in linksets if isinstance(linksets, list) else ():
         if isinstance(linkset, dict):
-            yield from _texts(linkset.get("ERROR"))
+            yield from _collect_texts(linkset.get("ERROR"))
     if document.get("status") == "error" or incoming.status >= 400:
-        yield from _texts(document.get("message"))
-        yield from _texts(document.get("detail"))
+        yield from _collect_texts(document.get("message"))
+        yield from _collect_texts(document.get("detail"))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _collect_texts(value: Any) -> Iterator[str]:
     if isinstance(value, str) and value.strip():
         yield value.strip()
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from _collect_texts(item)
     elif isinstance(value, dict):
-        yield from _texts(value.get("message") or value.get("msg"))
+        yield from _collect_texts(value.get("message") or value.get("msg"))
 
 
-def _xml_errors(body: bytes, status: int) -> list[str]:
+def _find_xml_errors(body: bytes, status: int) -> list[str]:
     """Return the texts of ERROR elements that are errors and not data.
 
-    In the result documents of the E-utilities an ERROR may stand anywhere; elsewhere only right below the root, since
-    what lies deeper is a record. Lower-case ``error`` elements are data: PMC and ESummary use them for single ids.
+    In the result documents of the E-utilities an ERROR can be at any depth; in other documents only right below the
+    root, because deeper elements are records. Lower-case ``error`` elements are data: PMC and ESummary use them for
+    single ids.
     """
     if status >= 400 and len(body) <= MAX_ERROR_TEXT_BYTES and b"<ERROR" not in body:
-        return _lower_case_error(body)
+        return _read_error_document(body)
     if b"<ERROR" not in body:
         return []
     texts: list[str] = []
@@ -272,18 +275,20 @@ def _xml_errors(body: bytes, status: int) -> list[str]:
     def is_error() -> bool:
         return path[-1] == "ERROR" and (len(path) <= 2 or bool(_EUTILITY_ROOT.fullmatch(path[0])))
 
-    parser = _parser()
+    parser = _create_parser()
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
-    with suppress(expat.ExpatError, _ForbiddenXml, ValueError, LookupError):  # a cut document may still say why
+    with suppress(
+        expat.ExpatError, _ForbiddenXml, ValueError, LookupError
+    ):  # a truncated document may still have an error text
         parser.Parse(body, True)
     found = [text.strip() for text in texts if text.strip()]
     summarised = root_name(body) == "eSummaryResult" and re.search(rb"<(DocSum|DocumentSummary)\b[^>]*>\s*<", body)
     if summarised and all(refusals.is_about_ids(text) for text in found):
-        return []  # some ids of the batch are unknown, the others are here
+        return []  # some ids of the batch are unknown, the reply has the others
     return found
 
 
-def _lower_case_error(body: bytes) -> list[str]:
+def _read_error_document(body: bytes) -> list[str]:
     """Return the text of a small error document such as ``<error>...</error>`` that came with an error status."""
     name = root_name(body)
     if name is None or not _NOT_DATA_ROOT.fullmatch(name):
@@ -292,92 +297,92 @@ def _lower_case_error(body: bytes) -> list[str]:
     return [text] if text else []
 
 
-def _page_title(body: bytes) -> str:
+def _find_page_title(body: bytes) -> str:
     found = _PAGE_TITLE.search(body[:5000])
     return found[1].decode("utf-8", "replace").strip() if found else ""
 
 
-# Whether it has the shape of an answer ------------------------------------------------------------------------------
+# The structure of a reply -------------------------------------------------------------------------------------------
 
 
-def _problem(call: Call, incoming: Incoming) -> str | None:
-    """Say what is wrong with a body that came with status 200 and holds no error text; None when nothing is."""
+def _find_problem(call: Call, incoming: Incoming) -> str | None:
+    """Describe why a body with status 200 and without an error text is invalid; None if it is valid."""
     expect, body = call.expect, incoming.body
     text = body.removeprefix(_BOM).lstrip(_BLANK)
     if not text:
         return "an empty body"
     if _HTML.match(text) or root_name(text[:5000], html=True) == "html":
-        title = _page_title(text)
+        title = _find_page_title(text)
         if expect.format != "any" or re.search(r"error|unavailable|denied|blocked|captcha", title, re.IGNORECASE):
             return "an HTML page" + (f" ({title})" if title else "")
         return None
     if expect.format == "xml":
         if text.startswith(b"<?xml") and not body.removeprefix(_BOM).startswith(b"<?xml"):
-            return "XML that does not begin with its declaration"
-        return _xml_problem(text, expect.roots)
+            return "XML with text before its declaration"
+        return _find_xml_problem(text, expect.roots)
     if expect.format == "json":
-        return _json_problem(text, incoming.json, expect.roots)
+        return _find_json_problem(text, incoming.json, expect.roots)
     if expect.format == "text":
         if text.startswith(b"<?xml"):
-            return _xml_problem(text, frozenset())
+            return _find_xml_problem(text, frozenset())
         if b"\x00" in body:
-            return "binary data where text was due"
-        if _ENDS_PAGE.search(_tail(body)):
-            return "text with an HTML page behind it"
+            return "binary data instead of text"
+        if _ENDS_PAGE.search(_read_tail(body)):
+            return "text followed by an HTML page"
     return None
 
 
 _ENDS_PAGE: Final = re.compile(rb"</html>\s*\Z", re.IGNORECASE)
 
 
-def _xml_problem(body: bytes, roots: frozenset[str]) -> str | None:
+def _find_xml_problem(body: bytes, roots: frozenset[str]) -> str | None:
     if body[:1] != b"<":
-        return "no XML"
+        return "not XML"
     name = root_name(body)
     if name is None:
-        return "XML without any element"
+        return "XML without elements"
     if roots and name not in roots:
-        return f"<{name}> where <{'> or <'.join(sorted(roots))}> was due"
+        return f"<{name}> instead of <{'> or <'.join(sorted(roots))}>"
     if not roots and (_NOT_DATA_ROOT.fullmatch(name) or name in _MUST_HOLD or name == "eFetchResult"):
-        return f"<{name}> where records were due"
+        return f"<{name}> instead of records"
     must_hold = _MUST_HOLD.get(name)
     if must_hold and not re.search(must_hold[0], body):
         return f"<{name}> with {must_hold[1]}"
-    return _closing_problem(body, name, several=not roots)
+    return _find_end_problem(body, name, several=not roots)
 
 
-def _closing_problem(body: bytes, root: str, *, several: bool) -> str | None:
-    """Say where a document breaks off or is broken; None when it is whole.
+def _find_end_problem(body: bytes, root: str, *, several: bool) -> str | None:
+    """Describe why a document is truncated or not well-formed; None if it is complete.
 
     Args:
-        several: whether documents may follow one another, as EFetch sends them for some databases.
+        several: whether the body may have several documents in a row, as EFetch sends them for some databases.
     """
     if several:
-        return _several_problem(body)
-    last = _ENDS_ELEMENT.search(_tail(body))
+        return _find_series_problem(body)
+    last = _ENDS_ELEMENT.search(_read_tail(body))
     if last is None or root.encode() not in last.groups():
-        return "XML that breaks off"
+        return "truncated XML"
     if len(body) > FULL_PARSE_BYTES:
         return None
     problem, _ = _parse(body, 0, is_article=root in _ARTICLES)
     return problem
 
 
-def _several_problem(body: bytes) -> str | None:
-    """Say what is wrong with one or more documents in a row: they are of one kind, and none comes twice."""
+def _find_series_problem(body: bytes) -> str | None:
+    """Describe why a series of documents is invalid: all must have the same root, and none may be repeated."""
     seen: set[bytes] = set()
     kind = root_name(body)
     start = 0
     while start < len(body):
         root = root_name(body, start)
         if root is None or root != kind:
-            return f"<{root}> behind the records" if root else "something behind the records that is no XML"
+            return f"<{root}> after the records" if root else "data after the records that is not XML"
         problem, end = _parse(body, start, is_article=root in _ARTICLES, several=True)
         if problem:
             return problem
         document = body[start:end].strip(_BLANK)
         if document in seen:
-            return "a document that comes twice"
+            return "a repeated document"
         seen.add(document)
         found = _NOT_BLANK.search(body, end)
         start = found.start() if found else len(body)
@@ -385,10 +390,10 @@ def _several_problem(body: bytes) -> str | None:
 
 
 def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) -> tuple[str | None, int]:
-    """Return what is wrong with the document that begins there, and where it ends."""
-    parser = _parser(may_name_characters=is_article)
+    """Return the problem of the document that starts at ``start``, and the position of its end."""
+    parser = _create_parser(may_name_characters=is_article)
     try:
-        # Of documents in a row each is parsed up to its own end, so pieces keep the time in proportion to the bytes.
+        # In a series each document is parsed only to its own end; parsing in pieces keeps the total time linear.
         size = FIRST_PIECE_BYTES if several else len(body)
         at = start
         while at + size < len(body):
@@ -397,20 +402,20 @@ def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) 
         parser.Parse(body[at:], True)
     except _ForbiddenXml as exc:
         return str(exc), 0
-    except (ValueError, LookupError):  # an encoding that this Python does not know
+    except (ValueError, LookupError):  # an encoding that Python does not support
         return "XML in an unknown encoding", 0
     except expat.ExpatError as exc:
         reason = expat.ErrorString(exc.code)
-        # A second document begins with a declaration, or right with its root.
+        # A second document begins with a declaration or with its root.
         if several and reason in (_JUNK, _MISPLACED) and (length := parser.ErrorByteIndex) > 0:
             problem, _ = _parse(body[start : start + length], 0, is_article=is_article)
             return problem, start + length
         if is_article and reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
             return None, len(body)
         breaks_off = reason in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
-        return "XML that breaks off" if breaks_off else f"broken XML ({reason}, line {exc.lineno})", 0
+        return "truncated XML" if breaks_off else f"broken XML ({reason}, line {exc.lineno})", 0
     finally:
-        parser.EntityDeclHandler = None  # which holds the parser: it, and its buffers, would wait to be collected
+        parser.EntityDeclHandler = None  # it references the parser, so its buffers would wait for the garbage collector
     return None, len(body)
 
 
@@ -422,23 +427,23 @@ _COMMENTS: Final = rb"\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)*)"
 _ENDS_ELEMENT: Final = re.compile(rb"<(?:/([^<>/\s]++)\s*+|([^<>/\s]++)[^<>]*/)>" + _COMMENTS + rb"\Z", re.S)
 
 
-def _tail(body: bytes) -> bytes:
+def _read_tail(body: bytes) -> bytes:
     return body[-TAIL_BYTES:].rstrip(_BLANK)
 
 
 _ARTICLES: Final = frozenset(("article", "pmc-articleset"))
-"""Publishers' own XML: names for characters in it, declared or only known from a DTD, are for its reader to resolve."""
+"""Publishers' XML: its reader resolves the character entities, declared in the document or in a DTD."""
 
 
 class _ForbiddenXml(Exception):
-    """The document declares entities of its own, as no service of ours does."""
+    """The document declares entities, which no supported service does."""
 
 
-def _parser(*, may_name_characters: bool = False) -> Any:
-    """Return an expat parser that reads nothing but what it is given: no DTD, no entity, no network.
+def _create_parser(*, may_name_characters: bool = False) -> Any:
+    """Return an expat parser that reads no external DTD, no entity and nothing from the network.
 
     Args:
-        may_name_characters: whether a document may give names to texts. They are not put in place even then.
+        may_name_characters: whether a document may declare entities. They are not expanded in any case.
     """
     parser = expat.ParserCreate()
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -446,8 +451,8 @@ def _parser(*, may_name_characters: bool = False) -> Any:
 
     def refuse(name: str, is_parameter: bool, value: str | None, *_: object) -> None:
         if not may_name_characters or is_parameter or value is None:
-            raise _ForbiddenXml("XML that declares entities of its own")
-        parser.DefaultHandler = lambda _: None  # expat expands no entities while there is one
+            raise _ForbiddenXml("XML that declares entities")
+        parser.DefaultHandler = lambda _: None  # with a default handler expat expands no entities
 
     parser.EntityDeclHandler = refuse
     return parser
@@ -458,11 +463,11 @@ _ROOT: Final = re.compile(rb"<([A-Za-z_][\w.:-]*)")
 
 
 def root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | None:
-    """Return the name of the first element of an XML document; None when there is none.
+    """Return the name of the first element of an XML document; None if it has no element.
 
     Args:
-        at: where the document begins.
-        html: return a name in lower case, as HTML has it.
+        at: the position where the document begins.
+        html: return the name in lower case, because HTML ignores case.
     """
     at += len(_BOM) if body.startswith(_BOM, at) else 0
     while found := _BEFORE_ROOT.match(body, at):
@@ -472,11 +477,11 @@ def root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | None:
     return name.lower() if name and html else name
 
 
-def _json_problem(body: bytes, document: Any, keys: frozenset[str]) -> str | None:
+def _find_json_problem(body: bytes, document: Any, keys: frozenset[str]) -> str | None:
     if document is None:
-        return "JSON that breaks off or is broken" if body[:1] in (b"{", b"[") else "no JSON"
+        return "truncated or invalid JSON" if body[:1] in (b"{", b"[") else "not JSON"
     if not isinstance(document, dict):
-        return "JSON that is no object"
+        return "JSON that is not an object"
     if keys and not keys & document.keys():
         return f"JSON without {' or '.join(sorted(keys))}"
     result = document.get("esearchresult")

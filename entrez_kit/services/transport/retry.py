@@ -1,4 +1,4 @@
-"""Retries around a whole call: what may be tried again, how long to wait, when to give up."""
+"""Retries of a call: which failures are retried, how long to wait, when to stop."""
 
 import random
 import re
@@ -12,18 +12,18 @@ from entrez_kit.base.errors import EntrezKitError
 
 RETRY_AFTER_CAP_SECONDS: Final = 30.0
 RETRY_AFTER_JITTER_SECONDS: Final = 0.25
-_CHANCE: Final = random.SystemRandom()  # whoever seeds `random` goes on getting the same numbers
+_CHANCE: Final = random.SystemRandom()  # a program that seeds `random` gets the same numbers as without us
 
 T = TypeVar("T")
 
 
 class Retryable(Exception):
-    """An attempt failed in a way that may pass.
+    """An attempt failed, and a retry may succeed.
 
     Args:
-        error: what to raise when no further attempt is made.
-        wait: seconds the service asked to wait.
-        at_most: how often it is worth asking again after this sort of failure, where that is less than usual.
+        error: the error to raise if there is no further attempt.
+        wait: the seconds that the service asked to wait.
+        at_most: maximum number of retries after this kind of failure, if it is less than usual.
     """
 
     def __init__(self, error: EntrezKitError, *, wait: float | None = None, at_most: int | None = None) -> None:
@@ -34,7 +34,7 @@ class Retryable(Exception):
 
 
 class OutOfTime(Exception):
-    """There is no time left for the next attempt; ``last`` is why one would be needed."""
+    """No time is left for the next attempt; ``last`` is the failure of the last one."""
 
     def __init__(self, last: Retryable) -> None:
         super().__init__(str(last))
@@ -43,14 +43,14 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waits between attempts: they double up to a cap, and are spread so that callers do not return together."""
+    """Waiting times between attempts: they double up to a cap, with jitter so that callers do not retry together."""
 
     first: float = 0.5
     cap: float = 10.0
     spread: float = 0.25
 
     def seconds(self, failures: int, asked: float | None) -> float:
-        """Return how long to wait after this many failures; what the service asked for goes first."""
+        """Return the seconds to wait after this many failures; a time that the service asked for has priority."""
         if asked is not None:
             return min(asked, RETRY_AFTER_CAP_SECONDS) + _CHANCE.uniform(0, RETRY_AFTER_JITTER_SECONDS)
         doubled: float = min(self.first * 2 ** (failures - 1), self.cap)
@@ -66,16 +66,16 @@ def run(
     sleep: Callable[[float], None],
     announce: Callable[[int, float, Retryable], None],
 ) -> T:
-    """Call ``attempt`` with 1, 2, ... until it returns, raises something final or may not be repeated.
+    """Call ``attempt`` with 1, 2, ... until it returns, raises a final error or has no retries left.
 
     Args:
-        retries: further attempts after the first.
+        retries: maximum number of attempts after the first.
         deadline: `time.monotonic` value after which no attempt starts.
         sleep: waits the given seconds.
-        announce: told of every retry beforehand: attempts made so far, the wait, the reason.
+        announce: called before every retry with the attempts so far, the waiting time and the failure.
 
     Raises:
-        Retryable: the last attempt failed, too.
+        Retryable: the last attempt also failed.
         OutOfTime: the next attempt would start after the deadline.
     """
     number = doubtful = 0
@@ -96,7 +96,7 @@ def run(
 
 
 def parse_retry_after(value: str | None, *, now: float | None = None) -> float | None:
-    """Return the seconds a Retry-After header asks for, given as a number or as a date; None when it says nothing."""
+    """Return the seconds of a Retry-After header, which is a number or a date; None if it is missing or invalid."""
     text = (value or "").strip()
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
         return float(text)

@@ -1,7 +1,7 @@
-"""Spans of OpenTelemetry around operations and requests.
+"""OpenTelemetry spans of operations and requests.
 
-OpenTelemetry is not imported here, and this module only by programs that have imported OpenTelemetry: the server, a
-command with OTEL_EXPORTER_OTLP_ENDPOINT, a Python program with a tracer provider.
+This module does not import OpenTelemetry. It is imported only if the program has already imported OpenTelemetry: the
+server, a command with OTEL_EXPORTER_OTLP_ENDPOINT, or a Python program with a tracer provider.
 """
 
 import sys
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_span(name: str, *, is_request: bool = False, **attributes: Any) -> Iterator[Any]:
-    """Make a span the current one."""
+    """Start a span and make it the current one."""
     trace: Any = sys.modules["opentelemetry.trace"]
     with trace.get_tracer("entrez_kit").start_as_current_span(
         name,
@@ -35,7 +35,7 @@ def open_span(name: str, *, is_request: bool = False, **attributes: Any) -> Iter
 
 @contextmanager
 def operation_span(name: str, settings: "Settings") -> Iterator[None]:
-    """Open the span of an operation, and note on it how the operation ended."""
+    """Open the span of an operation, and record the outcome of the operation on it."""
     started = time.monotonic()
     with open_span(name) as span:
         from entrez_kit.base.redaction import Redactor
@@ -55,9 +55,9 @@ def operation_span(name: str, settings: "Settings") -> Iterator[None]:
 def record_outcome(
     span: Any, error: EntrezKitError | None, redactor: "Redactor | None", *, seconds: float, **attributes: Any
 ) -> None:
-    """Note on a span how its call ended; an error itself was dealt with elsewhere.
+    """Record the outcome of a call on its span. The caller handles the error itself.
 
-    The texts of an error may quote the caller and the service, so they are redacted and cut.
+    The texts of an error may quote the caller and the service, so they are redacted and truncated.
     """
     span.set_attributes(
         {

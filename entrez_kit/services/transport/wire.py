@@ -1,10 +1,9 @@
 """The adapter below the cache: it waits for a slot, adds credentials, sends, follows redirects, reads and checks.
 
-The adapter returns the checked body, its media type and how long it counts: no other header of the service, no cookie,
-no credential. So requests-cache above it stores checked replies only, and no header of a service changes what it
-stores.
-Whatever fails is raised as our own error with texts of our own: the exceptions of requests and urllib3 hold addresses,
-and these hold credentials.
+The adapter returns the checked body, its media type and its lifetime: no other header of the service, no cookie, no
+credential. So requests-cache above it stores checked replies only, and no header of a service changes what it stores.
+Every failure is raised as an error of entrez-kit with its own text, because exceptions of requests and urllib3 contain
+URLs with credentials.
 """
 
 import logging
@@ -42,7 +41,7 @@ logger = logging.getLogger("entrez_kit.transport")
 MAX_BODY_BYTES: Final = 50_000_000
 LARGE_BODY_BYTES: Final = 250_000
 READ_AT_ONCE: Final = 2
-"""So many large bodies are read at the same time, however many have come: a tree takes many times its text."""
+"""Maximum number of large bodies parsed at the same time: a tree takes many times the memory of its text."""
 CHUNK_BYTES: Final = 65_536
 POOL_SIZE: Final = 16
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -51,7 +50,7 @@ _FORM: Final = "application/x-www-form-urlencoded"
 # Compressed bodies
 
 PIECE_BYTES: Final = 262_144
-"""Decompressed bytes handed on at a time, so that a small body cannot fill the memory before its size is looked at."""
+"""Decompressed bytes per step, so that a small body cannot fill the memory before its size is checked."""
 
 _GZIP_OR_ZLIB: Final = 47
 _RAW: Final = -zlib.MAX_WBITS
@@ -63,9 +62,9 @@ class Undecodable(Exception):
 
 
 class Decoder:
-    """Decompress one body piece by piece, and tell whether the compressed stream came to its end.
+    """Decompress one body piece by piece, and detect whether the compressed stream is complete.
 
-    urllib3 decompresses as well, but takes half a gzip stream for a whole one.
+    urllib3 also decompresses, but accepts a truncated gzip stream.
 
     Args:
         encoding: its Content-Encoding, empty for none.
@@ -74,20 +73,20 @@ class Decoder:
     def __init__(self, encoding: str) -> None:
         self._plain = encoding in ("", "identity")
         if not self._plain and encoding not in ("gzip", "x-gzip", "deflate"):
-            raise Undecodable(f"a body in an encoding that was not asked for ({encoding[:20]})")
+            raise Undecodable(f"a body in an encoding that was not requested ({encoding[:20]})")
         self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
         self._fresh = True
 
     @property
     def ended(self) -> bool:
-        """Whether what was fed so far is a whole body."""
+        """Whether the data so far is a complete body."""
         return self._plain or self._fresh or self._stream.eof
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what further bytes of the body decompress to.
+        """Yield the decompressed data of the next bytes of the body.
 
         Raises:
-            Undecodable: they are no compressed data.
+            Undecodable: the bytes are not valid compressed data.
         """
         if self._plain:
             yield data
@@ -96,7 +95,7 @@ class Decoder:
             while data:
                 if self._stream.eof:
                     if not data.startswith(_GZIP_MAGIC):
-                        return  # padding behind the stream
+                        return  # padding after the stream
                     self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
                 piece = self._decompress(data)
                 if piece:
@@ -112,24 +111,24 @@ class Decoder:
         except zlib.error:
             if not fresh:
                 raise
-            self._stream = zlib.decompressobj(_RAW)  # some servers send deflate without its frame
+            self._stream = zlib.decompressobj(_RAW)  # some servers send deflate without the zlib header
             return self._stream.decompress(data, PIECE_BYTES)
 
 
-# The end of an exchange whose time is up
+# The deadline of an exchange
 
 _current: Final = threading.local()
 
 
 class SocketDeadline:
-    """A context manager around whatever may block on a connection: sending, the headers, or the body.
+    """A context manager for code that may block on a connection: sending, or reading the headers or the body.
 
-    The time limit of a socket starts anew with every byte, so a server that drips its reply would hold a call for
-    hours. At the time given the socket is shut down, and whoever reads from it finds its end.
+    The timeout of a socket restarts with every byte, so a server that sends its reply very slowly could block a call
+    for hours. At the deadline the socket is shut down, and its reader gets the end of the stream.
 
     Args:
-        until: `time.monotonic` value at which it ends.
-        response: the response that is read, where there is one; else the connections this thread asks on are watched.
+        until: the deadline, a `time.monotonic` value.
+        response: the response being read; without it, the deadline watches the connections that this thread uses.
     """
 
     def __init__(self, until: float, response: Any = None) -> None:
@@ -139,22 +138,22 @@ class SocketDeadline:
         self._timer: threading.Timer | None = None
 
     @property
-    def rang(self) -> bool:
-        """Whether the time is up."""
+    def has_passed(self) -> bool:
+        """Whether the deadline has passed."""
         return time.monotonic() >= self.until
 
     def watch(self, connection: Any) -> None:
-        """Take note of the connection in use.
+        """Set the connection to shut down at the deadline.
 
         Raises:
-            TimeoutError: the time is up.
+            TimeoutError: the deadline has passed.
         """
         self._connection = connection
-        if self.rang:
+        if self.has_passed:
             raise TimeoutError
 
     def __enter__(self) -> Self:
-        _current.alarm = self
+        _current.deadline = self
         self._timer = threading.Timer(max(0.0, self.until - time.monotonic()), self._end)
         self._timer.daemon = True
         self._timer.start()
@@ -163,11 +162,11 @@ class SocketDeadline:
     def __exit__(self, *exc: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None  # it holds this alarm, and with it the reply
-            _current.alarm = None
+            self._timer = None  # it references this object, and so the reply
+            _current.deadline = None
 
     def _end(self) -> None:
-        with suppress(Exception):  # it was read to the end at the last moment
+        with suppress(Exception):  # the reader may have just finished
             if self._response is not None:
                 self._response.shutdown()
             else:  # below TLS, whose state belongs to the reader
@@ -175,7 +174,7 @@ class SocketDeadline:
 
 
 class _WatchedConnection(HTTPConnection):
-    """Reports the connection in use to the alarm of the thread, and sends a request only when it may leave."""
+    """Report the connection in use to the deadline of the thread, and send a request only inside its slot."""
 
     def connect(self) -> None:
         self._report()
@@ -183,15 +182,15 @@ class _WatchedConnection(HTTPConnection):
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         self._report()
-        if self.sock is None:  # all that takes time comes first
+        if self.sock is None:  # connecting takes time, so it comes before the slot
             self.connect()
         with getattr(_current, "departure", nullcontext()):
             super().request(*args, **kwargs)
 
     def _report(self) -> None:
-        alarm: SocketDeadline | None = getattr(_current, "alarm", None)
-        if alarm is not None:
-            alarm.watch(self)
+        deadline: SocketDeadline | None = getattr(_current, "alarm", None)
+        if deadline is not None:
+            deadline.watch(self)
 
 
 class _WatchedTLSConnection(_WatchedConnection, HTTPSConnection):
@@ -215,10 +214,10 @@ def _socks_pools() -> dict[str, type[HTTPConnectionPool]]:
     from urllib3.contrib import socks
 
     class Connection(_WatchedConnection, socks.SOCKSConnection):
-        """Connects through the proxy."""
+        """Connect through the proxy."""
 
     class TLSConnection(_WatchedTLSConnection, socks.SOCKSHTTPSConnection):
-        """Connects through the proxy, over TLS."""
+        """Connect through the proxy, over TLS."""
 
     class Pool(socks.SOCKSHTTPConnectionPool):
         ConnectionCls = Connection
@@ -230,7 +229,7 @@ def _socks_pools() -> dict[str, type[HTTPConnectionPool]]:
 
 
 class WatchedAdapter(HTTPAdapter):
-    """Asks on connections that end when their time is up, and send when it has come."""
+    """Send requests on connections that have a deadline and wait for a slot."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """Create the pools."""
@@ -244,17 +243,17 @@ class WatchedAdapter(HTTPAdapter):
         return manager
 
 
-def surroundings(url: str, *, is_here: bool) -> dict[str, Any]:
-    """Return the proxies and certificates that the environment names; what is on this machine is asked directly."""
+def read_connection_options(url: str, *, is_here: bool) -> dict[str, Any]:
+    """Return the proxies and certificates that the environment names; loopback is requested without a proxy."""
     with requests.Session() as session:
-        around = session.merge_environment_settings(url, {}, None, None, None)
-    return {"verify": around["verify"], "cert": around["cert"], "proxies": {} if is_here else around["proxies"]}
+        options = session.merge_environment_settings(url, {}, None, None, None)
+    return {"verify": options["verify"], "cert": options["cert"], "proxies": {} if is_here else options["proxies"]}
 
 
 class WireAdapter(WatchedAdapter):
-    """Send what the cache above does not have.
+    """Send the requests that have no cached reply.
 
-    ``watch`` is shown every reply as it arrived, whether or not it is an answer.
+    ``watch`` receives every reply, valid or not.
     """
 
     def __init__(
@@ -271,29 +270,29 @@ class WireAdapter(WatchedAdapter):
         self._reading = threading.Semaphore(READ_AT_ONCE)
         self._watch = watch
 
-    def send(  # type: ignore[override]  # it sends requests of our session only
+    def send(  # type: ignore[override]  # it gets requests from our session only
         self, request: CallRequest[T], *_: object, **__: object
     ) -> requests.Response:
         """Send one attempt and return the checked reply. Its `Cache-Control` holds the lifetime.
 
         Raises:
-            Retryable: it failed in a way that may pass.
-            EntrezKitError: it failed for good.
+            Retryable: it failed, and a retry may succeed.
+            EntrezKitError: it failed, and a retry would fail too.
         """
         outgoing, call = request.outgoing, request.outgoing.call
         with self._open(outgoing) as (live, moved_to):
-            until = min(outgoing.deadline, time.monotonic() + self._seconds(call))
-            body = b"".join(self._pieces(live, call, until))
-            if live.status_code != 200 or POLICIES[call.service].echoes:  # else it is data, and stays as it is
+            until = min(outgoing.deadline, time.monotonic() + self._timeout_seconds(call))
+            body = b"".join(self._read_body(live, call, until))
+            if live.status_code != 200 or POLICIES[call.service].echoes:  # other bodies are data and stay unchanged
                 body = self._redactor.body(body)
             incoming = replies.Incoming(live.status_code, live.headers, body, moved_to)
         if self._watch is not None:
             self._watch(call, incoming)
-        in_flight.received(len(body))
-        told = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
+        in_flight.add_received(len(body))
+        sent_credentials = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
             try:
-                checked = replies.check(call, incoming, self._redactor, told)
+                checked = replies.check(call, incoming, self._redactor, sent_credentials)
             except Retryable as exc:
                 exc.error.reply = incoming.refused
                 raise
@@ -313,9 +312,9 @@ class WireAdapter(WatchedAdapter):
 
     @contextmanager
     def _open(self, outgoing: Outgoing) -> Iterator[tuple[requests.Response, str | None]]:
-        """Wait for a slot, send and follow redirects; the body is still to be read.
+        """Wait for a slot, send and follow redirects. Yield the response with its body unread.
 
-        With the response comes the address to which the service says that the endpoint has moved, where it does.
+        Yield with it the new URL if the service says that the endpoint has moved permanently, else None.
         """
         call = outgoing.call
         with ExitStack() as stack:
@@ -330,82 +329,86 @@ class WireAdapter(WatchedAdapter):
                 following = redirects.follow(url, live.headers["Location"])
                 for_good = live.status_code in redirects.PERMANENT
                 if following is None:
-                    where = redirects.shown(url, live.headers["Location"])
+                    where = redirects.display_target(url, live.headers["Location"])
                     if for_good:
-                        raise _moved(call, where, live.status_code)
-                    raise _redirect_refused(call, f"it redirects to {where}")
+                        raise _moved_error(call, where, live.status_code)
+                    raise _redirect_error(call, f"redirect to {where}")
                 url = following
                 if for_good:
                     moved_to = url.partition("?")[0]
-                    logger.debug("%s has moved for good to %s", call.endpoint, moved_to)
+                    logger.debug("%s has moved permanently to %s", call.endpoint, moved_to)
                 if live.status_code == 303:
                     method = "GET"
-                if method == "GET" and not redirects.repeats(url, call.params):
-                    raise _redirect_refused(call, "it redirects without the arguments")
+                if method == "GET" and not redirects.has_arguments(url, call.params):
+                    raise _redirect_error(call, "redirect without the arguments of the request")
                 logger.debug("%s is redirected (status %d)", call.endpoint, live.status_code)
-            raise _redirect_refused(call, "it redirects again and again")
+            raise _redirect_error(call, f"more than {redirects.MAX_REDIRECTS} redirects")
 
-    def _seconds(self, call: Call) -> float:
+    def _timeout_seconds(self, call: Call) -> float:
         timeout_ms: int = getattr(self._settings, POLICIES[call.service].timeout_ms)
         return timeout_ms / 1000
 
     def _exchange(self, outgoing: Outgoing, method: str, url: str, hop: int) -> requests.Response:
-        """Send one request once its slot has come, and return the response with its body unread."""
+        """Send one request when it gets a slot, and return the response with its body unread."""
         call = outgoing.call
         ready = self._with_credentials(call, method, url)
         host = urlsplit(url).hostname
-        around = surroundings(url, is_here=is_loopback(host))
+        options = read_connection_options(url, is_here=is_loopback(host))
         departure = self._gate.take_slot(call, outgoing.deadline, is_new=outgoing.sent == 0)
         left = outgoing.deadline - time.monotonic()
         if left <= 0:
-            raise Retryable(faults.timed_out(call))
+            raise Retryable(faults.timeout_error(call))
         if hop == 0:
             outgoing.sent += 1
-        seconds = min(self._seconds(call), left)
-        alarm = SocketDeadline(time.monotonic() + seconds)
+        seconds = min(self._timeout_seconds(call), left)
+        deadline = SocketDeadline(time.monotonic() + seconds)
         _current.departure = departure
         try:
-            with alarm:
-                return super().send(ready, stream=True, timeout=(seconds, seconds), **around)
+            with deadline:
+                return super().send(ready, stream=True, timeout=(seconds, seconds), **options)
         except (requests.RequestException, HTTPError, OSError) as exc:
-            raise faults.explain(TimeoutError() if alarm.rang else exc, call, host or "", seconds) from None
+            raise faults.explain(TimeoutError() if deadline.has_passed else exc, call, host or "", seconds) from None
         finally:
             del _current.departure
 
     def _with_credentials(self, call: Call, method: str, url: str) -> requests.PreparedRequest:
-        """Return the request as it goes out: the only place where credentials are added."""
+        """Return the request to send. Credentials are added only here."""
         headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
         ready = requests.PreparedRequest()
         try:
-            asked = redirects.same_origin(call.url, url)  # a redirect to another place takes no credentials along
-            told = urlencode(credentials_for(self._settings, call.service, url)) if asked else ""
+            asked = redirects.is_same_origin(call.url, url)  # a redirect to another origin gets no credentials
+            sent_credentials = urlencode(credentials_for(self._settings, call.service, url)) if asked else ""
             if method == "POST":
-                form = "&".join(part for part in (call.query, told) if part)
+                form = "&".join(part for part in (call.query, sent_credentials) if part)
                 ready.prepare(method="POST", url=url, headers={**headers, "Content-Type": _FORM}, data=form.encode())
             else:
                 separator = "&" if "?" in url else "?"
-                ready.prepare(method="GET", url=f"{url}{separator}{told}" if told else url, headers=headers)
+                ready.prepare(
+                    method="GET",
+                    url=f"{url}{separator}{sent_credentials}" if sent_credentials else url,
+                    headers=headers,
+                )
             return ready
         except (requests.RequestException, ValueError):
-            told = form = ""  # tracebacks show what a frame holds
+            sent_credentials = form = ""  # a traceback may show local variables
             raise NotConfigured(
-                f"The address of {call.title} cannot be used: {call.url}", details=call.about("bad_address")
+                f"The URL of {call.title} is invalid: {call.url}", details=call.about("bad_address")
             ) from None
 
-    def _pieces(self, live: requests.Response, call: Call, until: float) -> Iterator[bytes]:
-        """Yield the decompressed body as it comes.
+    def _read_body(self, live: requests.Response, call: Call, until: float) -> Iterator[bytes]:
+        """Yield the decompressed body piece by piece.
 
         Args:
-            until: `time.monotonic` value by which all of it must be here.
+            until: deadline of the whole body, a `time.monotonic` value.
 
         Raises:
-            Retryable: it broke off, or took too long.
-            UpstreamError: it is larger than ``MAX_BODY_BYTES``.
+            Retryable: the body is truncated, or took too long.
+            UpstreamError: the body is larger than ``MAX_BODY_BYTES``.
         """
         raw: HTTPResponse = live.raw
         size = 0
         fault: Retryable | None = None
-        with SocketDeadline(until, raw) as alarm:
+        with SocketDeadline(until, raw) as deadline:
             try:
                 decoder = Decoder(live.headers.get("Content-Encoding", "").strip().lower())
                 while chunk := raw.read1(CHUNK_BYTES, decode_content=False):
@@ -413,35 +416,38 @@ class WireAdapter(WatchedAdapter):
                         size += len(piece)
                         if size > MAX_BODY_BYTES:
                             raise UpstreamError(
-                                f"{call.title} answered {call.endpoint} with more than {MAX_BODY_BYTES:,} bytes.",
-                                recovery_hint="Ask for fewer records at a time.",
+                                f"The {call.endpoint} reply of {call.title} has more than {MAX_BODY_BYTES:,} bytes.",
+                                recovery_hint="Request fewer records at a time.",
                                 details=call.about("too_large"),
                             )
                         yield piece
                 if not decoder.ended:
-                    fault = Retryable(faults.cut_off(call, live.status_code, size))
+                    fault = Retryable(faults.truncated_error(call, live.status_code, size))
             except Undecodable as exc:
                 fault = Retryable(invalid_response(call, str(exc), live.status_code))
             except (HTTPError, OSError) as exc:
                 late = isinstance(exc, ReadTimeoutError | TimeoutError)
-                fault = Retryable(faults.timed_out(call) if late else faults.cut_off(call, live.status_code, size))
-        if alarm.rang:
-            raise Retryable(faults.timed_out(call))
+                fault = Retryable(
+                    faults.timeout_error(call) if late else faults.truncated_error(call, live.status_code, size)
+                )
+        if deadline.has_passed:
+            raise Retryable(faults.timeout_error(call))
         if fault is not None:
             raise fault
 
 
-def _moved(call: Call, where: str, status: int) -> UpstreamError:
+def _moved_error(call: Call, where: str, status: int) -> UpstreamError:
     return UpstreamError(
-        f"{call.title} has moved {call.endpoint} for good to {where}, which is not asked unseen.",
-        recovery_hint="A newer version of entrez-kit may know the new address; see whether it is the service's own.",
+        f"{call.title} has moved {call.endpoint} permanently to {where}. The new address was not verified, so no "
+        "request was sent.",
+        recovery_hint="Check whether the new address belongs to the service; a newer version of entrez-kit may use it.",
         details=call.about("redirected", status=status, moved_to=where),
     )
 
 
-def _redirect_refused(call: Call, why: str) -> UpstreamError:
+def _redirect_error(call: Call, why: str) -> UpstreamError:
     return UpstreamError(
-        f"{call.title} does not answer {call.endpoint} where it is asked: {why}.",
-        recovery_hint=FrontendText(BASE_ADDRESS, " See whether a login page intervenes."),
+        f"{call.title} redirected the {call.endpoint} request, and the redirect was not followed: {why}.",
+        recovery_hint=FrontendText(BASE_ADDRESS, " Check whether the network shows a login page."),
         details=call.about("redirected"),
     )

@@ -255,7 +255,7 @@ def test_an_endpoint_that_moved_on_the_same_host_is_read_and_named(sandbox: Sand
     one = ran(sandbox.settings(), ["ESpell"])["ESpell"]
 
     assert kinds(one) == {"moved espell"}
-    assert f"has moved for good to {sandbox.url}/entrez/eutils/espell.fcgi" in str(one.comparison.differences[0])
+    assert f"has moved permanently to {sandbox.url}/entrez/eutils/espell.fcgi" in str(one.comparison.differences[0])
 
 
 def test_a_refusal_in_other_words_differs_and_in_the_known_ones_agrees(sandbox: Sandbox) -> None:

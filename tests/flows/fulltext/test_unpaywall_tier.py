@@ -218,7 +218,7 @@ def test_an_abstract_is_not_passed_off_as_the_article(sandbox: Sandbox, kit_for:
 
     assert found.outcome == "parse-failed"
     assert "is a page about the article (151 words), not the article" in str(found.detail)
-    assert "named.pdf gave no page: status 404" in str(found.detail)
+    assert "named.pdf could not be downloaded: status 404" in str(found.detail)
 
 
 def test_pmcs_own_pages_are_asked_last(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -293,7 +293,7 @@ def test_copies_inside_are_not_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
     found = missed(kit_for(sandbox))
 
     assert found.outcome == "fetch-failed"
-    assert str(found.detail).count("is not asked") == 3
+    assert str(found.detail).count("cannot be downloaded") == 3
 
 
 def test_all_copies_together_have_one_time_limit(

@@ -1,1 +1,1 @@
-"""The guarded fetch of pages from anywhere."""
+"""Guarded downloads of pages from the public network."""

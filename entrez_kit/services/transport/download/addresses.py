@@ -1,7 +1,7 @@
-"""Which addresses a page named by somebody else may be fetched from: public ones, and nothing that leads back inside.
+"""The addresses from which pages may be downloaded: public addresses only, none of the local network.
 
-An address is judged after it is resolved, and the connection goes to exactly what was judged: a name that answers
-differently the second time gains nothing. One forbidden address among several spoils the name.
+A host name is resolved, its addresses are checked, and the connection goes to a checked address. So a name that
+resolves differently the second time (DNS rebinding) has no effect. A name with any forbidden address is refused.
 """
 
 import ipaddress
@@ -25,18 +25,18 @@ DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 MAX_URL: Final = 8192
 MAX_HOST: Final = 253
 
-# What the standard library does not count as private or reserved, or not in every version of Python.
+# Networks that the standard library does not treat as private or reserved in every version of Python.
 _FORBIDDEN: Final = tuple(
     ipaddress.ip_network(network)
     for network in (
         "0.0.0.0/8",
-        "100.64.0.0/10",  # carriers' own networks; some clouds keep their metadata there
-        "168.63.129.16/32",  # Azure's host, under a public address
+        "100.64.0.0/10",  # carrier-grade NAT; some clouds have their metadata service there
+        "168.63.129.16/32",  # the Azure host, which has a public address
         "192.0.0.0/24",
-        "192.88.99.0/24",  # relays of 6to4
+        "192.88.99.0/24",  # 6to4 relays
         "198.18.0.0/15",
         "240.0.0.0/4",
-        "::/96",  # IPv4 in IPv6, the oldest form
+        "::/96",  # IPv4 in IPv6, oldest form
         "64:ff9b:1::/48",  # local translation
         "100::/64",
         "2001::/23",  # Teredo and other special uses
@@ -44,19 +44,19 @@ _FORBIDDEN: Final = tuple(
         "2002::/16",  # 6to4
         "3fff::/20",
         "5f00::/16",
-        "fc00::/7",  # local networks, metadata of clouds among them
+        "fc00::/7",  # local networks, which include metadata services of clouds
         "fe80::/10",
         "fec0::/10",
         "ff00::/8",
     )
 )
-_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # how a network without IPv4 reaches the rest
+_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # NAT64: how a network without IPv4 reaches IPv4 hosts
 _ISATAP: Final = re.compile(r"(0000|0200):5efe", re.IGNORECASE)
 
 _INSIDE: Final = frozenset(
     {"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp", "onion", "test", "invalid"}
 )
-"""Last parts of names that lead nowhere in public."""
+"""Top-level names that do not exist in public DNS."""
 
 _LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 _NUMERIC: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
@@ -68,7 +68,7 @@ _SECRET_PARAMETER: Final = re.compile(
 
 
 class Refused(Exception):
-    """An address that is not asked; ``reason`` is the word for ``details.reason``."""
+    """The address is not allowed; ``reason`` is the value of ``details.reason``."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RequestTarget:
-    """Where one request goes: the parts of an address, the host in ASCII and lower case."""
+    """The target of one request: the parts of its URL, with the host in ASCII and lower case."""
 
     scheme: str
     host: str
@@ -93,57 +93,57 @@ class RequestTarget:
 
     @property
     def authority(self) -> str:
-        """Host and, where it is not the usual one, port: as the Host header has it."""
+        """The value of the Host header: the host, and the port if it is not the default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
-    def target(self) -> str:
-        """Path and query, as the request line has them."""
+    def request_path(self) -> str:
+        """Path and query for the request line."""
         return f"{self.path}?{self.query}" if self.query else self.path
 
     @property
     def url(self) -> str:
-        """The whole address."""
-        return f"{self.scheme}://{self.authority}{self.target}"
+        """The complete URL."""
+        return f"{self.scheme}://{self.authority}{self.request_path}"
 
     @property
     def shown(self) -> str:
-        """The address as messages have it: without the query, which may hold a key."""
+        """The URL for messages: without the query, which may contain a key."""
         path = self.path if len(self.path) <= 200 else f"{self.path[:199]}…"
         return f"{self.scheme}://{self.authority}{path}"
 
     @property
     def public_url(self) -> str:
-        """The address as it may be handed on: without parameters that look like keys or signatures."""
+        """The URL for results: without parameters that look like keys or signatures."""
         kept = [part for part in self.query.split("&") if not _SECRET_PARAMETER.fullmatch(part.partition("=")[0])]
         query = "&".join(kept)
         return f"{self.scheme}://{self.authority}{self.path}" + (f"?{query}" if query else "")
 
 
-def read_place(url: str, base: RequestTarget | None = None) -> RequestTarget:
-    """Take an address apart.
+def parse_target(url: str, base: RequestTarget | None = None) -> RequestTarget:
+    """Parse a URL.
 
     Args:
-        url: the address; relative to ``base`` where there is one.
-        base: where it was found.
+        url: the URL; may be relative if ``base`` is given.
+        base: the page that contains the URL.
 
     Raises:
-        Refused: it is none, names a user, or is neither http nor https.
+        Refused: the URL is invalid, contains a user name, or is neither http nor https.
     """
     text = url.strip(" \t\r\n\f\x00")
     if not text or len(text) > MAX_URL or _FORBIDDEN_LETTERS.search(text.replace(" ", "")):
-        raise Refused("bad_address", "the address is not well formed")
+        raise Refused("bad_address", "the URL is not well-formed")
     try:
         parts = urlsplit(urljoin(base.url, text) if base is not None else text)
         port = parts.port
     except ValueError:
-        raise Refused("bad_address", "the address is not well formed") from None
+        raise Refused("bad_address", "the URL is not well-formed") from None
     scheme = parts.scheme.lower()
     if scheme not in DEFAULT_PORTS:
         raise Refused("bad_scheme", f"{scheme[:20] or 'no scheme'!r} is neither http nor https")
     if "@" in parts.netloc:
-        raise Refused("bad_address", "the address names a user or a password")
+        raise Refused("bad_address", "the URL contains a user name or a password")
     host = _host_of(parts)
     return RequestTarget(
         scheme=scheme,
@@ -158,30 +158,30 @@ def _host_of(parts: SplitResult) -> str:
     host = (parts.hostname or "").removesuffix(".")
     if ":" in host:
         try:
-            return str(ipaddress.IPv6Address(host)) if "%" not in host else _no_host()
+            return str(ipaddress.IPv6Address(host)) if "%" not in host else _refuse_host()
         except ValueError:
-            return _no_host()
+            return _refuse_host()
     try:
         host = host.encode("idna").decode("ascii").lower().removesuffix(".")
     except UnicodeError:
-        return _no_host()
+        return _refuse_host()
     labels = host.split(".")
-    if _NUMERIC.fullmatch(labels[-1]):  # an address in some spelling: only the plain one is understood everywhere
+    if _NUMERIC.fullmatch(labels[-1]):  # a numeric address: programs agree only about the standard notation
         try:
             return str(ipaddress.IPv4Address(host))
         except ValueError:
-            raise Refused("forbidden_address", "the host is an address in an unusual spelling") from None
+            raise Refused("forbidden_address", "the host is an IP address in a non-standard notation") from None
     if len(host) > MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
-        return _no_host()
+        return _refuse_host()
     return host
 
 
-def _no_host() -> str:
-    raise Refused("bad_address", "the address names no usable host")
+def _refuse_host() -> str:
+    raise Refused("bad_address", "the URL has no valid host")
 
 
 def is_public(address: Address) -> bool:
-    """Tell whether an address is one of the public network's."""
+    """Return whether an address is on the public network."""
     if any(address.version == network.version and address in network for network in _FORBIDDEN):
         return False
     if isinstance(address, ipaddress.IPv6Address):
@@ -195,10 +195,10 @@ def is_public(address: Address) -> bool:
 
 
 def system_resolver(host: str, port: int) -> Sequence[str]:
-    """Return the addresses this machine finds for a name.
+    """Return the addresses to which this machine resolves a name.
 
     Raises:
-        OSError: it finds none.
+        OSError: the name has no address.
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(item[4][0]) for item in found))
@@ -206,10 +206,10 @@ def system_resolver(host: str, port: int) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class AddressGuard:
-    """Say which addresses may be asked.
+    """Decide which addresses may be requested.
 
-    ``home`` is the one place allowed although it is on this machine: the sandbox, or whatever on loopback plays the
-    part of Unpaywall. No setting can name any other.
+    ``home`` is the one allowed origin on this machine: the sandbox, or a loopback server configured as Unpaywall. No
+    setting can allow another one.
     """
 
     home: Origin | None = None
@@ -218,77 +218,77 @@ class AddressGuard:
 
     @classmethod
     def of(cls, settings: Settings) -> "AddressGuard":
-        """Return the guard for these settings: strict, but for a service that runs on this machine."""
+        """Return the guard for these settings. It allows loopback only if Unpaywall is configured there."""
         parts = urlsplit(settings.unpaywall_url)
         host = (parts.hostname or "").lower()
         if not is_loopback(host):
             return cls()
         return cls(home=(parts.scheme, host, parts.port or DEFAULT_PORTS[parts.scheme]))
 
-    def seen_from(self, url: str) -> "AddressGuard":
-        """Return the guard for what a page names: this one from home, from anywhere else one that knows no home."""
+    def restrict_for(self, url: str) -> "AddressGuard":
+        """Return the guard for URLs in a page: only a page at ``home`` may refer to ``home``."""
         try:
-            return self if self.is_home(read_place(url)) else replace(self, home=None)
+            return self if self.is_home(parse_target(url)) else replace(self, home=None)
         except Refused:
             return replace(self, home=None)
 
-    def is_home(self, place: RequestTarget) -> bool:
-        """Tell whether a place is the one that is allowed on this machine."""
-        return self.home is not None and place.origin == self.home
+    def is_home(self, target: RequestTarget) -> bool:
+        """Return whether a target is the allowed origin on this machine."""
+        return self.home is not None and target.origin == self.home
 
-    def check_place(self, place: RequestTarget) -> None:
-        """Refuse what can be refused without resolving.
+    def check_target(self, target: RequestTarget) -> None:
+        """Check everything that needs no name resolution.
 
         Raises:
-            Refused: a port nobody serves pages on, a name or address that leads inside.
+            Refused: the port is not a web port, or the host is not public.
         """
-        if self.is_home(place):
+        if self.is_home(target):
             return
-        if place.port not in self.ports:
-            raise Refused("forbidden_address", f"port {place.port} is none of the web's")
-        address = _as_address(place.host)
+        if target.port not in self.ports:
+            raise Refused("forbidden_address", f"port {target.port} is not allowed; only 80 and 443 are")
+        address = _to_address(target.host)
         if address is not None:
             _check_public(address)
-        elif "." not in place.host or place.host.rsplit(".", 1)[-1] in _INSIDE or place.host.endswith(".home.arpa"):
+        elif "." not in target.host or target.host.rsplit(".", 1)[-1] in _INSIDE or target.host.endswith(".home.arpa"):
             raise Refused("forbidden_address", "the host is not a public name")
 
-    def addresses(self, place: RequestTarget, seconds: float) -> list[str]:
-        """Resolve a place and return what may be connected to.
+    def addresses(self, target: RequestTarget, seconds: float) -> list[str]:
+        """Resolve the host of a target and return its allowed addresses.
 
         Args:
-            place: where a request is to go.
-            seconds: how long resolving may take.
+            target: the target of a request.
+            seconds: timeout of the resolution.
 
         Raises:
-            Refused: any of its addresses is not public.
-            OSError: it has none.
-            TimeoutError: resolving took too long.
+            Refused: one of its addresses is not public.
+            OSError: it has no address.
+            TimeoutError: the resolution took too long.
         """
-        self.check_place(place)
-        literal = _as_address(place.host)
+        self.check_target(target)
+        literal = _to_address(target.host)
         if literal is not None:
             return [str(literal)]
         try:
-            texts = in_background(lambda: self.resolver(place.host, place.port))(max(0.0, seconds))
+            texts = in_background(lambda: self.resolver(target.host, target.port))(max(0.0, seconds))
         except TimeoutError:
             raise
-        except Exception:  # what a resolver raises may quote the name
+        except Exception:  # the exception may quote the name
             raise OSError("the name cannot be resolved") from None
         if not texts:
             raise OSError("the name has no address")
-        found = [address for text in texts if (address := _as_address(text)) is not None]
+        found = [address for text in texts if (address := _to_address(text)) is not None]
         if len(found) < len(texts):
-            raise Refused("forbidden_address", "the host resolves to something that is no address")
-        if self.is_home(place):
+            raise Refused("forbidden_address", "the host resolves to an invalid address")
+        if self.is_home(target):
             if not all(address.is_loopback for address in found):
-                raise Refused("forbidden_address", "the host does not lie on this machine")
+                raise Refused("forbidden_address", "the host is not on this machine")
         else:
             for address in found:
                 _check_public(address)
         return [str(address) for address in found]
 
 
-def _as_address(host: str) -> Address | None:
+def _to_address(host: str) -> Address | None:
     try:
         return ipaddress.ip_address(host)
     except ValueError:

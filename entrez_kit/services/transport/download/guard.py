@@ -1,12 +1,12 @@
-"""The guarded fetch of a page that somebody else named: a publisher's article, a repository's PDF.
+"""Guarded download of a page whose URL comes from outside: a publisher's article, a repository's PDF.
 
-Nothing of ours goes along: no cookies, no credentials, no referrer. Every hop is resolved, judged (`addresses`) and
-then asked at exactly the address that was judged, with the certificate checked against the name. What comes is counted
-after decompression, and the whole of it has one time limit, however slowly the bytes drip.
+A request has no cookies, no credentials and no referrer. The host of every hop is resolved and checked (`addresses`),
+and the request goes to exactly the checked address, with the certificate verified against the name. The size limit
+applies after decompression, and one time limit covers the whole download.
 
-Where the environment names a proxy, the proxy resolves names and nothing can be pinned. Then an address inside, or a
-name that resolves to one here, is refused all the same; a name this machine cannot resolve is left to the proxy.
-A redirect may lead from https to http, as those of many DOIs do: there is nothing to lose on the way.
+With a proxy, the proxy resolves names and the address cannot be pinned. A private address, or a name that resolves to
+one on this machine, is still refused; a name that this machine cannot resolve is left to the proxy.
+A redirect from https to http is allowed, because many DOIs need it and the request contains no secrets.
 """
 
 import http.client
@@ -29,10 +29,10 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import faults
-from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, read_place
+from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, parse_target
 from entrez_kit.services.transport.redirects import STATUSES
 from entrez_kit.services.transport.replies import root_name
-from entrez_kit.services.transport.wire import SocketDeadline, WatchedAdapter, surroundings
+from entrez_kit.services.transport.wire import SocketDeadline, WatchedAdapter, read_connection_options
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -40,7 +40,7 @@ Kind = Literal["pdf", "html", "xml", "other"]
 
 HEAD_BYTES: Final = 4096
 PDF_WITHIN: Final = 1024
-"""Readers accept a PDF whose first line stands within the first 1024 bytes."""
+"""PDF readers accept a file whose header is within the first 1024 bytes."""
 
 MAX_BYTES: Final = 50_000_000
 MAX_HOPS: Final = 5
@@ -48,13 +48,13 @@ CHUNK_BYTES: Final = 65_536
 LOOKUP_SECONDS: Final = 10.0
 
 _CODINGS: Final = frozenset(("", "gzip", "x-gzip", "deflate", "identity", "none", "binary", "utf-8", "utf8"))
-"""What is asked for, and words that some servers put there though they compress nothing."""
+"""The requested encodings, and values that some servers send for an uncompressed body."""
 
 _REACH: Final = {
     "dns": "its name cannot be resolved",
     "connection": "the connection failed",
-    "proxy": "the proxy does not let the request through",
-    "tls": "its TLS certificate or connection was refused",
+    "proxy": "the proxy rejected the request",
+    "tls": "its TLS certificate or connection was rejected",
     "timeout": "it did not answer in time",
 }
 _STATUS: Final = dict.fromkeys((401, 402, 403, 407, 451), "refused") | dict.fromkeys((404, 410), "no_such_address")
@@ -62,7 +62,7 @@ _STATUS: Final = dict.fromkeys((401, 402, 403, 407, 451), "refused") | dict.from
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """A page: where it was found in the end, its decompressed bytes, what the server says it is and what it is.
+    """A downloaded page: its final URL, its decompressed bytes, the server's content type and the detected kind.
 
     ``url`` has no parameters that look like keys or signatures.
     """
@@ -75,7 +75,7 @@ class Downloaded:
 
     @property
     def charset(self) -> str | None:
-        """The encoding the server names, if any."""
+        """The character encoding that the server names, if any."""
         found = re.search(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", self.content_type, re.IGNORECASE)
         return found[1] if found else None
 
@@ -90,36 +90,38 @@ def download(
     max_hops: int = MAX_HOPS,
     guard: AddressGuard | None = None,
 ) -> Downloaded:
-    """Fetch a page from the public network.
+    """Download a page from the public network.
 
     Args:
-        url: its address.
-        settings: the name of the tool, and whether anything may be asked at all.
-        deadline_s: seconds for everything: lookups, redirects and the body.
-        silence_s: seconds without a single byte after which to give up.
-        max_bytes: size the decompressed body may have.
-        max_hops: redirects to follow.
-        guard: which addresses may be asked; by default what the settings allow.
+        url: its URL.
+        settings: give the user agent and the offline mode.
+        deadline_s: seconds for the whole download: name lookups, redirects and the body.
+        silence_s: timeout in seconds while no byte arrives.
+        max_bytes: maximum size of the decompressed body.
+        max_hops: maximum number of redirects.
+        guard: the allowed addresses; by default those that the settings allow.
 
     Raises:
-        InvalidInput: the address itself is not well formed or not allowed.
-        UpstreamError: there is no page to be had; ``details.reason`` says why.
+        InvalidInput: the URL is invalid or not allowed.
+        UpstreamError: the page could not be downloaded; ``details.reason`` gives the reason.
     """
     started = time.monotonic()
-    errand = _GuardedDownload(settings, guard or AddressGuard.of(settings), started + deadline_s, silence_s, max_bytes)
+    page_download = _GuardedDownload(
+        settings, guard or AddressGuard.of(settings), started + deadline_s, silence_s, max_bytes
+    )
     result: Downloaded | None = None
     try:
-        result = errand.run(url, max_hops)
+        result = page_download.run(url, max_hops)
         return result
     except EntrezKitError as exc:
-        exc.__context__ = None  # what requests and urllib3 raise knows the address, which may hold a key
+        exc.__context__ = None  # errors of requests and urllib3 contain the URL, which may have a key
         raise
     finally:
-        _note(errand, result, time.monotonic() - started)
+        _log_download(page_download, result, time.monotonic() - started)
 
 
 class _GuardedDownload:
-    """One download, from the first address to the last byte."""
+    """One download, from the first request to the last byte."""
 
     def __init__(
         self, settings: Settings, guard: AddressGuard, deadline: float, silence_s: float, max_bytes: int
@@ -133,184 +135,186 @@ class _GuardedDownload:
 
     def run(self, url: str, max_hops: int) -> Downloaded:
         """Follow redirects to the page and read it."""
-        place = self._first(url)
+        target = self._check_first(url)
         if self._settings.offline:
-            raise _failed("offline", place, "offline mode forbids to ask for it")
+            raise _download_error("offline", target, "offline mode allows no requests")
         been_out = False
         for hop in range(max_hops + 1):
             tracing.checkpoint()
-            been_out = been_out or not self._guard.is_home(place)
-            with self._ask(place, hop) as response:
+            been_out = been_out or not self._guard.is_home(target)
+            with self._request(target, hop) as response:
                 location = response.headers.get("Location") if response.status in STATUSES else None
                 if location is None:
-                    return self._read(place, response, hop)
-            place = self._next(place, location, been_out=been_out)
-        raise _failed("too_many_redirects", place, f"it was redirected more than {max_hops} times")
+                    return self._read(target, response, hop)
+            target = self._follow_redirect(target, location, been_out=been_out)
+        raise _download_error("too_many_redirects", target, f"it was redirected more than {max_hops} times")
 
-    def _first(self, url: str) -> RequestTarget:
+    def _check_first(self, url: str) -> RequestTarget:
         try:
-            place = read_place(url)
-            self._guard.check_place(place)
-            return place
+            target = parse_target(url)
+            self._guard.check_target(target)
+            return target
         except Refused as exc:
             raise InvalidInput(
-                f"{_shortened(url)} is not asked: {exc.message}.",
-                invalid_input=_shortened(url),
-                recovery_hint="Only http and https addresses of the public network are asked.",
+                f"{_truncate_url(url)} cannot be downloaded: {exc.message}.",
+                invalid_input=_truncate_url(url),
+                recovery_hint="Use an http or https URL on the public network.",
                 details={"reason": exc.reason},
             ) from None
 
-    def _next(self, place: RequestTarget, location: str, *, been_out: bool) -> RequestTarget:
+    def _follow_redirect(self, target: RequestTarget, location: str, *, been_out: bool) -> RequestTarget:
         with suppress(UnicodeError):  # headers are read as Latin-1, and written in UTF-8
             location = location.encode("latin-1").decode("utf-8")
         try:
-            following = read_place(location, base=place)
+            following = parse_target(location, base=target)
             if been_out and self._guard.is_home(following):
-                raise Refused("forbidden_address", "a public page leads to this machine")
-            self._guard.check_place(following)
+                raise Refused("forbidden_address", "a public page redirects to this machine")
+            self._guard.check_target(following)
             logger.debug("a page is redirected")
             return following
         except Refused as exc:
-            raise _failed(exc.reason, place, f"it redirects where nothing is asked: {exc.message}") from None
+            raise _download_error(
+                exc.reason, target, f"it redirects to an address that is not allowed: {exc.message}"
+            ) from None
 
     # one hop
 
     @contextmanager
-    def _ask(self, place: RequestTarget, hop: int) -> Iterator[HTTPResponse]:
-        """Send one request; the body is still to be read."""
-        around = surroundings(place.url, is_here=self._guard.is_home(place))
-        proxied = select_proxy(place.url, around["proxies"]) is not None
-        addresses = self._addresses(place, hop, proxied=proxied)
+    def _request(self, target: RequestTarget, hop: int) -> Iterator[HTTPResponse]:
+        """Send one request and yield the response with its body unread."""
+        options = read_connection_options(target.url, is_here=self._guard.is_home(target))
+        proxied = select_proxy(target.url, options["proxies"]) is not None
+        addresses = self._resolve(target, hop, proxied=proxied)
         name = self._settings.ncbi_tool_identifier
         headers = {
-            "Host": place.authority,
+            "Host": target.authority,
             "User-Agent": name if name.isascii() and name.isprintable() else f"entrez-kit/{__version__}",
             "Accept": "application/pdf, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
-            "Accept-Encoding": "gzip, deflate",  # and no other: see _CODINGS
+            "Accept-Encoding": "gzip, deflate",  # the encodings in _CODINGS
             "Connection": "close",
         }
         self.sent += 1
         with ExitStack() as opened:
             try:
-                with SocketDeadline(self._deadline) as alarm:
+                with SocketDeadline(self._deadline) as deadline:
                     if proxied:
                         adapter = WatchedAdapter()
                         opened.callback(adapter.close)
-                        request = requests.Request("GET", place.url, headers=headers).prepare()
-                        seconds = self._seconds(place)
-                        response = adapter.send(request, stream=True, timeout=(seconds, seconds), **around).raw
+                        request = requests.Request("GET", target.url, headers=headers).prepare()
+                        seconds = self._get_timeout(target)
+                        response = adapter.send(request, stream=True, timeout=(seconds, seconds), **options).raw
                     else:
-                        connection = self._connected(place, addresses, around, alarm)
+                        connection = self._connect(target, addresses, options, deadline)
                         opened.callback(connection.close)
-                        connection.request("GET", place.target, headers=headers, preload_content=False)
+                        connection.request("GET", target.request_path, headers=headers, preload_content=False)
                         response = connection.getresponse()
             except (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError) as exc:
-                raise self._unreached(place, exc, alarm) from None
+                raise self._connection_error(target, exc, deadline) from None
             try:
                 yield response
             finally:
                 with suppress(HTTPError, OSError):
                     response.close()
 
-    def _addresses(self, place: RequestTarget, hop: int, *, proxied: bool) -> list[str]:
+    def _resolve(self, target: RequestTarget, hop: int, *, proxied: bool) -> list[str]:
         try:
-            return self._guard.addresses(place, min(LOOKUP_SECONDS, self._left(place)))
+            return self._guard.addresses(target, min(LOOKUP_SECONDS, self._get_seconds_left(target)))
         except Refused as exc:
             if hop:
-                raise _failed(exc.reason, place, exc.message) from None
+                raise _download_error(exc.reason, target, exc.message) from None
             raise InvalidInput(
-                f"{place.shown} is not asked: {exc.message}.",
-                invalid_input=place.shown,
-                recovery_hint="Only addresses of the public network are asked.",
-                details={"reason": exc.reason, "host": place.host},
+                f"{target.shown} cannot be downloaded: {exc.message}.",
+                invalid_input=target.shown,
+                recovery_hint="Use a URL on the public network.",
+                details={"reason": exc.reason, "host": target.host},
             ) from None
         except TimeoutError:
-            unknown = _failed("timeout", place, "looking up its name took too long")
+            unknown = _download_error("timeout", target, "the lookup of its name took too long")
         except OSError:
-            unknown = _failed("dns", place, _REACH["dns"])
+            unknown = _download_error("dns", target, _REACH["dns"])
         if proxied:
             return []
         raise unknown
 
-    def _connected(
-        self, place: RequestTarget, addresses: list[str], around: Mapping[str, Any], alarm: SocketDeadline
+    def _connect(
+        self, target: RequestTarget, addresses: list[str], options: Mapping[str, Any], deadline: SocketDeadline
     ) -> HTTPConnection:
-        """Connect to the first of the judged addresses that answers."""
+        """Connect to the first checked address that accepts a connection."""
         last: Exception | None = None
         for address in addresses:
-            connection = _connection(place, address, self._seconds(place), around["verify"])
+            connection = _build_connection(target, address, self._get_timeout(target), options["verify"])
             try:
                 connection.connect()
             except (HTTPError, OSError) as exc:
                 connection.close()
                 last = exc
-                if faults.reason_of(exc) == "tls":
+                if faults.find_reason(exc) == "tls":
                     break
                 continue
-            alarm.watch(connection)
+            deadline.watch(connection)
             return connection
         raise last or OSError("no address")
 
-    def _left(self, place: RequestTarget) -> float:
+    def _get_seconds_left(self, target: RequestTarget) -> float:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise _failed("too_slow", place, "the time for it is up")
+            raise _download_error("too_slow", target, "its time limit has passed")
         return left
 
-    def _seconds(self, place: RequestTarget) -> float:
-        return min(self._silence, self._left(place))
+    def _get_timeout(self, target: RequestTarget) -> float:
+        return min(self._silence, self._get_seconds_left(target))
 
-    def _unreached(self, place: RequestTarget, exc: Exception, alarm: SocketDeadline) -> EntrezKitError:
-        if alarm.rang:
-            return _failed("too_slow", place, "it did not answer before the time was up")
+    def _connection_error(self, target: RequestTarget, exc: Exception, deadline: SocketDeadline) -> EntrezKitError:
+        if deadline.has_passed:
+            return _download_error("too_slow", target, "it did not answer within the time limit")
         if isinstance(exc, http.client.HTTPException) and not isinstance(exc, http.client.RemoteDisconnected):
-            return _failed("invalid_response", place, "it answered something that is no HTTP")
-        reason = faults.reason_of(exc)
-        return _failed(reason, place, _REACH[reason])
+            return _download_error("invalid_response", target, "its reply is not HTTP")
+        reason = faults.find_reason(exc)
+        return _download_error(reason, target, _REACH[reason])
 
     # the body
 
-    def _read(self, place: RequestTarget, response: HTTPResponse, hop: int) -> Downloaded:
+    def _read(self, target: RequestTarget, response: HTTPResponse, hop: int) -> Downloaded:
         status = response.status
         if status != 200:
             reason = _STATUS.get(status, "busy" if status == 429 or status >= 500 else "unexpected_status")
-            raise _failed(reason, place, f"status {status}", status=status)
+            raise _download_error(reason, target, f"status {status}", status=status)
         declared = response.headers.get("Content-Length", "")
         if declared.isascii() and declared.isdigit() and int(declared) > self._max_bytes:
-            raise self._too_large(place)
+            raise self._too_large(target)
         codings = {coding.strip().lower() for coding in response.headers.get("Content-Encoding", "").split(",")}
         if not codings <= _CODINGS:
-            raise _failed("invalid_response", place, "its body is compressed in a way that was not asked for")
+            raise _download_error("invalid_response", target, "its body has an encoding that was not requested")
         content_type = " ".join(response.headers.get("Content-Type", "").split())[:200]
         body = bytearray()
-        with SocketDeadline(self._deadline, response) as alarm:
-            for chunk in self._chunks(place, response, alarm):
+        with SocketDeadline(self._deadline, response) as deadline:
+            for chunk in self._chunks(target, response, deadline):
                 body += chunk
                 if len(body) > self._max_bytes:
-                    raise self._too_large(place)
+                    raise self._too_large(target)
                 if len(body) >= HEAD_BYTES > len(body) - len(chunk):
-                    _refuse_binaries(place, bytes(body), content_type)
+                    _refuse_binaries(target, bytes(body), content_type)
         content = bytes(body)
         if not content.strip():
-            raise _failed("not_a_page", place, "it is empty")
-        _refuse_binaries(place, content, content_type)
-        return Downloaded(place.public_url, content, content_type, kind_of(content, content_type), hop)
+            raise _download_error("not_a_page", target, "it is empty")
+        _refuse_binaries(target, content, content_type)
+        return Downloaded(target.public_url, content, content_type, detect_kind(content, content_type), hop)
 
-    def _chunks(self, place: RequestTarget, response: HTTPResponse, alarm: SocketDeadline) -> Iterator[bytes]:
+    def _chunks(self, target: RequestTarget, response: HTTPResponse, deadline: SocketDeadline) -> Iterator[bytes]:
         while True:
             error: EntrezKitError | None = None
             chunk = b""
             try:
                 chunk = response.read1(CHUNK_BYTES, decode_content=True)
             except DecodeError:
-                error = _failed("invalid_response", place, "its body cannot be decompressed")
+                error = _download_error("invalid_response", target, "its body cannot be decompressed")
             except IncompleteRead:
-                error = _failed("broke_off", place, "it breaks off")
+                error = _download_error("broke_off", target, "its body is truncated")
             except (HTTPError, http.client.HTTPException, OSError, ValueError) as exc:
-                timed_out = faults.reason_of(exc) == "timeout"
-                error = _failed("timeout" if timed_out else "broke_off", place, "it breaks off")
-            if alarm.rang:
-                raise _failed("too_slow", place, "it came too slowly, the time for it is up")
+                timed_out = faults.find_reason(exc) == "timeout"
+                error = _download_error("timeout" if timed_out else "broke_off", target, "its body is truncated")
+            if deadline.has_passed:
+                raise _download_error("too_slow", target, "it was not complete within the time limit")
             if error is not None:
                 raise error
             if not chunk:
@@ -318,59 +322,63 @@ class _GuardedDownload:
             tracing.checkpoint()
             yield chunk
 
-    def _too_large(self, place: RequestTarget) -> UpstreamError:
-        return _failed("too_large", place, f"it has more than {self._max_bytes:,} bytes")
+    def _too_large(self, target: RequestTarget) -> UpstreamError:
+        return _download_error("too_large", target, f"it has more than {self._max_bytes:,} bytes")
 
 
-def _connection(place: RequestTarget, address: str, seconds: float, verify: bool | str) -> HTTPConnection:
-    """Return a connection to one address that takes the other end for what the name says."""
-    if place.scheme == "http":
-        return HTTPConnection(address, place.port, timeout=seconds)
+def _build_connection(target: RequestTarget, address: str, seconds: float, verify: bool | str) -> HTTPConnection:
+    """Return a connection to one address that verifies the certificate against the host name."""
+    if target.scheme == "http":
+        return HTTPConnection(address, target.port, timeout=seconds)
     bundle = verify if isinstance(verify, str) else DEFAULT_CA_BUNDLE_PATH
     is_folder = Path(bundle).is_dir()
     return HTTPSConnection(
         address,
-        place.port,
+        target.port,
         timeout=seconds,
         cert_reqs="CERT_REQUIRED",
         ca_certs=None if is_folder else bundle,
         ca_cert_dir=bundle if is_folder else None,
-        server_hostname=place.host,
+        server_hostname=target.host,
     )
 
 
-def _refuse_binaries(place: RequestTarget, content: bytes, content_type: str) -> None:
-    if kind_of(content, content_type) == "other" and is_binary(content):
-        raise _failed("not_a_page", place, "it is neither a page nor a PDF, but something binary")
+def _refuse_binaries(target: RequestTarget, content: bytes, content_type: str) -> None:
+    if detect_kind(content, content_type) == "other" and is_binary(content):
+        raise _download_error("not_a_page", target, "it is binary data, neither a page nor a PDF")
 
 
-def _shortened(url: str) -> str:
-    """Return as much of an address that cannot be read as may be shown: no user, no parameters."""
+def _truncate_url(url: str) -> str:
+    """Return an invalid URL for messages, without user name and parameters, in at most 200 characters."""
     text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", url, flags=re.DOTALL), flags=re.DOTALL)
     text = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text).split())
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 
-def _failed(reason: str, place: RequestTarget, what: str, **details: object) -> UpstreamError:
+def _download_error(reason: str, target: RequestTarget, what: str, **details: object) -> UpstreamError:
     return UpstreamError(
-        f"{place.shown} gave no page: {what}.",
-        recovery_hint="Open the address in a browser; many publishers turn programs away.",
-        details={"reason": reason, "host": place.host, **details},
+        f"{target.shown} could not be downloaded: {what}.",
+        recovery_hint="Open the URL in a browser; many publishers reject programs.",
+        details={"reason": reason, "host": target.host, **details},
     )
 
 
-def _note(errand: _GuardedDownload, result: Downloaded | None, seconds: float) -> None:
+def _log_download(page_download: _GuardedDownload, result: Downloaded | None, seconds: float) -> None:
     trace = tracing.current_trace()
     size = len(result.content) if result is not None else 0
-    if trace is not None and errand.sent:
-        trace.exchanges.append(tracing.TracedRequest("download", False, errand.sent, seconds, size))
+    if trace is not None and page_download.sent:
+        trace.exchanges.append(tracing.TracedRequest("download", False, page_download.sent, seconds, size))
     if result is not None:
         logger.debug(
-            "download answered with %d bytes (%s) after %d requests and %.3f s", size, result.kind, errand.sent, seconds
+            "download answered with %d bytes (%s) after %d requests and %.3f s",
+            size,
+            result.kind,
+            page_download.sent,
+            seconds,
         )
 
 
-# What a body is, judged by its first bytes: what a server says about it is often wrong
+# The kind of a body is detected from its first bytes, because the server's content type is often wrong
 
 
 _BLANK: Final = b" \t\r\n\f\x00"
@@ -384,12 +392,12 @@ _COMMENTS: Final = re.compile(rb"\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)+)", re.
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-def kind_of(head: bytes, content_type: str = "") -> Kind:
-    """Tell what a body is.
+def detect_kind(head: bytes, content_type: str = "") -> Kind:
+    """Return the kind of a body.
 
     Args:
-        head: its first bytes, some thousand of them.
-        content_type: what the server says, which counts only where the bytes leave it open.
+        head: its first bytes, a few thousand.
+        content_type: the server's content type, used only if the bytes do not decide.
     """
     text = head[:HEAD_BYTES]
     for bom, encoding in _BOMS:
@@ -410,5 +418,5 @@ def kind_of(head: bytes, content_type: str = "") -> Kind:
 
 
 def is_binary(head: bytes) -> bool:
-    """Tell whether a body is no text: a picture, an archive."""
+    """Return whether a body is binary, such as an image or an archive."""
     return not head.startswith((b"\xff\xfe", b"\xfe\xff")) and bool(_BINARY.search(head[:HEAD_BYTES]))

@@ -122,7 +122,7 @@ def test_a_process_stopped_while_it_holds_the_lock_stalls_nobody(
     limiter = RateLimiter(state_file, per_second=10)
     limiter.acquire()
     monkeypatch.setattr(module, "LOCK_PATIENCE_SECONDS", 0.2)
-    with module._locked(state_file):
+    with module._lock_file(state_file):
         times = []
         for _ in range(3):
             limiter.acquire()
@@ -135,7 +135,7 @@ def test_a_process_stopped_while_it_holds_the_lock_stalls_nobody(
 
 def test_a_file_removed_while_others_wait_for_it_is_given_up(state_file: Path) -> None:
     waiting = threading.Thread(target=RateLimiter(state_file, per_second=10).problem)
-    with module._locked(state_file):
+    with module._lock_file(state_file):
         waiting.start()
         time.sleep(0.1)
         state_file.unlink()
@@ -350,7 +350,7 @@ def test_callers_that_wake_late_never_break_the_window(state_file: Path, latest_
         if not has_slot:
             state, due_ms = limiter._reserve(state, now_ms, deadline=None)
         else:
-            state, due_ms = limiter._leave(state, now_ms, deadline=None)
+            state, due_ms = limiter._try_departure(state, now_ms, deadline=None)
             if not due_ms:
                 leaving.append(now_ms)
                 waits.append(now_ms - begun)

@@ -245,7 +245,7 @@ def test_a_state_that_is_in_use_is_never_removed(tmp_path: Path, monkeypatch: py
     used.write_text("{}", encoding="utf-8")
     os.utime(used, (time.time() - 8 * 86_400,) * 2)
     monkeypatch.setattr(module, "LOCK_PATIENCE_SECONDS", 0.05)
-    with module._locked(used):
+    with module._lock_file(used):
         RateLimiter(tmp_path / "limit-eutils-machine.json", per_second=50).acquire()
 
     assert used.exists()
@@ -295,11 +295,11 @@ def test_a_full_disk_limits_the_process_and_is_tried_again(state_file: Path, mon
         patch.setattr(os, "write", full)
         limiter.acquire()
         limiter.acquire()
-        known = limiter._book.seen.sent_ms
+        known = limiter._shared.seen.sent_ms
         assert len(known) == 3
     assert limiter.problem() is None
 
     limiter.acquire()
 
-    assert saved_state(state_file)["sent_ms"] == list(limiter._book.seen.sent_ms)
-    assert set(known) <= set(limiter._book.seen.sent_ms), "what was sent meanwhile counts"
+    assert saved_state(state_file)["sent_ms"] == list(limiter._shared.seen.sent_ms)
+    assert set(known) <= set(limiter._shared.seen.sent_ms), "what was sent meanwhile counts"

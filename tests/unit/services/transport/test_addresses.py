@@ -7,7 +7,13 @@ import time
 import pytest
 
 from entrez_kit.base.settings import Settings
-from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, is_public, read_place
+from entrez_kit.services.transport.download.addresses import (
+    AddressGuard,
+    Refused,
+    RequestTarget,
+    is_public,
+    parse_target,
+)
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808", "1.1.1.1"]
 INSIDE = [
@@ -76,7 +82,7 @@ def test_neither_the_address_itself_nor_a_name_that_resolves_to_it_passes(addres
 
     for url in (f"http://{host}/", "http://publisher.example/"):
         with pytest.raises(Refused) as caught:
-            guard.addresses(read_place(url), 5)
+            guard.addresses(parse_target(url), 5)
         assert caught.value.reason == "forbidden_address"
 
 
@@ -110,7 +116,7 @@ def test_an_address_in_another_spelling_is_no_host(host: str) -> None:
         return ["93.184.216.34"]
 
     with pytest.raises(Refused):
-        AddressGuard(resolver=resolver).addresses(read_place(f"http://{host}/"), 5)
+        AddressGuard(resolver=resolver).addresses(parse_target(f"http://{host}/"), 5)
 
     assert not asked
 
@@ -123,7 +129,7 @@ def test_names_of_the_inside_are_refused_before_they_are_resolved(host: str) -> 
     guard = AddressGuard(resolver=lambda name, port: pytest.fail("it was resolved"))
 
     with pytest.raises(Refused, match="not a public name"):
-        guard.addresses(read_place(f"https://{host}/"), 5)
+        guard.addresses(parse_target(f"https://{host}/"), 5)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +162,7 @@ def test_names_of_the_inside_are_refused_before_they_are_resolved(host: str) -> 
 )
 def test_what_is_no_address_of_a_page_is_refused(url: str, reason: str) -> None:
     with pytest.raises(Refused) as caught:
-        read_place(url)
+        parse_target(url)
 
     assert caught.value.reason == reason
     assert "secret" not in caught.value.message
@@ -165,20 +171,20 @@ def test_what_is_no_address_of_a_page_is_refused(url: str, reason: str) -> None:
 @pytest.mark.parametrize("port", [22, 25, 8080, 6379, 65535, 0])
 def test_only_the_ports_of_the_web_are_asked(port: int) -> None:
     with pytest.raises(Refused, match="port"):
-        AddressGuard().check_place(read_place(f"http://publisher.example:{port}/"))
+        AddressGuard().check_target(parse_target(f"http://publisher.example:{port}/"))
 
 
 def test_one_address_inside_spoils_a_name() -> None:
     guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "10.0.0.7"])
 
     with pytest.raises(Refused, match="not public"):
-        guard.addresses(read_place("https://publisher.example/"), 5)
+        guard.addresses(parse_target("https://publisher.example/"), 5)
 
 
 def test_every_address_of_a_public_name_may_be_connected_to() -> None:
     guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
 
-    found = guard.addresses(read_place("https://publisher.example/"), 5)
+    found = guard.addresses(parse_target("https://publisher.example/"), 5)
 
     assert found == ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"]
 
@@ -194,14 +200,14 @@ def test_a_lookup_that_never_ends_is_given_up() -> None:
     started = time.monotonic()
 
     with pytest.raises(TimeoutError):
-        guard.addresses(read_place("https://publisher.example/"), 0.2)
+        guard.addresses(parse_target("https://publisher.example/"), 0.2)
 
     assert time.monotonic() - started < 10
     release.set()
 
 
 def test_an_address_keeps_its_meaning_and_is_written_for_the_wire() -> None:
-    place = read_place(" HTTPS://Bücher.Example.:443/a b/ü?q=1&x=a b#part ")
+    place = parse_target(" HTTPS://Bücher.Example.:443/a b/ü?q=1&x=a b#part ")
 
     assert place == RequestTarget("https", "xn--bcher-kva.example", 443, "/a%20b/%C3%BC", "q=1&x=a%20b")
     assert place.authority == "xn--bcher-kva.example"
@@ -209,16 +215,16 @@ def test_an_address_keeps_its_meaning_and_is_written_for_the_wire() -> None:
 
 
 def test_a_relative_address_is_read_against_where_it_stood() -> None:
-    base = read_place("https://publisher.example/a/b?x=1")
+    base = parse_target("https://publisher.example/a/b?x=1")
 
-    assert read_place("../c", base).url == "https://publisher.example/c"
-    assert read_place("?y=2", base).url == "https://publisher.example/a/b?y=2"
-    assert read_place("//other.example/d", base).url == "https://other.example/d"
-    assert read_place("http://127.0.0.1/", base).host == "127.0.0.1"
+    assert parse_target("../c", base).url == "https://publisher.example/c"
+    assert parse_target("?y=2", base).url == "https://publisher.example/a/b?y=2"
+    assert parse_target("//other.example/d", base).url == "https://other.example/d"
+    assert parse_target("http://127.0.0.1/", base).host == "127.0.0.1"
 
 
 def test_what_looks_like_a_key_is_not_handed_on() -> None:
-    place = read_place(
+    place = parse_target(
         "https://bucket.example/a.pdf?id=7&X-Amz-Signature=abc&Expires=1&token=t&access_token=u&email=me%40x.org&page=2"
     )
 
@@ -227,19 +233,19 @@ def test_what_looks_like_a_key_is_not_handed_on() -> None:
 
 
 def test_only_a_service_on_this_machine_makes_a_place_on_it_allowed() -> None:
-    asked = read_place("http://127.0.0.1:4321/publisher/1.pdf")
+    asked = parse_target("http://127.0.0.1:4321/publisher/1.pdf")
 
     with pytest.raises(Refused):
-        AddressGuard.of(Settings()).check_place(asked)
+        AddressGuard.of(Settings()).check_target(asked)
     home = AddressGuard.of(Settings().with_sandbox("http://127.0.0.1:4321"))
     assert home.addresses(asked, 5) == ["127.0.0.1"]
     for other in ("http://127.0.0.1:4322/", "http://127.0.0.2:4321/", "https://127.0.0.1:4321/", "http://[::1]:4321/"):
         with pytest.raises(Refused):
-            home.check_place(read_place(other))
+            home.check_target(parse_target(other))
     with pytest.raises(Refused):
-        AddressGuard.of(Settings(demo=True)).check_place(asked)
+        AddressGuard.of(Settings(demo=True)).check_target(asked)
     with pytest.raises(Refused):
-        AddressGuard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_place(asked)
+        AddressGuard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_target(asked)
 
 
 def test_home_must_lie_on_this_machine_whatever_its_name_resolves_to() -> None:
@@ -247,6 +253,6 @@ def test_home_must_lie_on_this_machine_whatever_its_name_resolves_to() -> None:
     guard = AddressGuard.of(settings)
     strange = AddressGuard(home=guard.home, resolver=lambda name, port: ["10.0.0.1"])
 
-    assert guard.is_home(read_place("http://localhost:4321/a"))
+    assert guard.is_home(parse_target("http://localhost:4321/a"))
     with pytest.raises(Refused):
-        strange.addresses(read_place("http://localhost:4321/a"), 5)
+        strange.addresses(parse_target("http://localhost:4321/a"), 5)

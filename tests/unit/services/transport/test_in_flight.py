@@ -10,7 +10,7 @@ import pytest
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.transport import in_flight
-from entrez_kit.services.transport.in_flight import all_at_once, begun, in_background, in_order
+from entrez_kit.services.transport.in_flight import all_at_once, in_background, in_order, start_all
 
 
 def test_calls_run_at_the_same_time_and_their_results_come_in_order() -> None:
@@ -43,14 +43,14 @@ def test_what_was_begun_is_waited_for_in_any_order_by_anybody_and_as_often_as_wa
             raise UpstreamError("no answer")
         return number
 
-    first, second, third = begun([partial(call, number) for number in range(3)])
+    first, second, third = start_all([partial(call, number) for number in range(3)])
 
     assert (third(), first(), third()) == (2, 0, 2)
     assert all_at_once([third, third]) == [2, 2]
     for _ in range(2):
         with pytest.raises(UpstreamError, match="no answer"):
             second()
-    assert begun([]) == []
+    assert start_all([]) == []
 
 
 def test_calls_belong_to_the_trace_they_were_started_in() -> None:
@@ -80,9 +80,9 @@ class Service:
         time.sleep(0.001)
         with self.lock:
             self.standing -= 1
-        in_flight.departed()
+        in_flight.mark_sent()
         self.answers.wait(20)
-        in_flight.received(self.size)
+        in_flight.add_received(self.size)
         with self.lock:
             self.under_way -= 1
         return number
@@ -158,7 +158,7 @@ def test_after_an_error_nothing_more_is_begun_and_what_stands_does_not_leave() -
         return 1
 
     def fail() -> int:
-        in_flight.departed()
+        in_flight.mark_sent()
         raise UpstreamError("no answer")
 
     calls: list[Callable[[], int]] = [fail, standing, partial(service.ask, 2)]
@@ -174,7 +174,7 @@ def test_a_request_of_a_call_within_a_call_clears_the_way_for_both() -> None:
     gate = threading.Barrier(2, timeout=10)
 
     def inner() -> int:
-        in_flight.departed()
+        in_flight.mark_sent()
         gate.wait()
         return 1
 
