@@ -137,7 +137,7 @@ def test_whoever_watches_is_told_after_each_batch() -> None:
 
 def test_batches_in_flight_together_keep_their_order_and_one_bad_id_sinks_no_other() -> None:
     def ask(batch: list[str]) -> list[str]:
-        in_flight.departed()
+        in_flight.mark_sent()
         if "27" in batch:
             raise UpstreamError("the backend broke", details={"reason": "ncbi_unreachable"})
         if "63" in batch:
@@ -154,7 +154,7 @@ def test_an_outage_that_meets_batches_in_flight_is_waited_for_once(waited: list[
     failures = iter([True] * 8)
 
     def ask(batch: list[str]) -> int:
-        in_flight.departed()
+        in_flight.mark_sent()
         if len(batch) < 10:
             return len(batch)
         if next(failures, False):
@@ -173,7 +173,7 @@ def test_while_a_failure_is_looked_into_no_further_batch_is_begun(monkeypatch: p
 
     def ask(batch: list[str]) -> None:
         sent.append(len(batch))
-        in_flight.departed()
+        in_flight.mark_sent()
         raise UpstreamError("no connection", details={"reason": "connection"})
 
     asked = in_batches(IDS * 10, 10, ask, at_once=4)
@@ -186,7 +186,7 @@ def test_while_a_failure_is_looked_into_no_further_batch_is_begun(monkeypatch: p
 
 def test_what_is_no_refusal_ends_batches_in_flight(waited: list[float]) -> None:
     def ask(batch: list[str]) -> None:
-        in_flight.departed()
+        in_flight.mark_sent()
         raise InvalidInput("there is no such database")
 
     with pytest.raises(InvalidInput):

@@ -8,7 +8,7 @@ from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.core.per_input import PerInputRequest, per_input
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import departed
+from entrez_kit.services.transport.in_flight import mark_sent
 
 
 class Asked(Request):
@@ -27,7 +27,7 @@ def test_several_inputs_are_asked_for_at_a_time_and_answered_in_order() -> None:
     together = threading.Barrier(3, timeout=20)
 
     def answer(_: Services, request: Asked) -> Told:
-        departed()
+        mark_sent()
         together.wait()  # none of three is answered before all are asked for
         if request.name == "b":
             raise EntityNotFound("There is no b.")

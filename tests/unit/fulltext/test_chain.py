@@ -25,7 +25,7 @@ from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, Up
 from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT
 from entrez_kit.fulltext.models import PmcArticle
 from entrez_kit.services.transport import Call
-from entrez_kit.services.transport.in_flight import departed
+from entrez_kit.services.transport.in_flight import mark_sent
 
 
 def pmc(*bad: str, body: bool = True) -> Any:
@@ -212,7 +212,7 @@ def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
 
     def beside(answer: Any) -> Any:
         def wait(call: Call) -> bytes:
-            departed()
+            mark_sent()
             together.wait()
             content: bytes = answer(call)
             return content
@@ -238,7 +238,7 @@ def test_europe_pmc_is_not_asked_for_an_article_that_pmc_returns() -> None:
     searched = threading.Event()
 
     def late(call: Call) -> bytes:
-        departed()
+        mark_sent()
         assert searched.wait(20)
         content: bytes = pmc()(call)
         return content

@@ -155,7 +155,7 @@ def _write_state(state_file: Path, *, saved_in_ms: int, free_in_ms: int) -> None
     state_file.parent.mkdir(mode=0o700)
     now_ms = time.monotonic_ns() // 1_000_000
     state = module._State((now_ms + free_in_ms) * 1000)
-    state_file.write_bytes(state.as_line(now_ms + saved_in_ms))
+    state_file.write_bytes(state.to_line(now_ms + saved_in_ms))
 
 
 def test_setting_the_clock_back_changes_nothing(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
