@@ -1,5 +1,5 @@
-"""A stand-in for NCBI on loopback: the APIs this kit talks to, with NCBI's limits, errors and oddities.
+"""A local server that imitates NCBI and the other services of this kit, with their limits, errors and quirks.
 
-``server.Sandbox`` runs it. Its answers come from ``Database`` objects (``database.py``); ``server.py`` lists them.
-Nothing here shares code with the parsers of this library, so that a mistake in one shows against the other.
+``server.Sandbox`` runs it. ``Database`` objects (``database.py``) give the answers; ``server.py`` lists them.
+The sandbox does not use the library's parsers, so that tests can detect a mistake in either of them.
 """

@@ -1,4 +1,4 @@
-"""Sets of records as integers: bit *i* stands for record *i*, so AND, OR and NOT are one operation each."""
+"""Sets of records as integers: bit *i* is set if record *i* is a member. AND, OR and NOT are one operation each."""
 
 from collections.abc import Iterable
 from itertools import compress
@@ -6,11 +6,11 @@ from typing import Final
 
 _ONES: Final = bytes.maketrans(b"01", b"\x00\x01")
 _FEW: Final = 64
-"""Up to so many members are set one by one; more go through a text of zeros and ones, which is linear."""
+"""Largest set that is built bit by bit. Larger sets are parsed from a string of zeros and ones in linear time."""
 
 
 def of_flags(flags: bytes) -> int:
-    """Return the set whose members are the places of ``b"1"`` in a text of zeros and ones."""
+    """Return the set whose members are the positions of ``b"1"`` in a string of zeros and ones."""
     return int(flags[::-1], 2) if flags else 0
 
 

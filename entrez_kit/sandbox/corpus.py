@@ -1,4 +1,4 @@
-"""The records the sandbox serves: where they come from, and how to get at one."""
+"""The records that the sandbox serves: reading them from files and getting one by its number."""
 
 import gzip
 import re
@@ -31,23 +31,23 @@ _RECORD: Final = re.compile(
 _PMID: Final = re.compile(rb"<PMID[^<>]*+>\s*+([0-9]++)\s*+</PMID>")
 _CHUNK: Final = 1 << 22
 MAX_CORPUS_BYTES: Final = 4 << 30
-"""Of one file, unpacked; the largest file of PubMed's baseline has less than a tenth of it."""
+"""Maximum size of one decompressed file. The largest file of the PubMed baseline has less than a tenth of it."""
 MAX_RECORD_BYTES: Final = 64 << 20
 _COMPRESS_ABOVE: Final = 64 << 20
-"""Above so many bytes of records, each record is kept compressed."""
+"""Total size of records in bytes above which each further record is stored compressed."""
 _NEIGHBOURS: Final = 100
 _CANDIDATES: Final = 20_000
 
 
 class Corpus(ABC):
-    """Numbered PubMed records; ``index`` finds them, ``raw`` is a record's own XML."""
+    """Numbered PubMed records. ``index`` finds records, ``raw`` returns the XML of one."""
 
     size: int
 
     @property
     @abstractmethod
     def index(self) -> SearchIndex:
-        """The index over all records, built when first used."""
+        """The index of all records, built on first use."""
 
     @abstractmethod
     def pmid(self, number: int) -> str:
@@ -55,30 +55,30 @@ class Corpus(ABC):
 
     @abstractmethod
     def number(self, pmid: str) -> int | None:
-        """Return the number of the record with this PMID, or None."""
+        """Return the number of the record with this PMID; None if the PMID is unknown."""
 
     @abstractmethod
     def raw(self, number: int) -> bytes:
-        """Return a record's own XML."""
+        """Return the XML of a record."""
 
     @abstractmethod
     def cited_by(self, pmid: str) -> Sequence[str]:
-        """Return the PMIDs of the records here that cite this one, newest first."""
+        """Return the PMIDs of the records of this corpus that cite this one, newest first."""
 
     @abstractmethod
     def spelling(self) -> Mapping[str, int]:
-        """Return the words of titles, abstracts and headings and how many records have them."""
+        """Count the records that contain each word, for the words in titles, abstracts and headings."""
 
     def document(self, number: int) -> Document:
-        """Return a record to read from."""
+        """Return a parsed record."""
         return Document(self.raw(number))
 
     def find(self, source: str, value: str) -> list[str]:
         """Return the PMIDs of the records with this value, newest first."""
         return [self.pmid(number) for number in reversed(bits.numbers(self.index.value(source, value)))]
 
-    def related(self, number: int) -> list[tuple[str, int]]:
-        """Return the records that share MeSH headings (or title words) with this one, nearest first, with scores.
+    def find_related(self, number: int) -> list[tuple[str, int]]:
+        """Return the records that share MeSH headings or title words with this one, with scores, most similar first.
 
         The record itself comes first, as in NCBI's answer.
         """
@@ -106,7 +106,7 @@ class Corpus(ABC):
 
 
 class ParsedCorpus(Corpus):
-    """Records read from PubMed XML; a later record replaces an earlier one with the same PMID."""
+    """Records parsed from PubMed XML. A later record replaces an earlier one with the same PMID."""
 
     def __init__(self, records: Iterable[tuple[str, bytes]]) -> None:
         kept: dict[str, bytes] = {}
@@ -129,17 +129,17 @@ class ParsedCorpus(Corpus):
         """Read files and folders of PubMed XML (``.xml``, ``.xml.gz``).
 
         Raises:
-            InvalidInput: a path does not exist, cannot be read or holds no PubMed records.
+            InvalidInput: a path does not exist, cannot be read or contains no PubMed records.
         """
         corpus = cls(record for path in paths for record in _read_path(path))
         if not corpus.size:
-            raise _unusable(paths[0] if paths else Path(), "there is no PubMed record in it")
+            raise _unusable_error(paths[0] if paths else Path(), "it contains no PubMed records")
         return corpus
 
     @classmethod
     @cache
     def demo(cls) -> "ParsedCorpus":
-        """Return the demo corpus that is part of this package, indexed once a process; empty where not installed."""
+        """Return the demo corpus of this package, indexed once per process; empty if it is not installed."""
         folder = resources.files("entrez_kit.fixtures").joinpath("pubmed")
         if not folder.is_dir():
             return cls(())
@@ -148,7 +148,7 @@ class ParsedCorpus(Corpus):
 
     @property
     def index(self) -> ParsedIndex:
-        """The index over all records, built when first used."""
+        """The index of all records, built on first use."""
         with self._lock:
             return self._index
 
@@ -168,16 +168,16 @@ class ParsedCorpus(Corpus):
         return self._pmids[number]
 
     def number(self, pmid: str) -> int | None:
-        """Return the number of the record with this PMID, or None."""
+        """Return the number of the record with this PMID; None if the PMID is unknown."""
         return self._numbers.get(pmid)
 
     def raw(self, number: int) -> bytes:
-        """Return a record's own XML, byte for byte."""
+        """Return the XML of a record, byte for byte."""
         raw = self._raws[number]
         return raw if raw[:1] == b"<" else zlib.decompress(raw)
 
     def cited_by(self, pmid: str) -> Sequence[str]:
-        """Return the PMIDs of the records here that cite this one, newest first."""
+        """Return the PMIDs of the records of this corpus that cite this one, newest first."""
         with self._lock:
             return self._citing.get(pmid, [])
 
@@ -190,7 +190,7 @@ class ParsedCorpus(Corpus):
         return citing
 
     def spelling(self) -> Mapping[str, int]:
-        """Return the words of titles, abstracts and headings and how many records have them."""
+        """Count the records that contain each word, for the words in titles, abstracts and headings."""
         index = self.index
         return {
             word: sum(index.frequency(source, word) for source in ("title", "abstract", "mesh"))
@@ -204,31 +204,31 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
         files = sorted(item for item in path.rglob("*") if item.name.endswith((".xml", ".xml.gz")) and item.is_file())
         if not files:
-            raise _unusable(path, "there is no .xml or .xml.gz file in it")
+            raise _unusable_error(path, "it contains no .xml or .xml.gz file")
     else:
         files = [path]
     for file in files:
         try:
             with open_input(file) as packed, _unpack(packed, file) as stream:
-                for pmid, raw in split_records(_bounded(stream, file)):
+                for pmid, raw in split_records(_read_chunks(stream, file)):
                     if raw:
                         check_record(pmid, raw, file)
                     yield pmid, raw
         except FileNotFoundError:
-            raise _unusable(file, "it does not exist") from None
+            raise _unusable_error(file, "it does not exist") from None
         except (OSError, EOFError, zlib.error) as exc:
-            raise _unusable(file, f"it cannot be read ({type(exc).__name__})") from None
+            raise _unusable_error(file, f"it cannot be read ({type(exc).__name__})") from None
 
 
 def _unpack(packed: IO[bytes], file: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.GzipFile(fileobj=packed, mode="rb")) if file.name.endswith(".gz") else packed
 
 
-def _bounded(stream: IO[bytes], file: Path) -> Iterator[bytes]:
+def _read_chunks(stream: IO[bytes], file: Path) -> Iterator[bytes]:
     """Yield a stream in chunks.
 
     Raises:
-        InvalidInput: it is longer than the sandbox can hold.
+        InvalidInput: the stream exceeds MAX_CORPUS_BYTES.
     """
     size = 0
     while chunk := stream.read(_CHUNK):
@@ -239,7 +239,7 @@ def _bounded(stream: IO[bytes], file: Path) -> Iterator[bytes]:
 
 
 def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Cut a stream of PubMed XML into records: PMID and the record's own bytes, or no bytes for a deleted one."""
+    """Split a stream of PubMed XML into pairs of PMID and XML. The XML of a deleted record is empty."""
     pending = b""
     for chunk in chunks:
         pending += chunk
@@ -258,22 +258,22 @@ def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
             raise too_large("A record of the corpus", MAX_RECORD_BYTES)
 
 
-def _unusable(path: Path, problem: str) -> InvalidInput:
+def _unusable_error(path: Path, problem: str) -> InvalidInput:
     return InvalidInput(
         f"corpus: {path} cannot be served: {problem}.",
         invalid_input=f"corpus={path}",
-        recovery_hint="Name files or folders of PubMed XML (.xml, .xml.gz), as EFetch or the PubMed baseline have it.",
+        recovery_hint="Give files or folders of PubMed XML (.xml, .xml.gz) from EFetch or the PubMed baseline.",
         details={"reason": "bad_corpus"},
     )
 
 
 def check_record(pmid: str, raw: bytes, source: Path) -> None:
-    """Refuse a record that is not well-formed XML; undeclared namespace prefixes are let pass.
+    """Check that a record is well-formed XML. Undeclared namespace prefixes are accepted.
 
     Raises:
-        InvalidInput: the message names the file and the record.
+        InvalidInput: the record is not well-formed; the message names the file and the record.
     """
     parser = record_parser()
     root = etree.fromstring(raw, parser)
     if root is None or any(error.domain_name != "NAMESPACE" for error in parser.error_log):
-        raise _unusable(source, f"record {pmid} is not well-formed XML")
+        raise _unusable_error(source, f"record {pmid} is not well-formed XML")

@@ -1,7 +1,7 @@
-"""Crossref and OpenAlex over the corpus of the sandbox.
+"""Crossref and OpenAlex for the corpus of the sandbox.
 
-As outside, they do not agree: OpenAlex knows no retraction of a work whose PMID is odd. A notice of the corpus says
-``update-to``; only works whose PMID is even have ``updated-by`` in their own record.
+As the real services do, they disagree: OpenAlex reports retractions only for works with an even PMID. The record of a
+notice has ``update-to``; the record of a corrected work has ``updated-by`` only if its PMID is even.
 """
 
 import re
@@ -31,10 +31,10 @@ _RETRACTED: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn", "Par
 
 
 def crossref(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer ``/works/{doi}`` and ``/works?filter=`` with updates: or doi:; one with a stray comma is refused."""
+    """Answer ``/works/{doi}`` and ``/works?filter=`` with updates: or doi:; an unknown filter gets an error."""
     path = request.rest
     if path == "works":
-        return _filtered(request, state)
+        return _answer_filter(request, state)
     article = _article(path.removeprefix("works/"), state)
     if article is None:
         return plain("Resource not found.", 404)
@@ -65,7 +65,7 @@ def _article(doi: str, state: SandboxState) -> Document | None:
     return database.corpus.document(number) if number is not None else None
 
 
-def _filtered(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def _answer_filter(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     items = []
     for clause in request.get("filter").split(","):
         name, _, doi = clause.partition(":")

@@ -1,6 +1,6 @@
-"""What a database has to answer so that every E-utility can serve it.
+"""The interface of a database that the E-utilities of the sandbox serve.
 
-A new database is one subclass of ``Database`` and one line in ``server.py``; the endpoints know no names.
+A new database needs one subclass of ``Database`` and one line in ``server.py``; no endpoint changes.
 """
 
 from abc import ABC, abstractmethod
@@ -12,12 +12,12 @@ from entrez_kit.sandbox.replies import SandboxReply
 
 
 class BadRequest(Exception):
-    """The request cannot be answered; the endpoint turns the text into its ``<ERROR>``."""
+    """The request is invalid; the endpoint returns the message as its ``<ERROR>``."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchCall:
-    """An ESearch request without its paging. ``history`` returns the ids of ``#n``, or None."""
+    """An ESearch request without its paging. ``history`` returns the ids of ``#n``; None if there is no such set."""
 
     term: str
     field: str | None = None
@@ -31,7 +31,7 @@ class SearchCall:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """All hits in order, and what became of the query on the way."""
+    """The ids of all records found, in order, with the translation of the query and its warnings."""
 
     ids: Sequence[str]
     translation: str = ""
@@ -45,9 +45,9 @@ class SearchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list in a summary: XML wraps each entry in ``tag``, JSON has a plain list.
+    """A list in a summary: XML wraps each entry in ``tag``, JSON has an array.
 
-    Entries are texts, or mappings of element names to texts, numbers and further ``Items``.
+    An entry is a string, or a mapping of element names to strings, numbers and further ``Items``.
     """
 
     tag: str
@@ -56,7 +56,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class DocSumItem:
-    """One ``<Item>`` of a version 1 summary; a list holds further items."""
+    """One ``<Item>`` of a version 1 summary. The value of a list is a sequence of items."""
 
     name: str
     kind: str
@@ -80,7 +80,7 @@ class FieldInfo:
 
 @dataclass(frozen=True, slots=True)
 class LinkInfo:
-    """One kind of link that starts in a database."""
+    """One kind of link from the records of a database."""
 
     name: str
     target: str
@@ -91,7 +91,7 @@ class LinkInfo:
 
 @dataclass(frozen=True, slots=True)
 class FetchCall:
-    """What EFetch asks of a database: ids as given, and the form wanted."""
+    """An EFetch request: the ids as the client sent them, and the requested format."""
 
     ids: Sequence[str]
     rettype: str
@@ -101,8 +101,8 @@ class FetchCall:
 class Database(ABC):
     """One Entrez database of the sandbox.
 
-    ``ceiling`` is the number of records a search gives access to (9,999 for PubMed, None elsewhere); ``summary_dtd``
-    the date of its version 2 summary DTD.
+    ``ceiling`` is the maximum number of records that a client can retrieve from one search (9,999 for PubMed, None
+    elsewhere). ``summary_dtd`` is the date of the DTD of version 2 summaries.
     """
 
     name: str
@@ -122,18 +122,18 @@ class Database(ABC):
         """Find records.
 
         Raises:
-            BadRequest: the query cannot be run at all; NCBI answers such with an ``<ERROR>``.
+            BadRequest: the query cannot be run; NCBI answers such a query with an ``<ERROR>``.
         """
 
     @abstractmethod
     def summary(self, uid: str) -> Mapping[str, Any] | None:
-        """Return the version 2 summary (element names in order, without the uid), or None for an unknown id.
+        """Return the version 2 summary (element names in order, without the uid); None if the id is unknown.
 
-        Values are texts, numbers and ``Items``. JSON shows the same under lower-case names.
+        Values are strings, numbers and ``Items``. JSON has the same values under lower-case names.
         """
 
     def docsum(self, uid: str) -> Sequence[DocSumItem] | None:
-        """Return the version 1 summary; by default made from version 2."""
+        """Return the version 1 summary; by default it is derived from version 2."""
         summary = self.summary(uid)
         return None if summary is None else [_as_item(name, value) for name, value in summary.items()]
 
@@ -142,37 +142,37 @@ class Database(ABC):
         """Return the full records.
 
         Raises:
-            BadRequest: none of the ids has the form of an id here, or the form asked for does not exist.
+            BadRequest: none of the ids is valid in this database, or the requested format does not exist.
         """
 
     @abstractmethod
     def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo shows."""
+        """Return the search fields that EInfo lists."""
 
     def canonical(self, uid: str) -> str | None:
-        """Return an id in the form NCBI answers with, or None where it is not an id at all."""
+        """Return an id in the form that NCBI uses in its answers; None if it is not a valid id."""
         text = uid.strip()
         if not (text.isascii() and text.isdigit()) or len(text) > 19 or int(text) == 0:
             return None
         return str(int(text))
 
     def canonical_ids(self, ids: Sequence[str]) -> list[str]:
-        """Return ids in their canonical form, each once.
+        """Return ids in their canonical form without duplicates.
 
         Raises:
-            BadRequest: none has the form of an id.
+            BadRequest: no id is valid.
         """
         found = list(dict.fromkeys(filter(None, map(self.canonical, ids))))
         if not found:
             raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
         return found
 
-    def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
-        """Return the ids that a link leads to, each with its score."""
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the ids of the linked records, each with its score."""
         return ()
 
     def vocabulary(self) -> Mapping[str, int]:
-        """Return the words of this database and how many records have them, for spelling suggestions."""
+        """Return the vocabulary of the database with record counts, for spelling suggestions."""
         return {}
 
 

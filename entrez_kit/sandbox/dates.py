@@ -1,4 +1,4 @@
-"""Dates in a query and in ESearch's date parameters."""
+"""Dates in queries and in the date parameters of ESearch."""
 
 import calendar
 import re
@@ -11,7 +11,7 @@ _DAYS: Final = {"day": 1, "month": 30, "year": 365}
 
 
 def bounds(text: str) -> tuple[int, int] | None:
-    """Return first and last day (yyyymmdd) that a date such as "2024", "2024/3" or "2024/03/15" stands for."""
+    """Return the first and the last day (yyyymmdd) of a date such as "2024", "2024/3" or "2024/03/15"."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         return None
@@ -28,7 +28,7 @@ def bounds(text: str) -> tuple[int, int] | None:
 
 
 def span(low: str, high: str) -> tuple[int, int] | None:
-    """Return the first day of one date and the last day of another; either order is understood."""
+    """Return the first and the last day of the range between two dates, given in either order."""
     first, last = bounds(low), bounds(high)
     if first is None or last is None:
         return None
@@ -36,7 +36,7 @@ def span(low: str, high: str) -> tuple[int, int] | None:
 
 
 def recent(days: int, today: date) -> tuple[int, int]:
-    """Return the span that ends today and began so many days before."""
+    """Return the range that begins this number of days before today and ends today."""
     try:
         start = today - timedelta(days=days)
     except OverflowError:
@@ -45,7 +45,7 @@ def recent(days: int, today: date) -> tuple[int, int]:
 
 
 def relative(text: str, today: date) -> tuple[int, int] | None:
-    """Return the span that "last 5 years" stands for."""
+    """Return the range of a relative date such as "last 5 years"."""
     match = _LAST.fullmatch(" ".join(text.lower().split()))
     return None if match is None else recent(int(match.group(1)) * _DAYS[match.group(2)], today)
 
@@ -55,6 +55,6 @@ def as_number(day: date) -> int:
     return day.year * 10000 + day.month * 100 + day.day
 
 
-def slashed(number: int) -> str:
+def format_day(number: int) -> str:
     """Return yyyymmdd as "yyyy/mm/dd"."""
     return f"{number // 10000:04}/{number // 100 % 100:02}/{number % 100:02}"

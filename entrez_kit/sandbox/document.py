@@ -1,6 +1,6 @@
-"""One PubMed record as the sandbox reads it, for indexes, summaries and MEDLINE text.
+"""The parser of PubMed records for the indexes, summaries and MEDLINE text of the sandbox.
 
-This reader is on its own: the library's parser is checked against the sandbox, so they must not share mistakes.
+It is independent of the library's parser, which is tested against the sandbox: the two must not share mistakes.
 """
 
 import re
@@ -30,7 +30,7 @@ NOTICE_WORDS: Final = {
     "RepublishedIn": "Corrected and republished in",
     "RepublishedFrom": "Corrected and republished from",
 }
-"""How summaries write the kinds of notices."""
+"""The kinds of notices with their names in summaries."""
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
 
 
@@ -58,7 +58,7 @@ class Person(NamedTuple):
 
 
 class IndexTerm(NamedTuple):
-    """A MeSH heading with its qualifiers, each with whether it is a major topic."""
+    """A MeSH heading with its qualifiers, and a major-topic flag of each."""
 
     name: str
     major: bool
@@ -66,7 +66,7 @@ class IndexTerm(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """A link to another publication: erratum, retraction, comment ..."""
+    """A link to another publication, such as an erratum, a retraction or a comment."""
 
     kind: str
     source: str
@@ -76,7 +76,7 @@ class Notice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A date as precise as the record gives it: the text shown, and a number yyyymmdd for comparing."""
+    """A date with the precision of the record: its text, and a number yyyymmdd for comparison."""
 
     text: str
     number: int
@@ -94,34 +94,34 @@ NO_DATE: Final = PartialDate("", 0)
 
 
 def record_parser() -> Any:
-    """Return a parser for single records: no network, no DTD, and no complaint about prefixes declared further out."""
+    """Return a parser for single records: no network, no DTD, undeclared namespace prefixes accepted."""
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)
 
 
 def text_of(element: Any) -> str:
-    """Return all text inside an element without its markup, exponents and indices as the kit writes them."""
+    """Return all text of an element without markup; superscripts and subscripts as the kit writes them."""
     return "" if element is None else squeeze(plain_text_of(element))
 
 
 def marked_text(element: Any) -> str:
-    """Return the text of an element with its inline markup (``<i>``, ``<sub>``) as tags, as summaries show it."""
+    """Return the text of an element with its inline markup (``<i>``, ``<sub>``) as tags, as in summaries."""
     if element is None:
         return ""
-    return squeeze(_marked(element))
+    return squeeze(_render_inline(element))
 
 
-def _marked(element: Any) -> str:
+def _render_inline(element: Any) -> str:
     parts = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str):
-            inner = _marked(child)
+            inner = _render_inline(child)
             parts.append(f"<{child.tag}>{inner}</{child.tag}>" if child.tag in _INLINE else inner)
         parts.append(child.tail or "")
     return "".join(parts)
 
 
 def _text_at(path: str, inside: str = "_citation") -> "cached_property[str]":
-    """Return a property that is the text of an element, "" where there is none."""
+    """Return a property that is the text of an element, "" if the element is missing."""
 
     def text(document: "Document") -> str:
         parent = getattr(document, inside)
@@ -131,12 +131,12 @@ def _text_at(path: str, inside: str = "_citation") -> "cached_property[str]":
 
 
 def _texts_at(path: str, inside: str = "_citation") -> "cached_property[list[str]]":
-    """Return a property that is the texts of all elements at a path."""
+    """Return a property that lists the texts of all elements at a path."""
     return cached_property(lambda document: [text_of(one) for one in getattr(document, inside).iterfind(path)])
 
 
 class Document:
-    """One record, read from its XML when asked."""
+    """One record. Its properties are parsed from the XML on first use."""
 
     def __init__(self, raw: bytes) -> None:
         self.root = etree.fromstring(raw, record_parser())
@@ -151,26 +151,26 @@ class Document:
         return text_of(self._citation.find(path))
 
     pmid = _text_at("PMID")
-    """The record's own PMID."""
+    """The PMID of the record itself."""
 
     @cached_property
     def status(self) -> str:
-        """MEDLINE, PubMed-not-MEDLINE, Publisher, In-Process ..."""
+        """The status of the record, such as MEDLINE, PubMed-not-MEDLINE, Publisher or In-Process."""
         return str(self._citation.get("Status") or "Publisher")
 
     @cached_property
     def owner(self) -> str:
-        """Who made the citation."""
+        """The organization that created the citation."""
         return str(self._citation.get("Owner") or "NLM")
 
     @cached_property
     def publication_model(self) -> str:
-        """Print, Electronic, Print-Electronic ..."""
+        """The publication model, such as Print, Electronic or Print-Electronic."""
         return str(self._article.get("PubModel") or "Print")
 
     @cached_property
     def title_element(self) -> Any:
-        """The element that holds the title: a book without a chapter title is called by its own."""
+        """The element that contains the title; for a whole book, the title of the book."""
         title = self._article.find("ArticleTitle")
         if title is None and self._book is not None:
             title = self._book.find("BookTitle")
@@ -184,11 +184,11 @@ class Document:
     vernacular_title = _text_at("VernacularTitle", "_article")
     """The title in the article's own language."""
     book_title = _text_at("BookTitle", "_book")
-    """The title of the book a chapter is part of."""
+    """The title of the book that contains the chapter."""
 
     @cached_property
     def is_chapter(self) -> bool:
-        """Whether this is part of a book."""
+        """Whether this record is a chapter of a book."""
         return self.is_book and self._article.find("ArticleTitle") is not None
 
     @cached_property
@@ -217,11 +217,11 @@ class Document:
 
     @cached_property
     def abstract_text(self) -> str:
-        """The abstract in one text, with its labels."""
+        """The abstract as one string, with its labels."""
         return " ".join(f"{label}: {text}" if label else text for label, text in self.abstract)
 
     copyright = _text_at("Abstract/CopyrightInformation", "_article")
-    """The copyright line under the abstract."""
+    """The copyright notice of the abstract."""
     journal_title = _text_at("Journal/Title", "_article")
     """The journal's full title."""
     journal_iso = _text_at("Journal/ISOAbbreviation", "_article")
@@ -235,7 +235,7 @@ class Document:
     nlm_id = _text_at("MedlineJournalInfo/NlmUniqueID")
     """The journal's NLM identifier."""
     country = _text_at("MedlineJournalInfo/Country")
-    """Where the journal is published."""
+    """The country where the journal is published."""
 
     @cached_property
     def issns(self) -> list[tuple[str, str]]:
@@ -245,7 +245,7 @@ class Document:
         return [*found, ("Linking", linking)] if linking else found
 
     def issn(self, kind: str) -> str:
-        """Return the ISSN of one kind, or nothing."""
+        """Return the ISSN of one kind, or an empty string."""
         return next((number for name, number in self.issns if name == kind), "")
 
     volume = _text_at("Journal/JournalIssue/Volume", "_article")
@@ -278,17 +278,17 @@ class Document:
 
     @cached_property
     def completed(self) -> PartialDate:
-        """When indexing was completed."""
+        """The date when indexing was completed."""
         return read_date(self._citation.find("DateCompleted"))
 
     @cached_property
     def revised(self) -> PartialDate:
-        """When the record was last changed."""
+        """The date when the record was last revised."""
         return read_date(self._citation.find("DateRevised"))
 
     @cached_property
     def history(self) -> list[tuple[str, PartialDate, str]]:
-        """Kind, date and time of day of each event in the record's life."""
+        """Kind, date and time of day of each event in the history of the record."""
         if self._data is None:
             return []
         events = []
@@ -323,7 +323,7 @@ class Document:
     def _people(self, lists: Any) -> Iterator[Person]:
         for people in lists:
             everybody = people.findall("Author")
-            # NLM leaves out names it has corrected; where it has corrected all of them there is nothing better
+            # NLM displays only the corrected names. If every name is marked invalid, all of them are used.
             valid = [person for person in everybody if person.get("ValidYN") != "N"]
             yield from map(_person, valid or everybody)
 
@@ -362,7 +362,7 @@ class Document:
 
     @cached_property
     def keywords(self) -> list[tuple[str, str, bool]]:
-        """Owner, text and weight of each keyword."""
+        """Owner and text of each keyword, and whether it is a major topic."""
         return [
             (str(group.get("Owner") or ""), text_of(word), word.get("MajorTopicYN") == "Y")
             for group in self._citation.iterfind("KeywordList")
@@ -387,7 +387,7 @@ class Document:
 
     @cached_property
     def ids(self) -> list[tuple[str, str]]:
-        """Kind and value of each identifier of this record, never of a cited one."""
+        """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
         lists = [self._citation.find("ArticleIdList")] if self.is_book else []
         if self._data is not None:
             lists.append(self._data.find("ArticleIdList"))
@@ -405,12 +405,12 @@ class Document:
 
     @cached_property
     def pmcid(self) -> str:
-        """ "PMC123", or nothing."""
+        """The PMCID such as "PMC123", or an empty string."""
         return self.identifier("pmc").upper()
 
     @cached_property
     def doi(self) -> str:
-        """The DOI, or nothing."""
+        """The DOI, or an empty string."""
         return self.identifier("doi")
 
     isbn = _text_at("Isbn", "_book")
@@ -443,7 +443,7 @@ class Document:
     conflict_of_interest = _text_at("CoiStatement")
     """The statement on conflicts of interest."""
     publication_status = _text_at("PublicationStatus", "_data")
-    """The record's state of publication: ppublish, epublish, aheadofprint."""
+    """The publication status: ppublish, epublish or aheadofprint."""
 
     @cached_property
     def cited_pmids(self) -> list[str]:

@@ -20,7 +20,7 @@ def efetch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     if request.ids:
         ids = request.ids[start : start + size]
     elif request.get("WebEnv") or request.get("query_key"):
-        stored = state.stored(request)
+        stored = state.recall_set(request)
         if stored is None or stored.database != name:
             return failure("efetch", f"Unable to obtain query #{request.get('query_key') or '0'}", status=400)
         end = start + size
@@ -28,7 +28,7 @@ def efetch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
             if start >= database.ceiling and len(stored.ids) > database.ceiling:
                 message = f"Search backend cannot retrieve history data. Reason: Exception: {BEYOND_CEILING}"
                 return failure("efetch", message, status=400)
-            end = min(end, database.ceiling)  # NCBI shortens such a page without a word
+            end = min(end, database.ceiling)  # NCBI shortens such a page without a warning
         ids = list(stored.ids[start:end])
     else:
         return failure("efetch", "Supplied id parameter is empty.")

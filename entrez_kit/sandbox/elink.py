@@ -14,7 +14,7 @@ Found = list[tuple[LinkInfo, list[tuple[str, int]]]]
 
 
 def elink(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer an ELink request: one link set for each ``id`` parameter, however many ids it holds."""
+    """Answer an ELink request with one link set for each ``id`` parameter, which may contain several ids."""
     mode = request.retmode
     source = request.get("dbfrom").lower() or "pubmed"
     database = state.databases.get(source)
@@ -26,25 +26,25 @@ def elink(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     groups = [value.replace(",", " ").split() for value in request.every("id")]
     groups = [group for group in groups if group]
     if not groups and request.get("WebEnv"):
-        stored = state.stored(request)
+        stored = state.recall_set(request)
         if stored is None or stored.database != source:
             return failure("elink", f"Unable to obtain query #{request.get('query_key') or '0'}", retmode=mode)
         groups = [list(stored.ids[:1000])]
     if not groups:
         return failure("elink", "Empty id list - nothing todo", retmode=mode)
-    wanted = _wanted(database, request.get("db").lower() or source, request.get("linkname"), command)
+    wanted = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
     canonical = [[uid for one in group if (uid := database.canonical(one)) is not None] for group in groups]
     if command in ("llinks", "prlinks"):
-        return _no_outside_links(source, canonical, mode)
+        return _answer_without_links(source, canonical, mode)
     if command.endswith("check"):
-        return _checked(database, canonical, wanted, command, mode)
+        return _check_links(database, canonical, wanted, command, mode)
     sets = [(group, _links(database, wanted, group, scored=command != "neighbor")) for group in canonical]
     if command == "neighbor_history":
         return _history(state, source, sets, mode)
     return _neighbors(source, sets, mode, scores=command == "neighbor_score")
 
 
-def _wanted(database: Database, target: str, name: str, command: str) -> list[LinkInfo]:
+def _select_links(database: Database, target: str, name: str, command: str) -> list[LinkInfo]:
     if name:
         names = name.split(",")
         return [link for link in database.links if link.name in names]
@@ -58,11 +58,11 @@ def _links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str],
     for link in wanted:
         best: dict[str, int] = {}
         for uid in group:
-            for other, score in database.linked(link.name, uid):
+            for other, score in database.find_links(link.name, uid):
                 best[other] = max(score, best.get(other, 0))
         if best:
             pairs = sorted(best.items(), key=lambda pair: -int(pair[0]) if pair[0].isdigit() else 0)
-            # NCBI lists the nearest first, but from the highest id down where it merges several records.
+            # NCBI sorts the links of one record by score, and the merged links of several records by descending id.
             found.append((link, sorted(pairs, key=lambda pair: -pair[1]) if scored or len(group) == 1 else pairs))
     return found
 
@@ -87,7 +87,7 @@ def _neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, 
         return document({"header": _HEADER, "linksets": linksets})
     parts = []
     for group, found in sets:
-        parts.append(_opened(source, group))
+        parts.append(_open_link_set(source, group))
         for link, pairs in found:
             parts.append(f"\t<LinkSetDb>\n\t\t<DbTo>{link.target}</DbTo>\n\t\t<LinkName>{link.name}</LinkName>\n")
             for uid, score in pairs:
@@ -103,7 +103,7 @@ def _history(state: SandboxState, source: str, sets: Sequence[tuple[list[str], F
     parts = []
     environment: str | None = None
     for group, found in sets:
-        parts.append(_opened(source, group))
+        parts.append(_open_link_set(source, group))
         kept = []
         for link, pairs in found:
             environment, key = state.history.store(link.target, [uid for uid, _ in pairs], environment)
@@ -123,17 +123,20 @@ def _history(state: SandboxState, source: str, sets: Sequence[tuple[list[str], F
     return _result(parts)
 
 
-def _checked(
+def _check_links(
     database: Database, groups: Sequence[Sequence[str]], wanted: Sequence[LinkInfo], command: str, mode: str
 ) -> SandboxReply:
-    """Say which links exist (acheck), or whether any does (ncheck; lcheck, which asks for outside links, never)."""
+    """List the links of each record (acheck), or report whether it has any (ncheck, lcheck).
+
+    The sandbox has no outside links, so lcheck always reports none.
+    """
     linksets: list[dict[str, Any]] = []
     parts = []
     for group in groups:
         parts.append(f"<LinkSet>\n\t<DbFrom>{database.name}</DbFrom>\n\t<IdCheckList>\n")
         entries: list[dict[str, Any]] = []
         for uid in group:
-            present = [] if command == "lcheck" else [link for link in wanted if database.linked(link.name, uid)]
+            present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
             if command == "acheck":
                 parts.append(f"\t\t<IdLinkSet>\n\t\t\t<Id>{uid}</Id>\n{''.join(_info(link) for link in present)}")
                 parts.append("\t\t</IdLinkSet>\n")
@@ -169,8 +172,8 @@ def _info_json(link: LinkInfo) -> dict[str, str]:
     }
 
 
-def _no_outside_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> SandboxReply:
-    """Say that there are no links to publishers: the records here are invented."""
+def _answer_without_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> SandboxReply:
+    """Answer that no record has links to a publisher, because the records are invented."""
     if mode == "json":
         sets = [{"dbfrom": source, "idurllist": [{"id": uid, "info": "No links"} for uid in group]} for group in groups]
         return document({"header": _HEADER, "linksets": sets})
@@ -181,7 +184,7 @@ def _no_outside_links(source: str, groups: Sequence[Sequence[str]], mode: str) -
     return _result(parts)
 
 
-def _opened(source: str, group: Sequence[str]) -> str:
+def _open_link_set(source: str, group: Sequence[str]) -> str:
     ids = "".join(f"\t\t<Id>{uid}</Id>\n" for uid in group)
     return f"<LinkSet>\n\t<DbFrom>{source}</DbFrom>\n\t<IdList>\n{ids}\t</IdList>\n"
 

@@ -1,4 +1,4 @@
-"""ESearch: from a query to ids."""
+"""ESearch: the ids of the records that match a query."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -135,13 +135,13 @@ def _xml(
     )
     parts.append(f"<TranslationSet>{translations}</TranslationSet>" if translations else "<TranslationSet/>")
     parts.append(f"<QueryTranslation>{xml_text(outcome.translation)}</QueryTranslation>")
-    parts.append(_listed("ErrorList", _ERRORS, errors))
-    parts.append(_listed("WarningList", _WARNINGS, warnings))
+    parts.append(_render_list("ErrorList", _ERRORS, errors))
+    parts.append(_render_list("WarningList", _WARNINGS, warnings))
     parts.append("</eSearchResult>\n")
     return xml("".join(parts))
 
 
-def _listed(name: str, kinds: Sequence[tuple[str, str]], lists: Sequence[Sequence[str]]) -> str:
+def _render_list(name: str, kinds: Sequence[tuple[str, str]], lists: Sequence[Sequence[str]]) -> str:
     inner = "".join(
         f"<{tag}>{xml_text(text)}</{tag}>" for (_, tag), texts in zip(kinds, lists, strict=True) for text in texts
     )

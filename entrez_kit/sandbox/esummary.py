@@ -24,7 +24,7 @@ def esummary(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     if request.ids:
         ids = request.ids[start : start + size]
     elif request.get("WebEnv") or request.get("query_key"):
-        stored = state.stored(request)
+        stored = state.recall_set(request)
         if stored is None or stored.database != name:
             return failure("esummary", f"Unable to obtain query #{request.get('query_key') or '0'}", retmode=mode)
         end = start + size if database.ceiling is None else min(start + size, database.ceiling)
@@ -36,7 +36,7 @@ def esummary(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         return failure("esummary", message, retmode=mode)
     if len(ids) > MAX_XML:
         return failure("esummary", f"Too many UIDs in request. Maximum number of UIDs is {MAX_XML}.", retmode=mode)
-    good, errors = _checked(database, ids)
+    good, errors = _check_ids(database, ids)
     if mode == "json":
         return _json(database, good, errors)
     if request.get("version").startswith("2"):
@@ -44,8 +44,8 @@ def esummary(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     return _version_1(database, good, errors)
 
 
-def _checked(database: Database, ids: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the ids in canonical form, each once, and NCBI's complaint about each that is none."""
+def _check_ids(database: Database, ids: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the valid ids in canonical form without duplicates, and NCBI's error message for each invalid id."""
     good: dict[str, None] = {}
     errors = []
     place = 0

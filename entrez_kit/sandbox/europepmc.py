@@ -1,4 +1,4 @@
-"""Europe PMC's web service: search with cursors, full text, citations and references."""
+"""The Europe PMC web service: search with cursors, full text, citations and references."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ SORTS: Final = {
     "AUTH_FIRST": "Author",
     "CITED": "cited",
 }
-"""What can be sorted by; any other field gets the reply that holds nothing but the version."""
+"""The sort fields. For any other field, the reply contains only the version."""
 NOTHING_SAID: Final = document({"version": VERSION})
 _FORMS: Final = ("core", "lite", "idlist")
 _SORT: Final = re.compile(r"([A-Za-z_]+) (asc|desc)", re.IGNORECASE)
@@ -41,11 +41,11 @@ _ARTICLE: Final = re.compile(rb"<article[\s>](?:(?!<article[\s>]).)*?</article\s
 _CURSOR_BYTES: Final = 4
 
 Hit = tuple[bool, int]
-"""Whether a record is of the corpus, and its number on its shelf."""
+"""Whether a record belongs to the corpus, and its number on its shelf."""
 
 
 class EuropePMCService:
-    """The service over the corpus of the sandbox and the records that are part of this package."""
+    """The service for the corpus of the sandbox and the other records of this package."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -53,15 +53,15 @@ class EuropePMCService:
         self._hits: Callable[[str, str], Sequence[Hit]] = lru_cache(maxsize=16)(self._find)
 
     def search(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
-        """Answer a search. What the real service does not understand gets a reply with a version and nothing else."""
+        """Answer a search. As from the real service, the reply to an invalid parameter contains only the version."""
         query = request.get("query")
         if not query:
-            return _refused(400, "Invalid query: the query parameter is empty.")
+            return _error_reply(400, "Invalid query: the query parameter is empty.")
         form = request.get("resultType").lower() or "lite"
         sort = request.get("sort")
         size = request.number("pageSize", DEFAULT_PAGE if not request.get("pageSize") else 0)
         cursor = request.get("cursorMark") or "*"
-        if form not in _FORMS or size < 1 or (sort and not _known(sort)):
+        if form not in _FORMS or size < 1 or (sort and not _is_known_sort(sort)):
             return NOTHING_SAID
         start = _start(cursor, query, sort)
         if start is None:
@@ -71,7 +71,7 @@ class EuropePMCService:
                 self._open(state)
                 hits = self._hits(query, sort)
         except BadQuery as exc:
-            return _refused(400, f"Invalid query syntax: {exc}.")
+            return _error_reply(400, f"Invalid query syntax: {exc}.")
         page = hits[start : start + min(size, MAX_PAGE)]
         reply: Record = {"version": VERSION, "hitCount": len(hits)}
         end = start + len(page)
@@ -83,7 +83,7 @@ class EuropePMCService:
         reply["request"] = {
             "queryString": query,
             "resultType": form,
-            "cursorMark": quote(cursor, safe=""),  # the real one echoes it encoded, and gives the next one plain
+            "cursorMark": quote(cursor, safe=""),  # the service returns this cursor encoded, the next one not
             "pageSize": size,
             "sort": sort,
             "synonym": request.get("synonym").lower() == "true",
@@ -92,18 +92,18 @@ class EuropePMCService:
         return document(reply) if request.get("format").lower() == "json" else xml(_as_xml(reply))
 
     def other(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
-        """Answer for full text, citations and references; 404 for what does not exist."""
+        """Answer a request for full text, citations or references; 404 if the article does not exist."""
         with self._lock:
             self._open(state)
         if match := _FULL_TEXT.fullmatch(request.rest):
             return self._full_text(match[1].upper(), state)
         if match := _LINKED.fullmatch(request.rest):
-            return self._linked(match[1], match[2], match[3], request)
+            return self._answer_links(match[1], match[2], match[3], request)
         return plain("", 404)
 
     @cached_property
     def _others(self) -> OtherShelf:
-        return OtherShelf.bundled()
+        return OtherShelf.load_bundled()
 
     def _open(self, state: SandboxState) -> None:
         pubmed = state.databases.get("pubmed")
@@ -125,26 +125,26 @@ class EuropePMCService:
         numbers = bits.numbers(parsed.run(self._corpus)) if self._corpus is not None else []
         order = SORTS.get(field.upper(), "relevance")
         if order == "Author":
-            merged = self._merged(
-                self._ranked(numbers, "Author"), sorted(others, key=self._first_author), self._author_key
+            merged = self._merge(
+                self._rank(numbers, "Author"), sorted(others, key=self._first_author), self._author_key
             )
             return merged if direction.lower() == "asc" else merged[::-1]
         if order == "pub_date":
-            newest = self._merged(self._ranked(numbers, "pub_date"), others[::-1], self._day_key)
+            newest = self._merge(self._rank(numbers, "pub_date"), others[::-1], self._day_key)
         elif order == "cited":
-            both: list[Hit] = [*self._ranked(numbers, ""), *((False, number) for number in others[::-1])]
-            newest = sorted(both, key=lambda hit: -self._cited(hit))
+            both: list[Hit] = [*self._rank(numbers, ""), *((False, number) for number in others[::-1])]
+            newest = sorted(both, key=lambda hit: -self._count_citations(hit))
         else:
             return self._by_relevance(numbers, others, parsed)
         return newest if direction.lower() == "desc" else newest[::-1]
 
-    def _ranked(self, numbers: Sequence[int], order: str) -> list[Hit]:
+    def _rank(self, numbers: Sequence[int], order: str) -> list[Hit]:
         if self._corpus is None:
             return []
-        return [(True, number) for number in self._corpus.lookup.index.ranked(numbers, order)]
+        return [(True, number) for number in self._corpus.lookup.index.rank(numbers, order)]
 
     def _by_relevance(self, numbers: Sequence[int], others: Sequence[int], parsed: Parsed) -> Sequence[Hit]:
-        hits = [*self._ranked(numbers, ""), *((False, number) for number in reversed(others))]
+        hits = [*self._rank(numbers, ""), *((False, number) for number in reversed(others))]
         scores = dict.fromkeys(hits, 0)
         searched = [(False, self._others.lookup.index, others)] if self._others.size else []
         if self._corpus is not None:
@@ -157,8 +157,8 @@ class EuropePMCService:
                         scores[in_corpus, number] += weight
         return sorted(hits, key=lambda hit: -scores[hit])
 
-    def _merged(self, hits: list[Hit], others: Sequence[int], key: Callable[[Hit], Any]) -> list[Hit]:
-        """Put the few records from elsewhere into the order of the many, whose keys are looked at only where needed."""
+    def _merge(self, hits: list[Hit], others: Sequence[int], key: Callable[[Hit], Any]) -> list[Hit]:
+        """Insert the few other records into the sorted corpus records; compute only the keys that bisection needs."""
         for number in reversed(others):
             hit = (False, number)
             hits.insert(bisect_left(hits, key(hit), key=key), hit)
@@ -183,16 +183,16 @@ class EuropePMCService:
     def _first_author(self, number: int) -> str:
         return fold(str(self._others.core(number).get("authorString") or "\uffff"))
 
-    def _cited(self, hit: Hit) -> int:
+    def _count_citations(self, hit: Hit) -> int:
         in_corpus, number = hit
         if in_corpus and self._corpus is not None:
-            return self._corpus.cited(number)
-        return self._others.cited(number)
+            return self._corpus.count_citations(number)
+        return self._others.count_citations(number)
 
     # full text and links
 
     def _full_text(self, wanted: str, state: SandboxState) -> SandboxReply:
-        """Return the article as PMC has it; what has front matter only has no full text here."""
+        """Return the article as in PMC; 404 if PMC has only its front matter."""
         if wanted.startswith("PPR"):
             text = self._others.full_text(wanted)
             return xml(text) if text else plain("", 404)
@@ -208,7 +208,7 @@ class EuropePMCService:
             return plain("", 404)
         return SandboxReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
 
-    def _linked(self, source: str, ext_id: str, what: str, request: SandboxRequest) -> SandboxReply:
+    def _answer_links(self, source: str, ext_id: str, what: str, request: SandboxRequest) -> SandboxReply:
         size = min(max(request.number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
         page = max(request.number("page", 1), 1)
         corpus = self._corpus.corpus if self._corpus is not None else None
@@ -249,21 +249,21 @@ class EuropePMCService:
             }
             entry |= {key: value for key, value in about.items() if value}
         if what == "citations":
-            cited = 0 if number is None else self._corpus.cited(number)
+            cited = 0 if number is None else self._corpus.count_citations(number)
             return {**entry, "citedByCount": cited}
         return {**entry, "citedOrder": place, "match": "Y" if number is not None else "N"}
 
 
-def _known(sort: str) -> bool:
+def _is_known_sort(sort: str) -> bool:
     match = _SORT.fullmatch(sort)
     return match is not None and match[1].upper() in SORTS
 
 
-def _refused(code: int, words: str) -> SandboxReply:
+def _error_reply(code: int, words: str) -> SandboxReply:
     return document({"version": VERSION, "errCode": code, "errMsg": words})
 
 
-# A cursor says how far the reader is, in which search: one of another search is refused, as a real one is.
+# A cursor contains the position and a hash of the search. As in the real service, a cursor works only for its search.
 
 
 def _stamp(query: str, sort: str) -> bytes:
@@ -275,7 +275,7 @@ def _cursor(end: int, query: str, sort: str) -> str:
 
 
 def _start(cursor: str, query: str, sort: str) -> int | None:
-    """Return how many records a cursor leaves behind; None for one that is not of this search."""
+    """Return the number of records before a cursor; None if the cursor belongs to another search."""
     if cursor == "*":
         return 0
     try:
@@ -288,7 +288,7 @@ def _start(cursor: str, query: str, sort: str) -> int | None:
 
 
 def _as_xml(reply: Record) -> str:
-    """Write a reply in the service's XML form, which is the one it sends unless JSON is asked for."""
+    """Render a reply as XML, the default format of the service."""
     from entrez_kit.sandbox.text import xml_text
 
     spelled = {"isoabbreviation": "ISOAbbreviation", "nlmid": "NLMid", "issn": "ISSN", "essn": "ESSN"}

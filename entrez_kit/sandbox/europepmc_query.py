@@ -1,6 +1,6 @@
-"""Europe PMC's query language, as much of it as people use: words, phrases, fields, AND, OR, NOT, parentheses.
+"""The common part of Europe PMC's query language: words, phrases, fields, AND, OR, NOT, parentheses.
 
-A query becomes a tree once and is then run over each shelf of records.
+A query is parsed once into a tree, which is then run on each shelf of records.
 """
 
 import re
@@ -53,18 +53,18 @@ _MAX_DEPTH: Final = 200
 
 
 class BadQuery(Exception):
-    """The query cannot be read."""
+    """The query cannot be parsed."""
 
 
 class Shelf(Protocol):
-    """Numbered records that a query is run over."""
+    """Numbered records that a query searches."""
 
     @property
     def lookup(self) -> Lookup:
-        """Answers from the index over the records."""
+        """The lookup in the index of the records."""
 
     def of_source(self, source: str) -> int:
-        """Return the records of a source (MED, PPR ...)."""
+        """Return the records of a source such as MED or PPR."""
 
     def with_id(self, ext_id: str) -> int:
         """Return the records with this id within their source."""
@@ -72,7 +72,7 @@ class Shelf(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A word, a phrase, a range, or either in a field."""
+    """A word, phrase or range, with its field if there is one."""
 
     field: str
     text: str
@@ -82,7 +82,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Two parts and what joins them; NOT excludes the right one."""
+    """Two parts and their operator; NOT excludes the right part."""
 
     operator: str
     left: "Tree"
@@ -90,34 +90,34 @@ class Joined:
 
 
 Tree = Leaf | Joined | None
-"""A parsed query; None for a part that says nothing."""
+"""A parsed query; None for an empty part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A query as a tree, the words to rank by, and whether it names sources."""
+    """A query as a tree, the words for the relevance score, and whether the query names sources."""
 
     tree: Tree
     ranking: tuple[str, ...]
     names_sources: bool
 
     def run(self, shelf: Shelf) -> int:
-        """Return the records of a shelf that the query finds."""
+        """Return the records of a shelf that match the query."""
         return _run(self.tree, shelf, self.names_sources)
 
 
 def parse(query: str) -> Parsed:
-    """Read a query.
+    """Parse a query.
 
     Raises:
-        BadQuery: parentheses or quotes do not pair up, or an operator stands alone.
+        BadQuery: parentheses or quotes are unbalanced, or the query ends with an operator.
     """
     if query.replace('\\"', "").count('"') % 2:
         raise BadQuery("a quotation mark is never closed")
     leaves: list[Leaf] = []
     parser = _Parser(query, leaves)
     tree = parser.expression("", 0)
-    if not parser.ended():
+    if not parser.is_at_end():
         raise BadQuery("a closing parenthesis has no opening one")
     ranking = [word for leaf in leaves if leaf.field in ("", "TITLE", "TITLE_ABS") for word in words(leaf.text)]
     return Parsed(tree, tuple(dict.fromkeys(ranking)), any(leaf.field == "SRC" for leaf in leaves))
@@ -129,12 +129,12 @@ class _Parser:
         self._place = 0
         self._leaves = leaves
 
-    def ended(self) -> bool:
-        """Tell whether nothing but white space is left."""
+    def is_at_end(self) -> bool:
+        """Return whether only white space is left."""
         return not self._query[self._place :].strip()
 
     def expression(self, field: str, depth: int) -> Tree:
-        """Read parts up to the end or to a closing parenthesis; AND binds closer than OR."""
+        """Parse up to the end or to a closing parenthesis; AND binds more tightly than OR."""
         if depth > _MAX_DEPTH:
             raise BadQuery("too many parentheses")
         alternatives: list[Tree] = []
@@ -183,7 +183,7 @@ def _run(tree: Tree, shelf: Shelf, names_sources: bool) -> int:
     if tree is None:
         return everything
     if isinstance(tree, Leaf):
-        return _found(tree, shelf, names_sources)
+        return _run_leaf(tree, shelf, names_sources)
     right = _run(tree.right, shelf, names_sources)
     left = _run(tree.left, shelf, names_sources)
     if tree.operator == "OR":
@@ -191,18 +191,18 @@ def _run(tree: Tree, shelf: Shelf, names_sources: bool) -> int:
     return left & (everything & ~right) if tree.operator == "NOT" else left & right
 
 
-def _found(leaf: Leaf, shelf: Shelf, names_sources: bool) -> int:
+def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> int:
     lookup, field, text = shelf.lookup, leaf.field, leaf.text.strip()
     if not text:
         return 0
     if field in _IDS and leaf.quoted and names_sources:
-        return 0  # as the real one: a quoted id finds nothing beside a source
+        return 0  # as in the real service: a quoted id in a query with a source finds nothing
     if field == "SRC":
         return shelf.of_source(text.upper())
     if field == "EXT_ID":
         return shelf.with_id(text)
     if field in ("PUB_YEAR", "FIRST_PDATE", "E_PDATE", "P_PDATE"):
-        return _dated(lookup, text, leaf.ranged)
+        return _find_dates(lookup, text, leaf.ranged)
     if field in _FLAGS:
         found = lookup.filter(_FLAGS[field])
         return found if text.lower() in ("y", "yes", "true") else lookup.index.everything & ~found
@@ -220,7 +220,7 @@ def _matching(lookup: Lookup, field: PubMedField, text: str, quoted: bool) -> in
     return lookup.value(field, text, quoted=quoted)
 
 
-def _dated(lookup: Lookup, text: str, ranged: bool) -> int:
+def _find_dates(lookup: Lookup, text: str, ranged: bool) -> int:
     if ranged:
         ends = re.split(r"(?<!\s)\s++TO\s++", text.strip(), flags=re.IGNORECASE)
         if len(ends) != 2:

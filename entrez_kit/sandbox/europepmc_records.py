@@ -1,4 +1,4 @@
-"""Records as Europe PMC gives them out: those of the corpus rewritten, and some from elsewhere than PubMed."""
+"""Records in the format of Europe PMC: converted records of the corpus, and some that are not in PubMed."""
 
 import json
 import re
@@ -43,7 +43,7 @@ class CorpusShelf:
 
     @property
     def lookup(self) -> Lookup:
-        """Answers from the index over the records."""
+        """The lookup in the index of the records."""
         return self._pubmed.lookup
 
     def of_source(self, source: str) -> int:
@@ -56,25 +56,25 @@ class CorpusShelf:
         return 0 if number is None else 1 << number
 
     def core(self, number: int) -> Record:
-        """Return a record with everything."""
+        """Return a record in the core form, which has every field."""
         document = self.corpus.document(number)
         return core_record(document, len(self.corpus.cited_by(document.pmid)))
 
-    def cited(self, number: int) -> int:
-        """Return how often a record is cited."""
+    def count_citations(self, number: int) -> int:
+        """Return the number of citations of a record."""
         return len(self.corpus.cited_by(self.corpus.pmid(number)))
 
 
 class OtherShelf:
-    """Invented records that PubMed does not have: preprints above all."""
+    """Invented records that are not in PubMed, mostly preprints."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._records = sorted(records, key=lambda record: str(record["firstPublicationDate"]))
         self.size = len(self._records)
 
     @classmethod
-    def bundled(cls) -> "OtherShelf":
-        """Read the records that are part of this package; none where they are not installed."""
+    def load_bundled(cls) -> "OtherShelf":
+        """Read the records of this package; none if they are not installed."""
         folder = resources.files("entrez_kit.fixtures").joinpath("europepmc")
         if not folder.is_dir():
             return cls(())
@@ -84,7 +84,7 @@ class OtherShelf:
 
     @cached_property
     def lookup(self) -> Lookup:
-        """Answers from the index over the records."""
+        """The lookup in the index of the records."""
         return Lookup(ParsedIndex(self.size, self._read))
 
     def _read(self, number: int) -> tuple[Terms, SortKeys]:
@@ -127,7 +127,7 @@ class OtherShelf:
         )
 
     def core(self, number: int) -> Record:
-        """Return a record with everything."""
+        """Return a record in the core form, which has every field."""
         return {key: value for key, value in self._records[number].items() if key != "fullText"}
 
     def full_text(self, wanted: str) -> str | None:
@@ -136,8 +136,8 @@ class OtherShelf:
         text = self._records[found[0]].get("fullText") if found else None
         return str(text) if text else None
 
-    def cited(self, number: int) -> int:
-        """Return how often a record is cited."""
+    def count_citations(self, number: int) -> int:
+        """Return the number of citations of a record."""
         return int(self._records[number].get("citedByCount") or 0)
 
 
@@ -155,7 +155,7 @@ def day_number(day: object) -> int:
 
 
 def in_form(record: Record, form: str) -> Record:
-    """Return a core record as it is, as the line of a lite one, or as its ids."""
+    """Return a record in the core, lite or idlist form."""
     if form == "core":
         return record
     if form == "idlist":
@@ -164,7 +164,7 @@ def in_form(record: Record, form: str) -> Record:
     names = journal.get("journal", {})
     numbers = [str(names[key]).lower() for key in ("issn", "essn") if names.get(key)]
     brief: Record = {key: record[key] for key in _LITE if key in record}
-    # In this form markup is encoded once more.
+    # The lite form escapes the markup of the title.
     brief["title"] = (
         escape(str(record.get("title", "")), quote=False) if "<" in str(record.get("title")) else brief.get("title", "")
     )
@@ -187,7 +187,7 @@ def in_form(record: Record, form: str) -> Record:
 
 
 def core_record(document: Document, cited: int) -> Record:
-    """Write a PubMed record as Europe PMC's core form has it."""
+    """Return a PubMed record in the core form of Europe PMC."""
     open_access = "Y" if document.pmcid else "N"
     first = document.electronic_date or document.publication_date or document.event("pubmed", "entrez")
     record: Record = {
@@ -199,7 +199,7 @@ def core_record(document: Document, cited: int) -> Record:
         "doi": document.doi.lower(),  # as Europe PMC writes them
         "title": marked_text(document.title_element),
         "authorString": f"{', '.join(author.short for author in document.authors)}." if document.authors else None,
-        "authorList": _wrapped("author", [_author(author) for author in document.authors]),
+        "authorList": _wrap_list("author", [_author(author) for author in document.authors]),
         "journalInfo": _journal(document),
         "bookOrReportDetails": _book(document),
         "pubYear": (str(document.publication_date.number // 10000) if document.publication_date else ""),
@@ -208,18 +208,18 @@ def core_record(document: Document, cited: int) -> Record:
         "publicationStatus": document.publication_status,
         "language": document.languages[0] if document.languages else None,
         "pubModel": document.publication_model,
-        "pubTypeList": _wrapped("pubType", document.publication_types),
-        "grantsList": _wrapped("grant", list(_grants(document))),
-        "meshHeadingList": _wrapped("meshHeading", list(_headings(document))),
-        "keywordList": _wrapped("keyword", [word for _, word, _ in document.keywords]),
-        "chemicalList": _wrapped(
+        "pubTypeList": _wrap_list("pubType", document.publication_types),
+        "grantsList": _wrap_list("grant", list(_grants(document))),
+        "meshHeadingList": _wrap_list("meshHeading", list(_headings(document))),
+        "keywordList": _wrap_list("keyword", [word for _, word, _ in document.keywords]),
+        "chemicalList": _wrap_list(
             "chemical", [{"name": name, "registryNumber": number} for number, name in document.chemicals]
         ),
-        "subsetList": _wrapped(
+        "subsetList": _wrap_list(
             "subset", [{"code": code, "name": _SUBSETS.get(code, code)} for code in document.subsets]
         ),
-        "commentCorrectionList": _wrapped("commentCorrection", list(_corrections(document))),
-        "fullTextUrlList": _wrapped("fullTextUrl", list(_addresses(document))),
+        "commentCorrectionList": _wrap_list("commentCorrection", list(_corrections(document))),
+        "fullTextUrlList": _wrap_list("fullTextUrl", list(_addresses(document))),
         "isOpenAccess": open_access,
         "inEPMC": open_access,
         "inPMC": open_access,
@@ -245,7 +245,7 @@ def core_record(document: Document, cited: int) -> Record:
     return {key: value for key, value in record.items() if value not in (None, "", [], {})}
 
 
-def _wrapped(name: str, items: list[Any]) -> Record | None:
+def _wrap_list(name: str, items: list[Any]) -> Record | None:
     return {name: items} if items else None
 
 
@@ -260,7 +260,7 @@ def _author(author: Person) -> Record:
         "suffix": author.suffix,
         "collectiveName": author.group,
         "authorId": {"type": "ORCID", "value": orcid.rsplit("/", 1)[-1]} if orcid else None,
-        "authorAffiliationDetailsList": _wrapped("authorAffiliation", list(places)),
+        "authorAffiliationDetailsList": _wrap_list("authorAffiliation", list(places)),
     }
     return {key: value for key, value in person.items() if value}
 

@@ -1,4 +1,4 @@
-"""Failures on request: which kinds there are, when one strikes, and what it does to an answer."""
+"""Simulated failures: the kinds, when one occurs, and how it changes an answer."""
 
 import random
 from collections import Counter, deque
@@ -13,9 +13,9 @@ from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.replies import HTML, JSON, XML, SandboxReply, document, failure, plain
 
 KINDS: Final = {
-    "429": "rate limit refused, with NCBI's JSON body",
+    "429": "rate limit exceeded, with NCBI's JSON body",
     "500": "HTML diagnostic page with HTTP 500",
-    "truncate": "body cut short although HTTP says it is complete",
+    "truncate": "truncated body with a Content-Length that matches",
     "html": "HTML page with HTTP 200",
     "error200": "an <ERROR> of NCBI's backend with HTTP 200",
     "cut": "connection closed in the middle of the body",
@@ -23,16 +23,16 @@ KINDS: Final = {
     "400": "an <ERROR> of NCBI's backend with HTTP 400",
     "502": "Bad Gateway page",
     "503": "Service Unavailable page",
-    "prolog": "an XML declaration and nothing else",
-    "query1": "words that blame a history which the request did not name, with HTTP 400",
-    "noids": "words that blame the ids, however right they are, with HTTP 200",
-    "memory": "Europe PMC out of memory for a query, which the E-utilities have as a backend error",
+    "prolog": "only an XML declaration",
+    "query1": "an <ERROR> about a history set that the request did not name, with HTTP 400",
+    "noids": "an <ERROR> about an empty id list although ids were sent, with HTTP 200",
+    "memory": "memory limit error of Europe PMC; an <ERROR> of NCBI's backend from the E-utilities",
 }
-"""What each kind of fault is."""
+"""The kinds of faults with their descriptions."""
 
 
 def parse_faults(text: str) -> dict[str, float]:
-    """Read ``429=.05,500=.02,html=.1`` into probabilities by kind.
+    """Parse a list such as ``429=.05,500=.02,html=.1`` into probabilities by kind.
 
     Raises:
         InvalidInput: an unknown kind, a probability outside 0..1, or a sum above 1.
@@ -43,37 +43,39 @@ def parse_faults(text: str) -> dict[str, float]:
         try:
             faults[kind.strip()] = float(value)
         except ValueError:
-            raise _refused(item, f"{item!r} is not of the form KIND=PROBABILITY") from None
-    return checked(faults)
+            raise _faults_error(item, f"{item!r} is not of the form KIND=PROBABILITY") from None
+    return check_faults(faults)
 
 
-def checked(faults: Mapping[str, float]) -> dict[str, float]:
-    """Return the probabilities if they can be used.
+def check_faults(faults: Mapping[str, float]) -> dict[str, float]:
+    """Return a copy of the probabilities if they are valid.
 
     Raises:
         InvalidInput: an unknown kind, a probability outside 0..1, or a sum above 1.
     """
     for kind, probability in faults.items():
         if kind not in KINDS:
-            raise _refused(kind, f"there is no fault {kind!r}")
+            raise _faults_error(kind, f"unknown kind {kind!r}")
         if not 0 <= probability <= 1:  # also refuses NaN
-            raise _refused(f"{kind}={probability}", f"the probability of {kind} must be between 0 and 1")
+            raise _faults_error(f"{kind}={probability}", f"the probability of {kind} must be between 0 and 1")
     if sum(faults.values()) > 1 + 1e-9:
-        raise _refused(",".join(f"{kind}={value:g}" for kind, value in faults.items()), "the probabilities exceed 1")
+        raise _faults_error(
+            ",".join(f"{kind}={value:g}" for kind, value in faults.items()), "the sum of the probabilities exceeds 1"
+        )
     return dict(faults)
 
 
-def _refused(what: str, problem: str) -> InvalidInput:
+def _faults_error(what: str, problem: str) -> InvalidInput:
     return InvalidInput(
         f"faults: {problem}.",
         invalid_input=f"faults={what}",
-        recovery_hint=f"Write for example 429=.05,500=.02; the kinds are {', '.join(KINDS)}.",
+        recovery_hint=f"Give for example 429=.05,500=.02. The kinds are {', '.join(KINDS)}.",
         details={"reason": "bad_faults"},
     )
 
 
 class Cut(Enum):
-    """How a connection goes on after an answer."""
+    """What the server does with a connection after an answer."""
 
     KEEP = "keep"
     CLOSE_EARLY = "close_early"
@@ -82,7 +84,7 @@ class Cut(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """An answer after a fault: what is sent, the length it claims, and what becomes of the connection."""
+    """An answer after a fault: the bytes sent, the reply with the declared length, and the state of the connection."""
 
     reply: SandboxReply
     sent: bytes
@@ -90,26 +92,26 @@ class Strike:
 
 
 class FaultPlan:
-    """Decide for each request whether a fault strikes, from a seed; and count what struck.
+    """Decide for each request whether a fault occurs, from a seed, and count the faults.
 
-    Faults asked for with ``next`` come first, in order; the probabilities apply to all other requests.
+    Faults planned with ``next`` come first, in order; the probabilities apply to all other requests.
     """
 
     def __init__(self, faults: Mapping[str, float] | None = None, seed: int = 0) -> None:
-        self.probabilities = checked(faults or {})
+        self.probabilities = check_faults(faults or {})
         self.struck: Counter[str] = Counter()
         self._random = random.Random(f"faults:{seed}")
         self._planned: dict[str | None, deque[str]] = {}
         self._lock = Lock()
 
     def next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
-        """Let the next requests (of one endpoint, or any) meet this fault."""
-        checked({kind: 1.0})
+        """Plan this fault for the next requests (of one endpoint, or any)."""
+        check_faults({kind: 1.0})
         with self._lock:
             self._planned.setdefault(endpoint, deque()).extend([kind] * times)
 
     def draw(self, endpoint: str) -> str | None:
-        """Return the fault that strikes this request, or None."""
+        """Return the fault for this request; None if the request succeeds."""
         with self._lock:
             kind = self._planned_for(endpoint)
             if kind is None and self.probabilities:
@@ -131,7 +133,7 @@ class FaultPlan:
         return None
 
     def strike(self, kind: str, endpoint: str, retmode: str, reply: SandboxReply, who: str, limit: int) -> Strike:
-        """Turn an answer into what this fault makes of it."""
+        """Apply a fault to an answer."""
         with self._lock:
             share = self._random.uniform(0.2, 0.95)
             choice = self._random.random()
@@ -158,8 +160,8 @@ class FaultPlan:
         if kind == "prolog":
             declaration = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
             return SandboxReply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
-        if kind in _BLAMING and endpoint in _BACKEND:
-            return failure(endpoint, _BLAMING[kind], retmode=retmode, status=400 if kind == "query1" else 200)
+        if kind in _WRONG_ERRORS and endpoint in _BACKEND:
+            return failure(endpoint, _WRONG_ERRORS[kind], retmode=retmode, status=400 if kind == "query1" else 200)
         if kind == "memory" and endpoint == "europepmc_search":
             return document({"version": "6.9", "errCode": 404, "errMsg": "memory limit exceeded for query"})
         return backend_error(endpoint, retmode, choice, status=400 if kind == "400" else 200)
@@ -186,7 +188,7 @@ def _page(status: int, title: str, message: str) -> SandboxReply:
     return SandboxReply(text.encode("utf-8"), HTML, status)
 
 
-_BLAMING: Final = {"query1": "Unable to obtain query #1", "noids": "Empty id list - nothing todo"}
+_WRONG_ERRORS: Final = {"query1": "Unable to obtain query #1", "noids": "Empty id list - nothing todo"}
 
 _BACKEND: Final = {
     "efetch": (" Error: External viewer error: Empty Response. Bytes read: 0 Status: Timeout",),
@@ -205,13 +207,13 @@ _BACKEND: Final = {
 
 
 def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> SandboxReply:
-    """Answer with one of the backend failures that have been seen from this endpoint."""
+    """Answer with one of the known backend errors of this endpoint."""
     messages = _BACKEND.get(endpoint)
     if messages:
         return failure(endpoint, messages[int(choice * len(messages))], retmode=retmode, status=status)
     message = "Error occurred: Empty Response. Bytes read: 0 Status: Timeout"
     if endpoint == "europepmc_search":
-        return document({"version": "6.9"}, status)  # which is all Europe PMC says now and then
+        return document({"version": "6.9"}, status)  # Europe PMC sometimes answers only this
     if endpoint == "espell":
         body = f'<?xml version="1.0"?>\n<eSpellResult>\n\t<ERROR>{message}</ERROR>\n</eSpellResult>\n'
         return SandboxReply(body.encode("utf-8"), XML, status)

@@ -1,4 +1,4 @@
-"""PubMed's search fields: their tags, what they look at, and how they are listed."""
+"""PubMed's search fields: their tags, the parts of a record that they search, and their descriptions."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -21,7 +21,7 @@ EVERYWHERE: Final = (
     "book",
     "coi",
 )
-"""The word lists that [All Fields] looks in."""
+"""The word lists that [All Fields] searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ LANGUAGES: Final = {
 
 
 def find_field(tag: str) -> PubMedField | None:
-    """Return the field a tag names, in any case and with an optional ``:noexp``; None for an unknown tag."""
+    """Return the field of a tag, ignoring case and an optional ``:noexp``; None for an unknown tag."""
     name = " ".join(tag.lower().split())
     name = name.removesuffix(":noexp").strip()
     return BY_TAG.get(name)

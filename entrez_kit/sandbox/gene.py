@@ -1,4 +1,4 @@
-"""The Gene database of the sandbox: NCBI's fields, summaries and records over the genes that ship with this package."""
+"""The Gene database of the sandbox: NCBI's fields, summaries and records for the genes of this package."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from entrez_kit.sandbox.database import (
 from entrez_kit.sandbox.gene_records import GeneRecord, demo_genes, demo_links
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.small_query import Found, SmallField, SmallQuery, Values
-from entrez_kit.sandbox.taxonomy import named, with_everything_below
+from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
 
 GENE_SET: Final = (
     '<?xml version="1.0" ?>\n<!DOCTYPE Entrezgene-Set PUBLIC "-//NLM//DTD NCBI-Entrezgene, 21st January 2005//EN" '
@@ -59,11 +59,11 @@ FIELDS: Final = (
 )
 _ORGANISM: Final = FIELDS[4]
 _LONGEST_NAME: Final = 5
-"""So many words at most are tried as the name of an organism."""
+"""Maximum number of words in the name of an organism."""
 
 
 def values_of(gene: GeneRecord) -> Values:
-    """Return what a gene has in each search field."""
+    """Return the values of a gene in each search field."""
     symbol, current = gene.shown_symbol, gene.status == 0
     organism = tuple(filter(None, (gene.organism, gene.common)))
     names = (gene.name, *gene.designations)
@@ -88,34 +88,34 @@ def values_of(gene: GeneRecord) -> Values:
 
 
 class OrganismQuery(SmallQuery):
-    """A query on Gene: names of organisms mean the organism with its strains, also without a tag."""
+    """A query on Gene. The name of an organism, with or without a tag, includes its strains."""
 
-    def matching(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
-        """Return the genes that have a text in a field; an organism's strains belong to it."""
+    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+        """Return the genes that have a value in a field; an organism includes its strains."""
         if field is not _ORGANISM:
-            return super().matching(field, text)
+            return super().find_records(field, text)
         name = text.strip().lower()
         number = name.removeprefix("txid")
         if name.startswith("txid") and number.isascii() and number.isdigit():
             taxids = [int(number)]
         else:
-            taxids = [taxon.taxid for taxon in named(text)]
-        wanted = {str(taxid) for taxid in (with_everything_below(taxids) if explodes else taxids)}
+            taxids = [taxon.taxid for taxon in find_taxa(text)]
+        wanted = {str(taxid) for taxid in (add_descendants(taxids) if explodes else taxids)}
         return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in wanted)
 
-    def named(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
-        """Return an organism that words from here name; what has the name anywhere counts, too."""
+    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
+        """Match the words from this position to an organism; genes with the name in any field match too."""
         for length in range(min(_LONGEST_NAME, len(run) - place), 0, -1):
             phrase = " ".join(run[place : place + length])
-            taxa = named(phrase)
+            taxa = find_taxa(phrase)
             if taxa:
-                found = self.matching(_ORGANISM, phrase) | self.matching(FIELDS[0], phrase)
+                found = self.find_records(_ORGANISM, phrase) | self.find_records(FIELDS[0], phrase)
                 return length, found, f'"{taxa[0].names[0]}"[Organism] OR {phrase}[All Fields]'
         return None
 
 
 class GeneDatabase(Database):
-    """Gene over the demo genes; links lead to those articles of the corpus that exist in it."""
+    """The Gene database with the demo genes; links to articles that are not in the corpus are omitted."""
 
     name = "gene"
     menu = "Gene"
@@ -129,7 +129,7 @@ class GeneDatabase(Database):
 
     @cached_property
     def genes(self) -> dict[str, GeneRecord]:
-        """The genes by id, read when first asked for."""
+        """The genes by id, read on first use."""
         return {gene.uid: gene for gene in (demo_genes() if self._given is None else self._given)}
 
     @cached_property
@@ -142,7 +142,7 @@ class GeneDatabase(Database):
         return len(self.genes)
 
     def search(self, request: SearchCall) -> SearchOutcome:
-        """Find genes; most relevant first, genes of equal weight by id."""
+        """Find genes, most relevant first; genes of equal weight are sorted by id."""
         sort = (request.sort or "").strip().lower()
         by_name = sort == "name"
         ordered = sorted(
@@ -197,10 +197,10 @@ class GeneDatabase(Database):
         return None if canonical is None else self.genes.get(canonical)
 
     def fetch(self, request: FetchCall) -> SandboxReply:
-        """Return records as XML, short texts or a list of ids; unknown ids are left out of them.
+        """Return records as XML, text or a list of ids; unknown ids are omitted.
 
         Raises:
-            BadRequest: no id has the form of one.
+            BadRequest: no id is valid.
         """
         ids = self.canonical_ids(request.ids)
         genes = [self.genes[uid] for uid in ids if uid in self.genes]
@@ -213,19 +213,19 @@ class GeneDatabase(Database):
         body = b"\n".join(gene.raw for gene in genes)
         return SandboxReply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
 
-    def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the articles about a gene."""
         canonical = self.canonical(uid)
         pmids = self._links.get(link, {}).get(canonical or "", ())
         return [(pmid, 0) for pmid in pmids if self.corpus.number(pmid) is not None]
 
     def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo shows."""
+        """Return the search fields that EInfo lists."""
         return self._query(self.genes.values()).field_infos()
 
 
 def _as_text(gene: GeneRecord, place: int) -> str:
-    """Return the short text EFetch sends for a gene unless XML is asked for."""
+    """Return the text format that EFetch sends for a gene."""
     organism = f"{gene.organism} ({gene.common})" if gene.common else gene.organism
     kind = "Official Symbol" if gene.official else "Symbol"
     lines = [f"\n{place}. {gene.shown_symbol}", f"{kind}: {gene.shown_symbol} and Name: {gene.name} [{organism}]"]

@@ -1,4 +1,4 @@
-"""The genes of the sandbox: records that ship with this package, read for searches and summaries."""
+"""The genes of the sandbox: the parser of the records in this package, for searches and summaries."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from lxml import etree
 
 @dataclass(frozen=True)
 class GeneRecord:
-    """One gene: its XML as it is sent, and the parts that search and summaries use."""
+    """One gene: its original XML, and the parts that searches and summaries use."""
 
     uid: str
     raw: bytes
@@ -48,7 +48,7 @@ class GeneRecord:
 
     @property
     def weight(self) -> int:
-        """How much is known of the gene; NCBI ranks by a weight of its own."""
+        """The size of the record as a measure of relevance; NCBI's own weight is not public."""
         return len(self.raw)
 
 
@@ -65,7 +65,7 @@ def _tag_value(tag: Any) -> str:
 
 
 def read_gene(raw: bytes) -> GeneRecord:
-    """Read one ``Entrezgene`` element."""
+    """Parse one ``Entrezgene`` element."""
     element: Any = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True))
     ref, source = element.find("Entrezgene_gene/Gene-ref"), element.find("Entrezgene_source/BioSource")
     organism = source.find("BioSource_org/Org-ref")
@@ -98,7 +98,7 @@ def read_gene(raw: bytes) -> GeneRecord:
 
 
 def _region(element: Any) -> tuple[str, int, int] | None:
-    """Return accession, start and stop on the reference sequence; start is the larger one on the minus strand."""
+    """Return accession, start and stop on the reference sequence; on the minus strand, start is larger than stop."""
     locus = element.find("Entrezgene_locus/Gene-commentary")
     interval = None if locus is None else locus.find("Gene-commentary_seqs/Seq-loc/Seq-loc_int/Seq-interval")
     if interval is None:
@@ -112,7 +112,7 @@ def _region(element: Any) -> tuple[str, int, int] | None:
 
 
 def demo_genes() -> list[GeneRecord]:
-    """Read the genes that are part of this package; none where they are not installed."""
+    """Read the genes of this package; none if they are not installed."""
     folder = resources.files("entrez_kit.fixtures").joinpath("gene")
     if not folder.is_dir():
         return []
@@ -124,6 +124,6 @@ def demo_genes() -> list[GeneRecord]:
 
 
 def demo_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Read which articles of the demo corpus belong to which gene, by kind of link."""
+    """Read the PMIDs of the demo corpus that are linked to each gene, by kind of link."""
     file = resources.files("entrez_kit.fixtures").joinpath("gene", "links.json")
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

@@ -1,6 +1,6 @@
-"""Generated records: any number, invented, the same for the same seed, and made only when one is read.
+"""Generated, invented records in any number, the same for the same seed. A record is rendered when it is read.
 
-A record is a handful of choices (topic, method, journal ...), kept as one byte each; ``generated_index`` searches them.
+A record consists of a few choices such as topic, method and journal, one byte each; ``generated_index`` searches them.
 """
 
 import random
@@ -20,12 +20,12 @@ FIRST_PMID: Final = 99_100_001
 MOST: Final = 100_000_000 - FIRST_PMID
 FIRST_DAY: Final = date(2010, 1, 1)
 DAYS: Final = 5_479
-"""Entry dates run from 2010 to the end of 2024, earlier PMIDs first."""
+"""Entry dates range from 2010 to the end of 2024 and increase with the PMID."""
 TEAMS: Final = 240
 REFERENCES: Final = 3
 _TIMING: Final = ("lag", "status", "date_style", "electronic")
 _NEAR: Final = 40
-"""References go to records at most so far back, so that citing records are found without an index."""
+"""Maximum distance between a record and the records that it cites, so that citing records need no index."""
 
 WEIGHTS: Final[Mapping[str, Sequence[int]]] = {
     "topic": [1] * len(vocabulary.TOPICS),
@@ -51,14 +51,14 @@ WEIGHTS: Final[Mapping[str, Sequence[int]]] = {
 
 
 class GeneratedCorpus(Corpus):
-    """``count`` invented records with PMIDs from 99100001 up, entered over so many days from 2010 on."""
+    """``count`` invented records with PMIDs from 99100001 up, with entry dates over ``days`` days from 2010 on."""
 
     def __init__(self, count: int, seed: int = 0, days: int = DAYS) -> None:
         if not 0 <= count <= MOST:
             raise InvalidInput(
-                f"records: {count} is out of range, 0..{MOST} is accepted.",
+                f"records: must be between 0 and {MOST} (got {count}).",
                 invalid_input=f"records={count}",
-                recovery_hint=f"Ask for at most {MOST} generated records.",
+                recovery_hint=f"Request at most {MOST} generated records.",
                 details={"reason": "bad_records"},
             )
         self.size = count
@@ -68,7 +68,7 @@ class GeneratedCorpus(Corpus):
         self._columns: dict[str, bytes] = {}
 
     def column(self, name: str) -> bytes:
-        """Return one choice for all records, a byte each."""
+        """Return one choice for all records, one byte per record."""
         with self._lock:
             found = self._columns.get(name)
             if found is None:
@@ -83,20 +83,20 @@ class GeneratedCorpus(Corpus):
         picked = {name: self.column(name)[number] for name in WEIGHTS}
         return Choices(
             pmid=self.pmid(number),
-            entered=self.entered(number),
+            entered=self.get_entry_day(number),
             team=self.teams[picked.pop("team")],
             cited=tuple(self.pmid(cited) for cited in self._references(number)),
             **picked,
         )
 
     def timing(self, number: int) -> Timing:
-        """Return the choices that decide the dates of one record."""
+        """Return the choices that determine the dates of one record."""
         lag, status, style, electronic = (self.column(name)[number] for name in _TIMING)
-        return Timing(self.entered(number), lag, status, style, electronic)
+        return Timing(self.get_entry_day(number), lag, status, style, electronic)
 
     @cached_property
     def teams(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Author lists: places in the lists of surnames and forenames; a forename of -1 makes it a group."""
+        """Author lists as indexes in the lists of surnames and forenames; a forename of -1 marks a group."""
         chooser = random.Random(f"{self.seed}:teams")
         teams = []
         for _ in range(TEAMS):
@@ -108,8 +108,8 @@ class GeneratedCorpus(Corpus):
             teams.append(tuple(team))
         return tuple(teams)
 
-    def entered(self, number: int) -> date:
-        """Return the day a record entered PubMed."""
+    def get_entry_day(self, number: int) -> date:
+        """Return the day when a record entered PubMed."""
         return FIRST_DAY + timedelta(days=number * self.days // max(1, self.size))
 
     def _references(self, number: int) -> list[int]:
@@ -123,7 +123,7 @@ class GeneratedCorpus(Corpus):
 
     @property
     def index(self) -> GeneratedIndex:
-        """The index over all records."""
+        """The index of all records."""
         with self._lock:
             return self._index
 
@@ -132,7 +132,7 @@ class GeneratedCorpus(Corpus):
         return str(FIRST_PMID + number)
 
     def number(self, pmid: str) -> int | None:
-        """Return the number of the record with this PMID, or None."""
+        """Return the number of the record with this PMID; None if the PMID is unknown."""
         number = int(pmid) - FIRST_PMID
         return number if 0 <= number < self.size else None
 
@@ -141,7 +141,7 @@ class GeneratedCorpus(Corpus):
         return render(self.choices(number))
 
     def cited_by(self, pmid: str) -> Sequence[str]:
-        """Return the PMIDs of the records here that cite this one, newest first."""
+        """Return the PMIDs of the records of this corpus that cite this one, newest first."""
         cited = self.number(pmid)
         if cited is None:
             return ()
@@ -149,7 +149,7 @@ class GeneratedCorpus(Corpus):
         return [self.pmid(number) for number in later if cited in self._references(number)]
 
     def spelling(self) -> Mapping[str, int]:
-        """Return the words of titles, abstracts and headings and how many records have them."""
+        """Count the records that contain each word, for the words in titles, abstracts and headings."""
         index = self.index
         return {
             word: sum(index.word(source, word).bit_count() for source in ("title", "abstract", "mesh"))

@@ -1,8 +1,8 @@
-"""The index over generated records: sets combined from their choices, nothing rendered.
+"""The index of generated records. It combines sets of choices and renders no records.
 
-What each value of a choice adds to the searchable terms is worked out once; a record has a word if one of its choices
-brings that word. Words that depend on a second choice (headings need a finished record, abstract words an abstract)
-stand under a condition.
+The index computes once which terms each value of a choice adds; a record has a word if one of its choices adds that
+word. Words that also depend on a second choice have a condition: headings need the status MEDLINE, and words of the
+abstract need an abstract.
 """
 
 from array import array
@@ -33,7 +33,7 @@ CONDITIONS: Final[Mapping[str, tuple[str, int]]] = {
     "plain": ("abstract", 1),
     "labelled": ("abstract", 2),
 }
-"""Conditions by name: a choice and the value it must have."""
+"""Conditions by name: a choice and its required value."""
 ABSTRACTS: Final = ((1, "plain"), (2, "labelled"))
 FULL_TEXT: Final = ("free full text", "loattrfree full text", "pubmed pmc", "full text", "loattrfull text")
 Where = tuple[str, str, int]
@@ -45,11 +45,11 @@ class GeneratedIndex(SearchIndex):
 
     Args:
         size: number of records.
-        column: one choice for all records, a byte each.
+        column: one choice for all records, one byte per record.
         choices: all choices of one record.
-        timing: the choices of one record that decide its dates.
-        teams: author lists that the choice ``team`` picks from.
-        ranges: how many values each choice has.
+        timing: the choices of one record that determine its dates.
+        teams: the author lists; the choice ``team`` is an index in them.
+        ranges: the number of values of each choice.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class GeneratedIndex(SearchIndex):
         self._word_sets: Callable[[str, str], int] = lru_cache(maxsize=512)(self._find_word)
         self._value_sets: Callable[[str, str], int] = lru_cache(maxsize=512)(self._find_value)
 
-    # what the choices bring along
+    # terms of the choices
 
     def _contributions(self) -> Iterator[tuple[Where, Terms]]:
         yield ("", "", 0), self._always()
@@ -103,7 +103,7 @@ class GeneratedIndex(SearchIndex):
     def _contribute(self, terms: Terms, name: str, value: int, condition: str) -> None:
         if condition in ("plain", "labelled"):
             for kind, needed in ABSTRACTS:
-                if needed == condition and _used(name, kind):
+                if needed == condition and _is_used(name, kind):
                     terms.add_text("abstract", _bare(phrase(name, value)))
         elif condition == "medline":
             for heading, major in _headings(name, value):
@@ -116,7 +116,7 @@ class GeneratedIndex(SearchIndex):
         else:
             if name in ("topic", "method", "population", "design"):
                 terms.add_text("title", _bare(phrase(name, value)))
-            contribute = _BRINGS.get(name)
+            contribute = _CONTRIBUTORS.get(name)
             if contribute is not None:
                 contribute(terms, value)
             elif name == "team":
@@ -125,32 +125,32 @@ class GeneratedIndex(SearchIndex):
     # sets
 
     def _records(self, places: Sequence[Where]) -> int:
-        """Return the records where any of these choices was taken, under its condition."""
+        """Return the records that have any of these choices and fulfil its condition."""
         by_choice: dict[tuple[str, str], set[int]] = {}
         for condition, name, value in places:
             by_choice.setdefault((condition, name), set()).add(value)
         found = 0
         for (condition, name), values in by_choice.items():
-            some = self._taken(name, values) if name else self.everything
+            some = self._find_choice(name, values) if name else self.everything
             if condition:
                 needed, value = CONDITIONS[condition]
-                some &= self._taken(needed, {value})
+                some &= self._find_choice(needed, {value})
             found |= some
         return found
 
-    def _taken(self, name: str, values: Collection[int]) -> int:
+    def _find_choice(self, name: str, values: Collection[int]) -> int:
         table = bytes(49 if value in values else 48 for value in range(256))
         return bits.of_flags(self._column(name).translate(table))
 
     def _find_word(self, source: str, word: str) -> int:
         found = self._records(self._words.get(source, {}).get(word, ()))
         if source in ("title", "ids"):
-            found |= self._numbered(word)
+            found |= self._find_number(word)
         if source == "ids" and word.startswith("pmc"):
-            found |= self._numbered(word.removeprefix("pmc")) & self._taken("pmc", {1})
+            found |= self._find_number(word.removeprefix("pmc")) & self._find_choice("pmc", {1})
         return found
 
-    def _numbered(self, text: str) -> int:
+    def _find_number(self, text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) < 12) or not self.size:
             return 0
         number = int(text) - int(self._choices(0).pmid)
@@ -161,18 +161,18 @@ class GeneratedIndex(SearchIndex):
         return self._word_sets(source, word)
 
     def known_words(self, source: str) -> Collection[str]:
-        """Return the words of a word list; numbers of single records are left out."""
+        """Return the words of a word list; numbers of single records are omitted."""
         return self._words.get(source, {}).keys()
 
     def _find_value(self, source: str, value: str) -> int:
         if source == "pmid":
-            return self._numbered(value)
+            return self._find_number(value)
         if source in ("aid", "lid"):
             start, _, rest = value.rpartition("invented.")
             if start == "10.5555/":
-                return self._numbered(rest) & self._taken("doi", {1})
+                return self._find_number(rest) & self._find_choice("doi", {1})
             if source == "aid" and value.startswith("pmc"):
-                return self._numbered(value.removeprefix("pmc")) & self._taken("pmc", {1})
+                return self._find_number(value.removeprefix("pmc")) & self._find_choice("pmc", {1})
             return 0
         if source in ("volume", "issue", "page"):
             return bits.of_numbers(self._details.get((source, value), ()), self.size)
@@ -183,7 +183,7 @@ class GeneratedIndex(SearchIndex):
         return self._value_sets(source, value)
 
     def known_values(self, source: str) -> Collection[str]:
-        """Return the values of a value list; identifiers and page numbers are left out."""
+        """Return the values of a value list; identifiers and page numbers are omitted."""
         return self._values.get(source, {}).keys()
 
     @cached_property
@@ -203,7 +203,7 @@ class GeneratedIndex(SearchIndex):
         return found
 
     def certain(self, source: str, phrase: Sequence[str]) -> int:
-        """Return the records where one choice brings the whole phrase."""
+        """Return the records where one choice adds the whole phrase."""
         return self._records([where for where, pieces in self._pieces.get(source, ()) if has_phrase(pieces, phrase)])
 
     def pieces(self, number: int, source: str) -> Sequence[Sequence[str]]:
@@ -246,8 +246,8 @@ class GeneratedIndex(SearchIndex):
             found |= bits.of_flags(bytes(49 if low <= day <= high and day else 48 for day in self._dates(column)))
         return found
 
-    def ranked(self, numbers: Sequence[int], order: str) -> list[int]:
-        """Return record numbers in the order asked for; ties by PMID, newest first."""
+    def rank(self, numbers: Sequence[int], order: str) -> list[int]:
+        """Return record numbers in the requested order; ties are sorted by descending PMID."""
         newest = sorted(numbers, reverse=True)
         if order == "pub_date":
             days = self._dates("ppdat")
@@ -263,8 +263,8 @@ class GeneratedIndex(SearchIndex):
         return newest
 
 
-def _used(name: str, kind: int) -> bool:
-    """Tell whether abstracts of a kind mention what a choice stands for."""
+def _is_used(name: str, kind: int) -> bool:
+    """Return whether abstracts of a kind contain the text of a choice."""
     return any(f"{{{name}}}" in part for _, parts in abstract_parts(kind) for part in parts)
 
 
@@ -366,7 +366,7 @@ def _doi(terms: Terms, value: int) -> None:
         terms.add_text("ids", "10.5555/invented")
 
 
-_BRINGS: Final[Mapping[str, Callable[[Terms, int], None]]] = {
+_CONTRIBUTORS: Final[Mapping[str, Callable[[Terms, int], None]]] = {
     "design": _design,
     "correction": _correction,
     "journal": _journal,
@@ -381,7 +381,7 @@ _BRINGS: Final[Mapping[str, Callable[[Terms, int], None]]] = {
 
 
 def _names_of(team: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Return the short and the full name of each author of a team; a group has one name."""
+    """Return the short and the full name of each author of a team; a group has only a short name."""
     found = []
     for surname, forename in team:
         if forename < 0:
@@ -409,7 +409,7 @@ def _team(terms: Terms, team: Sequence[tuple[int, int]]) -> None:
 
 
 def _date(source: str, choices: Timing) -> int:
-    """Return one of the dates of a record as yyyymmdd, 0 where it has none."""
+    """Return one of the dates of a record as yyyymmdd, 0 if it has none."""
     if source == "ppdat":
         return published_number(choices)
     if source == "epdat":

@@ -1,4 +1,4 @@
-"""The history server: result sets kept under a WebEnv and a number."""
+"""The history server: result sets stored by WebEnv and query key."""
 
 import hashlib
 from collections import OrderedDict
@@ -8,12 +8,12 @@ from threading import Lock
 from typing import Final
 
 MAX_IDS: Final = 5_000_000
-"""So many ids are kept over all environments; then the environment unused for longest goes."""
+"""Maximum number of stored ids; above it, the least recently used environment is removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSet:
-    """One result set: its database and its ids in the order of the search."""
+    """One result set: its database and its ids in search order."""
 
     database: str
     ids: Sequence[str]
@@ -21,7 +21,7 @@ class StoredSet:
 
 @dataclass
 class History:
-    """Keep result sets; a WebEnv that was dropped or never existed is simply unknown."""
+    """Stored result sets. A removed WebEnv is as unknown as one that never existed."""
 
     seed: int = 0
     _environments: OrderedDict[str, dict[int, StoredSet]] = field(default_factory=OrderedDict)
@@ -30,7 +30,7 @@ class History:
     _lock: Lock = field(default_factory=Lock)
 
     def store(self, database: str, ids: Sequence[str], environment: str | None = None) -> tuple[str, int]:
-        """Keep a set, in a known environment or a new one; return WebEnv and query key."""
+        """Store a set in a known environment or a new one; return WebEnv and query key."""
         with self._lock:
             if environment is None or environment not in self._environments:
                 self._made += 1
@@ -48,7 +48,7 @@ class History:
             return environment, key
 
     def recall(self, environment: str, key: int) -> StoredSet | None:
-        """Return a set, or None where the environment has expired or the key was never given out."""
+        """Return a set; None if the environment has expired or the key is unknown."""
         with self._lock:
             sets = self._environments.get(environment)
             if sets is None:
@@ -57,7 +57,7 @@ class History:
             return sets.get(key)
 
     def expire(self) -> None:
-        """Forget everything, as NCBI does with an environment after some hours."""
+        """Remove all environments, as NCBI removes an environment after some hours."""
         with self._lock:
             self._environments.clear()
             self._held = 0

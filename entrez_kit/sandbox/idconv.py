@@ -15,7 +15,7 @@ _KINDS: Final = ("pmcid", "pmid", "doi", "mid")
 
 
 def idconv(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer an ID Converter request; only articles in PMC are known to it."""
+    """Answer an ID Converter request. The converter knows only articles in PMC."""
     ids = list(dict.fromkeys(one for value in request.every("ids") for one in re.split(r"[,\s]+", value) if one))
     kind = request.get("idtype").lower()
     echo = "&".join(

@@ -1,4 +1,4 @@
-"""The index a search runs on, and the one built from parsed records."""
+"""The interface of a search index, and the index of parsed records."""
 
 from abc import ABC, abstractmethod
 from array import array
@@ -10,7 +10,7 @@ from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.terms import Terms
 
 SortKeys = tuple[int, str, str, int]
-"""What records are ordered by: publication date, first author, journal, PMID."""
+"""The sort keys of a record: publication date, first author, journal, PMID."""
 
 
 class SearchIndex(ABC):
@@ -32,12 +32,12 @@ class SearchIndex(ABC):
         """Return the words of a word list."""
 
     def certain(self, source: str, phrase: Sequence[str]) -> int:
-        """Return records known to have a phrase; the others that have its words are checked one by one."""
+        """Return records that are known to have a phrase; the caller checks the others that have its words."""
         return 0
 
     @abstractmethod
     def pieces(self, number: int, source: str) -> Sequence[Sequence[str]]:
-        """Return the words of one record, piece by piece, for checking phrases."""
+        """Return the words of one record, piece by piece, to check phrases."""
 
     @abstractmethod
     def value(self, source: str, value: str) -> int:
@@ -45,19 +45,19 @@ class SearchIndex(ABC):
 
     @abstractmethod
     def known_values(self, source: str) -> Collection[str]:
-        """Return the values of a value list; may leave out identifiers that can be computed."""
+        """Return the values of a value list; an index may omit identifiers that it can compute."""
 
     @abstractmethod
     def between(self, source: str, low: int, high: int) -> int:
         """Return the records with a date in this range, bounds included."""
 
     @abstractmethod
-    def ranked(self, numbers: Sequence[int], order: str) -> list[int]:
-        """Return record numbers in "Author", "JournalName", "pub_date" or (anything else) PMID order, newest first."""
+    def rank(self, numbers: Sequence[int], order: str) -> list[int]:
+        """Return record numbers in the order "Author", "JournalName" or "pub_date"; otherwise by descending PMID."""
 
 
 def has_phrase(pieces: Sequence[Sequence[str]], phrase: Sequence[str], *, open_end: bool = False) -> bool:
-    """Tell whether the words stand next to each other in one piece; the last may be the start of a word."""
+    """Return whether one piece contains the words in sequence; with ``open_end``, the last is a prefix of a word."""
     length = len(phrase)
     *head, last = phrase
     for piece in pieces:
@@ -71,7 +71,7 @@ def has_phrase(pieces: Sequence[Sequence[str]], phrase: Sequence[str], *, open_e
 
 
 def has_near(pieces: Sequence[Sequence[str]], wanted: Sequence[str], distance: int) -> bool:
-    """Tell whether the words stand in one piece in any order with at most ``distance`` other words between."""
+    """Return whether one piece contains the words in any order with at most ``distance`` other words between them."""
     span = len(wanted) + distance
     need = set(wanted)
     return any(
@@ -82,7 +82,7 @@ def has_near(pieces: Sequence[Sequence[str]], wanted: Sequence[str], distance: i
 
 
 class ParsedIndex(SearchIndex):
-    """An inverted index over the terms of parsed records."""
+    """An inverted index of the terms of parsed records."""
 
     def __init__(self, count: int, read: Callable[[int], tuple[Terms, SortKeys]]) -> None:
         self.size = count
@@ -119,7 +119,7 @@ class ParsedIndex(SearchIndex):
         return self._words.get(source, {}).keys()
 
     def frequency(self, source: str, word: str) -> int:
-        """Return how many records have a word."""
+        """Return the number of records that have a word."""
         return len(self._words.get(source, {}).get(word, ()))
 
     def pieces(self, number: int, source: str) -> Sequence[Sequence[str]]:
@@ -141,8 +141,8 @@ class ParsedIndex(SearchIndex):
             (number for number, dates in enumerate(column) if any(low <= date <= high for date in dates)), self.size
         )
 
-    def ranked(self, numbers: Sequence[int], order: str) -> list[int]:
-        """Return record numbers in the order asked for; ties by PMID, newest first."""
+    def rank(self, numbers: Sequence[int], order: str) -> list[int]:
+        """Return record numbers in the requested order; ties are sorted by descending PMID."""
         newest = sorted(numbers, key=lambda number: -self._keys[number][3])
         if order == "pub_date":
             return sorted(newest, key=lambda number: -self._keys[number][0])

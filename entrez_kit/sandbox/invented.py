@@ -1,6 +1,6 @@
-"""Texts for articles that have none: the demo corpus holds records, and full text is made up from them.
+"""Invented full texts: the demo corpus contains only records, and this module derives a text from each record.
 
-Whatever record it is made from, the text says that it is invented.
+Every text says that it is invented.
 """
 
 from typing import Final
@@ -38,7 +38,7 @@ LIST: Final = ("a protocol nobody registered", "two observers nobody met", "one 
 
 
 def sections(document: Document) -> list[Section]:
-    """Return titles and paragraphs of an invented text for a record."""
+    """Return the titles and paragraphs of an invented text for a record."""
     about = document.title.rstrip(".") or "a record without a title"
     introduction = (
         f"The record behind this page is called “{about}”. What follows fills the place of its full text, so that a "
@@ -54,7 +54,7 @@ def sections(document: Document) -> list[Section]:
 
 
 def jats(document: Document) -> str:
-    """Return an invented article as PMC's XML has it."""
+    """Return an invented article as the XML of PMC."""
     ids = "".join(
         f'<article-id pub-id-type="{kind}">{xml_text(value)}</article-id>'
         for kind, value in (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))

@@ -1,4 +1,4 @@
-"""Split a PubMed query into its parts."""
+"""The lexer of PubMed queries."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -11,7 +11,7 @@ OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
 class QueryToken:
     """A parenthesis, an operator, the colon of a range, or an operand.
 
-    An operand is a quoted phrase, or a run of words; ``tag`` is the field after it, without brackets.
+    An operand is a quoted phrase or a run of words; ``tag`` is the field tag after it, without brackets.
     """
 
     kind: Kind
@@ -21,12 +21,12 @@ class QueryToken:
 
     @property
     def words(self) -> list[str]:
-        """The words of an operand as typed."""
+        """The words of an operand as the user typed them."""
         return self.text.split()
 
 
 def tokenize(term: str) -> tuple[list[QueryToken], list[str]]:
-    """Return the tokens of a query, and NCBI's remarks about what is wrong with it."""
+    """Return the tokens of a query, and NCBI's warnings about its syntax."""
     scanner = _Scanner(term)
     scanner.scan()
     return scanner.tokens, scanner.remarks
@@ -50,16 +50,16 @@ class _Scanner:
                 self.tokens.append(QueryToken("open" if character == "(" else "close", character))
                 place += 1
             elif character == '"':
-                place = self._quoted(place)
+                place = self._scan_quoted(place)
             elif character == "[":
-                place = self._tag(place)
+                place = self._scan_tag(place)
             elif character == "]":
                 place += 1
             else:
-                place = self._word(place)
+                place = self._scan_word(place)
         self._end_run()
 
-    def _quoted(self, place: int) -> int:
+    def _scan_quoted(self, place: int) -> int:
         end = self.term.find('"', place + 1)
         if end < 0:
             self.remarks.append("Unmatched double quote ignored.")
@@ -70,7 +70,7 @@ class _Scanner:
             self.tokens.append(QueryToken("operand", phrase, quoted=True))
         return end + 1
 
-    def _tag(self, place: int) -> int:
+    def _scan_tag(self, place: int) -> int:
         end = self.term.find("]", place)
         if end < 0:
             return place + 1
@@ -81,7 +81,7 @@ class _Scanner:
             self.tokens[-1] = QueryToken("operand", last.text, last.quoted, tag)
         return end + 1
 
-    def _word(self, place: int) -> int:
+    def _scan_word(self, place: int) -> int:
         end = place
         while end < len(self.term) and not self.term[end].isspace() and self.term[end] not in '()"[]':
             end += 1

@@ -1,4 +1,4 @@
-"""NCBI's rate rule: so many requests in any one second for each key or address."""
+"""NCBI's rate limit: the number of requests in any one second for each key or address."""
 
 import json
 from collections import deque
@@ -13,12 +13,12 @@ WITH_KEY: Final = 10
 WINDOW: Final = 1.0
 RETRY_AFTER: Final = "1"
 INVALID_KEY: Final = "invalid"
-"""The one api_key the sandbox refuses, with NCBI's own words; every other key counts as good."""
+"""The only api_key that the sandbox rejects, with NCBI's message; every other key is valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Whether a request is within the rule, and the figures NCBI reports with it."""
+    """Whether a request is within the rate limit, and the numbers that NCBI reports with it."""
 
     allowed: bool
     who: str
@@ -36,9 +36,9 @@ class Allowance:
 
 @dataclass
 class RateRule:
-    """Count requests by key, or by address where there is none.
+    """Count requests by key, or by address if a request has no key.
 
-    Only admitted requests count towards the limit, so a client that waits gets through; refused ones raise the
+    Only accepted requests count towards the limit, so a client that waits is served; rejected ones increase the
     ``count`` that NCBI reports.
     """
 
@@ -47,7 +47,7 @@ class RateRule:
     _lock: Lock = field(default_factory=Lock)
 
     def judge(self, arrived: float, address: str, key: str | None) -> Allowance:
-        """Admit or refuse a request that arrived at this monotonic time."""
+        """Accept or reject a request that arrived at this monotonic time."""
         who, limit = (key, WITH_KEY) if key else (address, WITHOUT_KEY)
         with self._lock:
             admitted = self._admitted.setdefault(who, deque())
@@ -61,9 +61,9 @@ class RateRule:
 
 
 def too_many(who: str, count: int, limit: int) -> SandboxReply:
-    """Answer 429 as NCBI does: JSON whatever was asked for, naming the address or the key itself."""
+    """Answer 429 as NCBI does: always JSON, with the address or the complete key."""
     return SandboxReply(
-        # NCBI echoes the key in full; a client has to keep that out of its messages.
+        # NCBI returns the complete key; a client must remove it from its messages.
         json.dumps(
             {"error": "API rate limit exceeded", "api-key": who, "count": str(count), "limit": str(limit)},
             separators=(",", ":"),

@@ -1,4 +1,4 @@
-"""The HTTP side of the sandbox: connections, requests, bytes; what is answered is decided elsewhere."""
+"""The HTTP server of the sandbox: connections, requests and bytes. The content of the answers comes from ``server``."""
 
 import selectors
 import socket
@@ -18,13 +18,13 @@ from entrez_kit.sandbox.faults import Cut, Strike
 MAX_BODY: Final = 16 << 20
 IDLE_SECONDS: Final = 60.0
 PATIENCE: Final = 5.0
-"""Seconds until threads that should end are given up."""
+"""Maximum number of seconds to wait for threads that should end."""
 HOST: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One HTTP request as it came in."""
+    """One HTTP request with its arrival time and the address of the client."""
 
     at: float
     method: str
@@ -38,20 +38,20 @@ Answer = Callable[[Arrival], Strike]
 
 
 class LoopbackServer(ThreadingHTTPServer):
-    """A server on loopback in a thread of its own that ends at once when it is told to."""
+    """A server on loopback with its own thread, which stops immediately on ``end``."""
 
-    timeout = 0  # it asks for a connection when there is one
+    timeout = 0  # handle_request is called only when a connection is waiting
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:
         super().__init__((HOST, port), handler)
-        self._end, self._told = socket.socketpair()
+        self._end, self._end_signal = socket.socketpair()
         self._thread = threading.Thread(target=self._take_connections, name=type(self).__name__, daemon=True)
 
     def server_bind(self) -> None:
-        """Bind without asking a name server for the host's name, as the base class does."""
+        """Bind without the reverse DNS lookup of the base class."""
         socket_address: Any = self.server_address
         if self.allow_reuse_address:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -60,29 +60,29 @@ class LoopbackServer(ThreadingHTTPServer):
         self.server_name, self.server_port = HOST, self.server_address[1]
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to answer."""
         self._thread.start()
 
     def _take_connections(self) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(self, selectors.EVENT_READ)
-            selector.register(self._told, selectors.EVENT_READ)
+            selector.register(self._end_signal, selectors.EVENT_READ)
             while all(key.fileobj is self for key, _ in selector.select()):
                 self.handle_request()
 
     def end(self) -> None:
-        """Take no more connections."""
+        """Stop accepting connections."""
         self._end.close()
         self._thread.join(PATIENCE)
-        self._told.close()
+        self._end_signal.close()
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that goes away in the middle is no event here."""
+        """Print nothing: clients may close a connection early."""
 
 
 class Listener(LoopbackServer):
-    """The sandbox's server, which leaves neither a thread nor a connection behind."""
+    """The server of the sandbox. After ``end``, no thread and no connection is left."""
 
     def __init__(self, port: int, answer: Answer) -> None:
         self.answer = answer
@@ -91,7 +91,7 @@ class Listener(LoopbackServer):
         super().__init__(Handler, port)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection in a thread of its own, and remember both."""
+        """Serve a connection in a separate thread, and register both."""
         thread = threading.Thread(target=self._serve, args=(request, client_address), daemon=True)
         with self._guard:
             self._open[thread] = request
@@ -105,7 +105,7 @@ class Listener(LoopbackServer):
                 self._open.pop(threading.current_thread(), None)
 
     def end(self) -> None:
-        """End all connections as well, and wait for their threads."""
+        """Stop the server, close all connections and wait for their threads."""
         super().end()
         with self._guard:
             remaining = dict(self._open)
@@ -118,7 +118,7 @@ class Listener(LoopbackServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Read one request after another from a connection and send the answers."""
+    """Reads requests from a connection and sends the answers."""
 
     server: Listener
     protocol_version = "HTTP/1.1"
@@ -129,7 +129,7 @@ class Handler(BaseHTTPRequestHandler):
     arrived = 0.0
 
     def parse_request(self) -> bool:
-        """Note when the request line came, before anything else."""
+        """Record the arrival time before the request is parsed."""
         self.arrived = monotonic()
         return super().parse_request()
 
@@ -153,7 +153,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(body.decode("utf-8", errors="replace"))
 
     def _refuse(self, status: HTTPStatus) -> None:
-        """Answer with an error and close, the body unread."""
+        """Answer with an error and close the connection without reading the body."""
         self.close_connection = True
         body = f"{status.value} {status.phrase}\n".encode("ascii")
         self._send(self._head(status.value, "text/plain", len(body), ()) + body)
@@ -167,7 +167,7 @@ class Handler(BaseHTTPRequestHandler):
         address = str(self.client_address[0])
         strike = self.server.answer(Arrival(self.arrived, self.command, parts.path, parts.query, form, address))
         if strike.ending is Cut.RESET:
-            # The client is to see a reset, not an end.
+            # The client must get a reset instead of an orderly end of the connection.
             self.close_connection = True
             with suppress(OSError):
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -188,8 +188,8 @@ class Handler(BaseHTTPRequestHandler):
     def _send(self, data: bytes) -> None:
         try:
             self.connection.sendall(data)
-        except OSError:  # the client has gone
+        except OSError:  # the client closed the connection
             self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing; the sandbox keeps its own log."""
+        """Print nothing: the sandbox has its own log."""

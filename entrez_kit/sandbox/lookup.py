@@ -1,4 +1,4 @@
-"""Find the records that one search expression stands for: words, phrases and values in PubMed's fields."""
+"""Find the records that match a search expression: words, phrases and values in PubMed's fields."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -13,7 +13,7 @@ from entrez_kit.sandbox.text import normal, words
 NAMES: Final = frozenset(("author", "first_author", "last_author", "full_author", "investigator", "editor", "group"))
 EXACT: Final = frozenset(("aid", "lid", "registry", "auid", "accession"))
 SHORTEST_STEM: Final = 4
-"""PubMed truncates only after four characters."""
+"""Minimum number of characters before the ``*`` of a truncated word in PubMed."""
 
 _PUBLICATION_TYPES: Final = {
     "rct": "randomized controlled trial",
@@ -24,7 +24,7 @@ _DOI_STARTS: Final = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org
 
 
 class Lookup:
-    """Answers from one index; what was looked up lately is kept."""
+    """Searches in one index, with a cache of recent phrases."""
 
     def __init__(self, index: SearchIndex) -> None:
         self.index = index
@@ -33,19 +33,19 @@ class Lookup:
         )
 
     def text(self, field: PubMedField, phrase: str) -> int:
-        """Return the records with these words next to each other; ``immun*`` stands for all words so begun."""
+        """Return the records with these words in sequence; ``immun*`` matches all words with this prefix."""
         split, open_end = parts(phrase)
         return self._phrase(field.sources, tuple(split), open_end) if split else 0
 
     def near(self, field: PubMedField, phrase: str, distance: int) -> int:
-        """Return the records with these words in any order, at most so many words apart."""
+        """Return the records with these words in any order and at most ``distance`` other words between them."""
         wanted = words(phrase)
         if not wanted:
             return 0
         found = 0
         for source in field.sources:
             together = self._together(source, wanted)
-            found |= self._checked(together, source, lambda pieces: has_near(pieces, wanted, distance))
+            found |= self._keep_matching(together, source, lambda pieces: has_near(pieces, wanted, distance))
         return found
 
     def each_word(self, field: PubMedField, phrase: str) -> int:
@@ -56,7 +56,7 @@ class Lookup:
         return found
 
     def value(self, field: PubMedField, text: str, *, quoted: bool) -> int:
-        """Return the records with this value: a heading, a name, a journal, an identifier ..."""
+        """Return the records with this value, such as a heading, a name, a journal or an identifier."""
         source = field.sources[0]
         if source in EXACT:
             return self._identifier(source, text)
@@ -80,7 +80,7 @@ class Lookup:
         return found
 
     def heading(self, phrase: str) -> str | None:
-        """Return the MeSH heading a phrase names, also where the heading is inverted ("arthritis, rheumatoid")."""
+        """Return the MeSH heading of a phrase, also if the heading is inverted ("arthritis, rheumatoid")."""
         if self.index.value("mesh", phrase):
             return phrase
         split = phrase.split()
@@ -91,7 +91,7 @@ class Lookup:
         return None
 
     def filter(self, text: str) -> int:
-        """Return the records that a filter such as "free full text" lets pass."""
+        """Return the records that match a filter such as "free full text"."""
         return self.index.value("filter", normal(text))
 
     def _identifier(self, source: str, text: str) -> int:
@@ -116,7 +116,7 @@ class Lookup:
             if len(phrase) > 1:
                 certain = 0 if open_end else self.index.certain(source, phrase) & together
                 found |= certain
-                together = self._checked(
+                together = self._keep_matching(
                     together & ~certain, source, lambda pieces: has_phrase(pieces, phrase, open_end=open_end)
                 )
             found |= together
@@ -138,20 +138,20 @@ class Lookup:
                 found &= self.index.word(source, word)
         return found
 
-    def _checked(self, found: int, source: str, test: Callable[[Sequence[Sequence[str]]], bool]) -> int:
+    def _keep_matching(self, found: int, source: str, test: Callable[[Sequence[Sequence[str]]], bool]) -> int:
         kept = (number for number in bits.numbers(found) if test(self.index.pieces(number, source)))
         return bits.of_numbers(kept, self.index.size)
 
 
 def parts(phrase: str) -> tuple[list[str], bool]:
-    """Split a phrase into folded words, and tell whether the last one is truncated."""
+    """Return the folded words of a phrase, and whether the last one is truncated."""
     split = words(phrase)
     open_end = phrase.rstrip().endswith("*") and bool(split) and len(split[-1]) >= SHORTEST_STEM
     return split, open_end
 
 
 def is_name(key: str, value: str, quoted: bool) -> bool:
-    """Tell whether a name matches as PubMed truncates names: "smith j" finds "smith ja", "smith" every Smith."""
+    """Return whether a name matches with PubMed's truncation: "smith j" finds "smith ja", "smith" every Smith."""
     full = value.startswith(FULL)
     name = value.removeprefix(FULL)
     if name == key:

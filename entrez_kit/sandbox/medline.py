@@ -7,7 +7,7 @@ from typing import Final
 from entrez_kit.sandbox.document import Document, IndexTerm, Person
 
 WIDTH: Final = 87
-"""MEDLINE lines are at most so long; a longer value goes on under six spaces."""
+"""Maximum length of a MEDLINE line. A longer value continues on the next line after six spaces."""
 _ISSN_KINDS: Final = {"Print": "Print", "Electronic": "Electronic", "Linking": "Linking"}
 _CORRECTIONS: Final = {
     "ErratumIn": "EIN",
@@ -26,12 +26,12 @@ _CORRECTIONS: Final = {
 
 
 def medline(document: Document) -> str:
-    """Return a record in MEDLINE format, without the blank line that goes between records."""
+    """Return a record in MEDLINE format, without the blank line between records."""
     return "\n".join(line for tag, value in _fields(document) for line in _wrap(tag, value)) + "\n"
 
 
 def _wrap(tag: str, value: str) -> Iterator[str]:
-    """Break a value into lines, at spaces or, where there is none, in the middle of a word."""
+    """Wrap a value at spaces, or inside a word that is longer than a line."""
     rest = f"{tag:<4}- {value}"
     while len(rest) > WIDTH:
         cut = rest.rfind(" ", 6, WIDTH + 1)
@@ -175,7 +175,7 @@ def citation(document: Document) -> str:
 
 
 def abstract(document: Document, number: int) -> str:
-    """Return a record in the abstract format, numbered, without the blank lines that go between records."""
+    """Return a numbered record in the abstract format, without the blank lines between records."""
     people = ", ".join(person.short for person in document.authors)
     parts = [f"{number}. {citation(document)}", document.title]
     if people:
@@ -196,5 +196,5 @@ def abstract(document: Document, number: int) -> str:
 
 
 def _fold(text: str) -> str:
-    """Break lines of a paragraph at 80 characters, at spaces only."""
+    """Wrap the lines of a paragraph at 80 characters, only at spaces."""
     return "\n".join(re.sub(r"(.{1,80})(?: +|$)", r"\1\n", line).rstrip("\n") or line for line in text.split("\n"))

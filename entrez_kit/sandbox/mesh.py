@@ -1,4 +1,4 @@
-"""The MeSH database of the sandbox, over the headings that ship with this package."""
+"""The MeSH database of the sandbox, with the headings of this package."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class Heading:
 
 
 def demo_headings() -> list[Heading]:
-    """Read the headings that are part of this package; none where they are not installed."""
+    """Read the headings of this package; none if they are not installed."""
     file = resources.files("entrez_kit.fixtures").joinpath("mesh", "headings.json")
     if not file.is_file():
         return []
@@ -57,7 +57,7 @@ def demo_headings() -> list[Heading]:
 
 
 class MeshDatabase(SmallDatabase):
-    """MeSH: descriptors, qualifiers and supplementary concepts; the latest records come first."""
+    """MeSH: descriptors, qualifiers and supplementary concepts, the highest UID first."""
 
     name = "mesh"
     menu = "MeSH"
@@ -68,7 +68,7 @@ class MeshDatabase(SmallDatabase):
 
     @cached_property
     def headings(self) -> dict[str, Heading]:
-        """The records by UID, read when first asked for."""
+        """The records by UID, read on first use."""
         found = demo_headings() if self._given is None else self._given
         return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
 
@@ -82,7 +82,7 @@ class MeshDatabase(SmallDatabase):
         return len(self.headings)
 
     def query(self) -> SmallQuery:
-        """Return what searches headings by their words, as headings ([MH]) or by identifier."""
+        """Return a query that searches by words, by heading ([MH]) or by identifier."""
         return SmallQuery(
             {
                 uid: {
@@ -125,17 +125,17 @@ class MeshDatabase(SmallDatabase):
         return None if canonical is None else self.headings.get(canonical)
 
     def fetch(self, request: FetchCall) -> SandboxReply:
-        """Return records as text, whatever form is asked for; unknown ids are left out.
+        """Return records as text, the only format; unknown ids are omitted.
 
         Raises:
-            BadRequest: no id has the form of one.
+            BadRequest: no id is valid.
         """
-        self.canonical_ids(request.ids)  # refuses a list without any
+        self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
         found = [heading for uid in request.ids if (heading := self._heading(uid)) is not None]
         return plain("".join(_as_text(heading, place) for place, heading in enumerate(found, start=1)))
 
     def vocabulary(self) -> Mapping[str, int]:
-        """Return the words of headings and entry terms and how many records have them."""
+        """Count the records that contain each word, for the words in headings and entry terms."""
         return self._words
 
     @cached_property

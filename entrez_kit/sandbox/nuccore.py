@@ -1,4 +1,4 @@
-"""The Nucleotide database of the sandbox: a handful of invented sequences, to try fetching and linking with."""
+"""The Nucleotide database of the sandbox: a few invented sequences to try fetching and linking."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _LINE: Final = 70
 
 @dataclass(frozen=True, slots=True)
 class Nucleotides:
-    """One invented sequence. Accessions that begin with ZZ9 were never given out."""
+    """One invented sequence. Its accession begins with ZZ9, a prefix of no real accession."""
 
     uid: str
     accession: str
@@ -43,8 +43,8 @@ class Nucleotides:
         return self.accession.partition(".")[0]
 
 
-def _invented(seed: int, length: int) -> str:
-    """Return a sequence that is the same every time and nobody's."""
+def _invent(seed: int, length: int) -> str:
+    """Return an invented sequence, the same for the same seed."""
     letters, state = [], seed
     for _ in range(length):
         state = (state * 1_103_515_245 + 12_345) % (1 << 31)
@@ -54,26 +54,40 @@ def _invented(seed: int, length: int) -> str:
 
 SEQUENCES: Final = (
     Nucleotides(
-        "990000101", "ZZ900001.1", "invented sequence near TP53, mRNA", 9606, "TP53", _invented(1, 210), ("7157",)
+        "990000101",
+        "ZZ900001.1",
+        "invented sequence near TP53, mRNA",
+        9606,
+        "TP53",
+        _invent(1, 210),
+        ("7157",),
     ),
     Nucleotides(
-        "990000102", "ZZ900002.2", "invented sequence near BRCA1, mRNA", 9606, "BRCA1", _invented(2, 333), ("672",)
+        "990000102",
+        "ZZ900002.2",
+        "invented sequence near BRCA1, mRNA",
+        9606,
+        "BRCA1",
+        _invent(2, 333),
+        ("672",),
     ),
     Nucleotides(
-        "990000103", "ZZ900003.1", "invented sequence near Trp53, mRNA", 10090, "Trp53", _invented(3, 140), ("22059",)
+        "990000103",
+        "ZZ900003.1",
+        "invented sequence near Trp53, mRNA",
+        10090,
+        "Trp53",
+        _invent(3, 140),
+        ("22059",),
     ),
-    Nucleotides(
-        "990000104", "ZZ900004.1", "invented sequence near PAU8", 559292, "PAU8", _invented(4, 70), ("851229",)
-    ),
-    Nucleotides(
-        "990000105", "ZZ900005.1", "invented sequence near thrA", 511145, "thrA", _invented(5, 71), ("945803",)
-    ),
-    Nucleotides("990000106", "ZZ900006.1", "invented sequence of no gene", 39947, "", _invented(6, 35)),
+    Nucleotides("990000104", "ZZ900004.1", "invented sequence near PAU8", 559292, "PAU8", _invent(4, 70), ("851229",)),
+    Nucleotides("990000105", "ZZ900005.1", "invented sequence near thrA", 511145, "thrA", _invent(5, 71), ("945803",)),
+    Nucleotides("990000106", "ZZ900006.1", "invented sequence of no gene", 39947, "", _invent(6, 35)),
 )
 
 
 class NuccoreDatabase(SmallDatabase):
-    """Invented sequences, found by words, organism, gene and accession, in FASTA, GenBank and XML."""
+    """Invented sequences in FASTA, GenBank and XML; searches use words, organism, gene and accession."""
 
     name = "nuccore"
     menu = "Nucleotide"
@@ -93,12 +107,12 @@ class NuccoreDatabase(SmallDatabase):
         return len(self._by_uid)
 
     def canonical(self, uid: str) -> str | None:
-        """Return the UID of a number or a known accession; NCBI takes unknown accessions for no ids at all."""
+        """Return the UID of a number or a known accession; None for an unknown accession, as at NCBI."""
         known = self._by_accession.get(uid.strip().upper())
         return known.uid if known is not None else super().canonical(uid)
 
     def query(self) -> SmallQuery:
-        """Return what searches sequences."""
+        """Return a query that searches the sequences."""
         return SmallQuery(
             {
                 uid: {
@@ -138,10 +152,10 @@ class NuccoreDatabase(SmallDatabase):
         }
 
     def fetch(self, request: FetchCall) -> SandboxReply:
-        """Return sequences as FASTA, GenBank or XML; unknown numbers are left out.
+        """Return sequences as FASTA, GenBank or XML; unknown numbers are omitted.
 
         Raises:
-            BadRequest: an id is neither a number nor a known accession, or there is no such format.
+            BadRequest: an id is neither a number nor a known accession, or the format is unknown.
         """
         for uid in request.ids:
             if self.canonical(uid) is None:
@@ -157,7 +171,7 @@ class NuccoreDatabase(SmallDatabase):
             return _gbset(found)
         raise BadRequest(f"Unsupported rettype parameter value: {request.rettype}")
 
-    def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the gene or the organism of a sequence."""
         one = self._sequence(uid)
         if one is None:

@@ -27,13 +27,13 @@ ENTREZ: Final = {
     "structure": "Structure",
     "nlmcatalog": "NLM Catalog",
 }
-"""Databases EGQuery reports on; those the sandbox does not serve have no hits."""
+"""The databases in an EGQuery answer; those that the sandbox does not serve have no hits."""
 BUILD: Final = "Build-sandbox"
 _TAG: Final = re.compile(r"\[[^\[\]]*+\]")
 
 
 def epost(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer an EPost request: keep ids on the history server; whether the records exist is not asked."""
+    """Answer an EPost request: store ids on the history server without checking that the records exist."""
     name = request.get("db").lower() or "pubmed"
     database = state.databases.get(name)
     if database is None:
@@ -55,11 +55,11 @@ def epost(request: SandboxRequest, state: SandboxState) -> SandboxReply:
 
 
 def espell(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer an ESpell request from the words of the database."""
+    """Answer an ESpell request with words of the database."""
     name = request.get("db").lower() or "pubmed"
     term = request.get("term")
     database = state.databases.get(name)
-    corrected, pieces = _corrected(term, database) if database is not None else ("", "")
+    corrected, pieces = _correct(term, database) if database is not None else ("", "")
     return xml(
         '<?xml version="1.0"?>\n<!DOCTYPE eSpellResult PUBLIC "-//NLM//DTD eSpellResult, 23 November 2004//EN" '
         '"https://www.ncbi.nlm.nih.gov/entrez/query/DTD/eSpell.dtd">\n'
@@ -69,11 +69,11 @@ def espell(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     )
 
 
-def _corrected(term: str, database: Database) -> tuple[str, str]:
-    """Return the corrected query and its parts as XML; nothing where every word is known."""
+def _correct(term: str, database: Database) -> tuple[str, str]:
+    """Return the corrected query and its parts as XML; empty strings if there is nothing to correct."""
     corrected, pieces, kept = "", "", ""
     changed = False
-    # Field tags and operators stay as they are; quoted words are corrected like others.
+    # Field tags and operators are not changed; quoted words are corrected like others.
     for match in re.finditer(rf"{_TAG.pattern}|[^\W\d_]+|.", term, re.DOTALL):
         part = match.group()
         better = suggest(fold(part), database.vocabulary()) if part.isalpha() and part not in OPERATORS else None
@@ -93,7 +93,7 @@ def _corrected(term: str, database: Database) -> tuple[str, str]:
 
 
 def egquery(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer an EGQuery request: hits of one query in every database."""
+    """Answer an EGQuery request: the number of hits of one query in every database."""
     term = request.get("term")
     items = []
     menus = ENTREZ | {name: database.menu for name, database in state.databases.items()}
@@ -119,7 +119,7 @@ def egquery(request: SandboxRequest, state: SandboxState) -> SandboxReply:
 
 
 def einfo(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer an EInfo request: the databases, or the fields and links of one."""
+    """Answer an EInfo request with the list of databases, or the fields and links of one database."""
     name = request.get("db").lower()
     json_wanted = request.retmode == "json"
     header = {"type": "einfo", "version": "0.3"}
@@ -149,8 +149,8 @@ def _flags(field: FieldInfo) -> dict[str, str]:
     return {name: "Y" if flag else "N" for name, flag in flags.items()}
 
 
-def _updated() -> str:
-    return f"{dates.slashed(dates.as_number(date.today()))} 00:00"
+def _format_update_time() -> str:
+    return f"{dates.format_day(dates.as_number(date.today()))} 00:00"
 
 
 def _info(database: Database) -> SandboxReply:
@@ -158,7 +158,7 @@ def _info(database: Database) -> SandboxReply:
         f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
         f"\t<MenuName>{xml_text(database.menu)}</MenuName>\n"
         f"\t<Description>{xml_text(database.description)}</Description>\n\t<DbBuild>{BUILD}</DbBuild>\n"
-        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{_updated()}</LastUpdate>\n\t<FieldList>\n"
+        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{_format_update_time()}</LastUpdate>\n\t<FieldList>\n"
     ]
     for field in database.fields():
         flags = "".join(f"\t\t\t<{name}>{flag}</{name}>\n" for name, flag in _flags(field).items())
@@ -184,7 +184,7 @@ def _info_json(database: Database) -> dict[str, Any]:
         "description": database.description,
         "dbbuild": BUILD,
         "count": str(database.count),
-        "lastupdate": _updated(),
+        "lastupdate": _format_update_time(),
         "fieldlist": [
             {
                 "name": field.name,
@@ -203,10 +203,10 @@ def _info_json(database: Database) -> dict[str, Any]:
 
 
 def ecitmatch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer an ECitMatch request: ``journal|year|volume|page|author|key|`` in, the same with a PMID out.
+    """Answer an ECitMatch request: each line ``journal|year|volume|page|author|key|`` is returned with its PMID.
 
-    A line that lacks its five bars is left out of the answer, as NCBI does with lines it cannot read. At a line without
-    a journal that nothing fits, the answer breaks off, as NCBI's has been seen to do.
+    As at NCBI, a line with fewer than five bars is omitted from the answer, and the answer ends before a line without a
+    journal that matches no record.
     """
     database = state.databases.get("pubmed")
     answers = []

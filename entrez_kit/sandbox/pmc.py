@@ -1,4 +1,4 @@
-"""The PMC database of the sandbox: those articles of the corpus that have a PMCID."""
+"""The PMC database of the sandbox: the articles of the corpus that have a PMCID."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,18 +21,18 @@ from entrez_kit.sandbox.replies import SandboxReply, xml
 from entrez_kit.sandbox.text import xml_text
 
 _FILTER: Final = "pubmed pmc"
-"""Name of the filter that lets articles with a PMCID pass."""
+"""The filter for articles with a PMCID."""
 
 
 class PmcIds(Pmids):
-    """Ids of numbered articles in PMC, kept as numbers so that a large result set stays small."""
+    """PMCIDs of numbered articles, stored as record numbers to save memory."""
 
     def _id(self, number: int) -> str:
         return self.corpus.document(number).pmcid.removeprefix("PMC")
 
 
 class PmcDatabase(Database):
-    """PMC, searched in PubMed's language. Few articles of the demo corpus have a text, the others front matter only."""
+    """PMC with PubMed's query language. A few articles of the demo corpus have a full text, the others front matter."""
 
     name = "pmc"
     menu = "PMC"
@@ -56,10 +56,10 @@ class PmcDatabase(Database):
         return self._all.bit_count()
 
     def search(self, request: SearchCall) -> SearchOutcome:
-        """Find articles as PubMed does; the ids are PMC's.
+        """Find articles as PubMed does, and return their PMC ids.
 
         Raises:
-            BadRequest: a set of the history is named that does not exist.
+            BadRequest: the query names a history set that does not exist.
         """
         uid = re.fullmatch(r"\s*([0-9]+)\[(?:uid|pmcid)\]\s*", request.term, re.IGNORECASE)
         if uid:
@@ -68,12 +68,12 @@ class PmcDatabase(Database):
                 ids=PmcIds(self._pubmed.corpus, [] if number is None else [number]), translation=f"{uid[1]}[UID]"
             )
 
-        def referred(number: int) -> Sequence[str] | None:
+        def find_earlier(number: int) -> Sequence[str] | None:
             kept = request.history(number)
             return Pmids(kept.corpus, kept.numbers) if isinstance(kept, PmcIds) else None
 
         term = f"({request.term}) AND {_FILTER}[sb]"
-        found = self._pubmed.search(replace(request, term=term, history=referred))
+        found = self._pubmed.search(replace(request, term=term, history=find_earlier))
         assert isinstance(found.ids, Pmids)
         return replace(found, ids=PmcIds(found.ids.corpus, found.ids.numbers))
 
@@ -96,12 +96,12 @@ class PmcDatabase(Database):
         return {name: whole[name] for name in names}
 
     def fetch(self, request: FetchCall) -> SandboxReply:
-        """Return articles: whole where the demo corpus has the text, of the others the front matter.
+        """Return articles with full text if the demo corpus has it, otherwise only the front matter.
 
         Raises:
-            BadRequest: no id has the form of one.
+            BadRequest: no id is valid.
         """
-        self.canonical_ids(request.ids)  # refuses a list without any
+        self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
         parts = []
         for uid in request.ids:
             document = self._document(uid)
@@ -113,8 +113,8 @@ class PmcDatabase(Database):
                 parts.append(article(document))
         return xml(f'<?xml version="1.0" ?>\n<pmc-articleset>{"".join(parts)}</pmc-articleset>\n')
 
-    def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
-        """Return the article in PubMed, or what it cites."""
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the PMID of the article, or the PMIDs that it cites."""
         document = self._document(uid)
         if document is None:
             return ()
@@ -124,5 +124,5 @@ class PmcDatabase(Database):
         return [(pmid, 0) for pmid in dict.fromkeys(document.cited_pmids) if known(pmid) is not None]
 
     def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo shows."""
+        """Return the search fields that EInfo lists."""
         return self._pubmed.fields()

@@ -1,6 +1,7 @@
-"""PMC's open-data bucket: versions of the articles in PMC by prefix, a record of each, and its XML.
+"""PMC's open-data bucket: the versions of an article by prefix, the metadata of a version, and its XML.
 
-Every fifth article is not in the bucket, and every second one that is has two versions.
+Articles whose PMCID is divisible by five are not in the bucket. Of the others, those with an even PMCID have two
+versions.
 """
 
 import re
@@ -19,9 +20,9 @@ _FILE: Final = re.compile(r"(?:metadata|(PMC[0-9]+\.[0-9]+))/(PMC[0-9]+)\.([0-9]
 
 
 def pmc_oa(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer a request for a list or a file of the bucket."""
+    """Answer a request for a listing or a file of the bucket."""
     if not request.rest:
-        return _listed(request, state)
+        return _answer_listing(request, state)
     wanted = _FILE.fullmatch(request.rest)
     name = f"{wanted[2]}.{wanted[3]}" if wanted else ""
     article = _article(wanted[2], state) if wanted and wanted[1] in (None, name) else None
@@ -34,7 +35,7 @@ def pmc_oa(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     return _missing(request.rest)
 
 
-def _listed(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def _answer_listing(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     prefix = request.get("prefix")
     wanted = _PREFIX.fullmatch(prefix)
     article = _article(wanted[1], state) if wanted else None

@@ -1,4 +1,4 @@
-"""Articles as PMC's XML has them: front matter from the record, the text from the files of the demo corpus."""
+"""Articles in the XML of PMC: front matter from the record, full text from the files of the demo corpus."""
 
 import re
 from functools import lru_cache
@@ -19,7 +19,7 @@ _NAMESPACES: Final = (
 
 
 def article(document: Document) -> str:
-    """Return an article; without its text where PMC may not pass that on, as of most articles here."""
+    """Return an article with full text if the demo corpus has it, otherwise the front matter with PMC's comment."""
     text = _texts().get((document.pmcid, document.doi), "")
     related = "".join(_RELATED.findall(text))
     comment = "" if text else f"<!--{FORBIDDEN}-->"

@@ -1,7 +1,7 @@
-"""A publisher of invented articles: pages with menus and banners around the text, PDFs, and a wall before some.
+"""A publisher of invented articles: PDFs, pages with menus and banners around the text, and a page that blocks scripts.
 
-Addresses: ``/publisher/{pmid}`` leads to the page ``/publisher/{pmid}.html``; ``/publisher/{pmid}.pdf`` is the PDF;
-``/publisher/{pmid}/download`` calls itself a PDF and is a page that wants a browser.
+Addresses: ``/publisher/{pmid}`` redirects to the page ``/publisher/{pmid}.html``; ``/publisher/{pmid}.pdf`` is the PDF;
+``/publisher/{pmid}/download`` has the content type of a PDF but is a page that requires a browser.
 """
 
 import re
@@ -49,17 +49,17 @@ _WALL: Final = """<!DOCTYPE html>
 
 
 def copies_of(document: Document) -> int:
-    """Return which copies there are: 0 none, 1 PDF and page, 2 a page, 3 a PDF behind a wall and one elsewhere."""
+    """Return the available copies: 0 none, 1 PDF and page, 2 page, 3 a blocked PDF and one in a repository."""
     return 1 if document.pmcid else int(document.pmid) % 4
 
 
 def has_pdf(document: Document) -> bool:
-    """Tell whether there is a PDF of an article."""
+    """Return whether the publisher has a PDF of an article."""
     return copies_of(document) in (1, 3)
 
 
 def page(document: Document) -> str:
-    """Return an article as a page."""
+    """Return an article as an HTML page."""
     title = xml_text(document.title)
     text = "".join(
         f"<section><h2>{xml_text(name)}</h2>{''.join(f'<p>{xml_text(one)}</p>' for one in paragraphs)}</section>\n"
@@ -89,11 +89,11 @@ def page(document: Document) -> str:
 
 
 def pdf(document: Document) -> bytes:
-    """Return an article as a PDF: one column of text, as many pages as it takes."""
-    lines = [*_wrapped(document.title), "", *_wrapped(NOTE), ""]
+    """Return an article as a PDF with one column of text."""
+    lines = [*_wrap(document.title), "", *_wrap(NOTE), ""]
     for name, text in (("Abstract", tuple(part for _, part in document.abstract)), *sections(document)):
         if text:
-            lines += [name, *(line for paragraph in text for line in _wrapped(paragraph)), ""]
+            lines += [name, *(line for paragraph in text for line in _wrap(paragraph)), ""]
     pages = [lines[at : at + _LINES] for at in range(0, len(lines), _LINES)]
     first = 4
     kids = " ".join(f"{first + 2 * at} 0 R" for at in range(len(pages)))
@@ -103,18 +103,18 @@ def pdf(document: Document) -> bytes:
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ]
     for at, shown in enumerate(pages):
-        stream = b"BT /F1 10 Tf 14 TL 50 780 Td\n" + b"".join(_drawn(line) for line in shown) + b"ET"
+        stream = b"BT /F1 10 Tf 14 TL 50 780 Td\n" + b"".join(_draw(line) for line in shown) + b"ET"
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
             b"/Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>" % (first + 2 * at + 1)
         )
         objects.append(b"<< /Length %d >>\nstream\n%b\nendstream" % (len(stream), stream))
-    objects.append(b"<< /Title (%b) >>" % _escaped(document.title))
+    objects.append(b"<< /Title (%b) >>" % _escape(document.title))
     return _file(objects)
 
 
 def _file(objects: list[bytes]) -> bytes:
-    """Return numbered objects as a file with its table of offsets; the last object holds the title."""
+    """Return a PDF file with these objects and their cross-reference table; the last object contains the title."""
     out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
     places = []
     for number, content in enumerate(objects, 1):
@@ -128,17 +128,17 @@ def _file(objects: list[bytes]) -> bytes:
     return bytes(out)
 
 
-def _drawn(line: str) -> bytes:
-    return b"(%b) Tj T*\n" % _escaped(line)
+def _draw(line: str) -> bytes:
+    return b"(%b) Tj T*\n" % _escape(line)
 
 
-def _escaped(text: str) -> bytes:
-    """Return a text as a string of a PDF; what the font does not have becomes a question mark."""
+def _escape(text: str) -> bytes:
+    """Escape a text for a PDF string; characters outside the encoding of the font become question marks."""
     plain_text = on_the_line(text).replace("≥", ">=").replace("≤", "<=").replace("−", "-").encode("cp1252", "replace")
     return plain_text.replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)").replace(b"\n", b" ")
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > _LINE:

@@ -45,7 +45,7 @@ _REVIEW: Final = "review"
 
 
 class Pmids(Sequence[str]):
-    """PMIDs of numbered records, kept as numbers so that a large result set stays small."""
+    """PMIDs of numbered records, stored as record numbers to save memory."""
 
     def __init__(self, corpus: Corpus, numbers: Iterable[int]) -> None:
         self.corpus = corpus
@@ -59,7 +59,7 @@ class Pmids(Sequence[str]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[str]: ...
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
-        """Return one id, or those of a slice."""
+        """Return one id, or the ids of a slice."""
         if isinstance(place, slice):
             return [self._id(number) for number in self.numbers[place]]
         return self._id(self.numbers[place])
@@ -69,7 +69,7 @@ class Pmids(Sequence[str]):
 
 
 class PubMedDatabase(Database):
-    """PubMed over any corpus: its query language, summaries, formats and links."""
+    """PubMed for any corpus: its query language, summaries, formats and links."""
 
     name = "pubmed"
     menu = "PubMed"
@@ -97,22 +97,22 @@ class PubMedDatabase(Database):
 
     @cached_property
     def lookup(self) -> Lookup:
-        """Answers from the corpus's index, the latest ones kept."""
+        """The lookup in the index of the corpus."""
         return Lookup(self.corpus.index)
 
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find records in PubMed's query language.
 
         Raises:
-            BadRequest: a set of the history is named that does not exist.
+            BadRequest: the query names a history set that does not exist.
         """
 
-        def referred(number: int) -> int | None:
+        def find_earlier(number: int) -> int | None:
             ids = request.history(number)
             return None if ids is None else self._set_of(ids)
 
         today = date.today()
-        query = PubMedQuery(self.lookup, history=referred, field=request.field, today=today)
+        query = PubMedQuery(self.lookup, history=find_earlier, field=request.field, today=today)
         found = query.run(request.term)
         span = _span(request, today)
         if span is not None:
@@ -120,7 +120,7 @@ class PubMedDatabase(Database):
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
         if order is None and request.sort:
             found.messages.append(f"Unknown sort schema '{request.sort}' ignored")
-        ids = Pmids(self.corpus, self._ordered(found, order or ""))
+        ids = Pmids(self.corpus, self._order(found, order or ""))
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
@@ -138,8 +138,8 @@ class PubMedDatabase(Database):
         numbers = (self.corpus.number(pmid) for pmid in ids)
         return bits.of_numbers((number for number in numbers if number is not None), self.corpus.size)
 
-    def _ordered(self, found: Findings, order: str) -> list[int]:
-        newest = self.corpus.index.ranked(bits.numbers(found.bits), order)
+    def _order(self, found: Findings, order: str) -> list[int]:
+        newest = self.corpus.index.rank(bits.numbers(found.bits), order)
         if order != "relevance" or not found.ranking:
             return newest
         scores = dict.fromkeys(newest, 0)
@@ -170,10 +170,10 @@ class PubMedDatabase(Database):
         return summaries.docsum(document, len(self.corpus.cited_by(document.pmid)))
 
     def fetch(self, request: FetchCall) -> SandboxReply:
-        """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are left out.
+        """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are omitted.
 
         Raises:
-            BadRequest: no id has the form of a PMID.
+            BadRequest: no id is a valid PMID.
         """
         pmids = self.canonical_ids(request.ids)
         numbers = [number for pmid in pmids if (number := self.corpus.number(pmid)) is not None]
@@ -193,14 +193,14 @@ class PubMedDatabase(Database):
         return SandboxReply(b"".join([*parts, b"</PubmedArticleSet>"]))
 
     def _medline(self, place: int, pmid: str) -> str:
-        """Return a record's MEDLINE text, or the remark NCBI writes in place of one it does not have."""
+        """Return the MEDLINE text of a record, or NCBI's error message for an unknown PMID."""
         number = self.corpus.number(pmid)
         if number is None:
             return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
         return "\n" + medline.medline(self.corpus.document(number))
 
     def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo shows."""
+        """Return the search fields that EInfo lists."""
         index = self.corpus.index
         return [
             FieldInfo(
@@ -220,8 +220,8 @@ class PubMedDatabase(Database):
             for field in FIELDS
         ]
 
-    def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
-        """Return the ids that a link leads to, each with its score."""
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the ids of the linked records, each with its score."""
         number = self._number(uid)
         if number is None:
             return ()
@@ -233,11 +233,11 @@ class PubMedDatabase(Database):
             return [(other, int(pmid)) for other in self.corpus.cited_by(pmid)]
         if link == "pubmed_pubmed_refs":
             document = self.corpus.document(number)
-            if not document.pmcid:  # NCBI links the references of articles in PMC alone
+            if not document.pmcid:  # NCBI has reference links only for articles in PMC
                 return ()
             cited = document.cited_pmids
             return [(other, int(pmid)) for other in dict.fromkeys(cited) if self.corpus.number(other) is not None]
-        related = self.corpus.related(number)
+        related = self.corpus.find_related(number)
         if link.endswith("combined"):
             return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.corpus.cited_by(pmid)[:1])]
         if "reviews" in link:
@@ -246,7 +246,7 @@ class PubMedDatabase(Database):
         return related[:_FIVE] if link.endswith("five") else related
 
     def vocabulary(self) -> Mapping[str, int]:
-        """Return the words of titles, abstracts and headings and how many records have them."""
+        """Count the records that contain each word, for the words in titles, abstracts and headings."""
         return self._spelling
 
     @cached_property
@@ -254,11 +254,11 @@ class PubMedDatabase(Database):
         return self.corpus.spelling()
 
     def knows_journal(self, journal: str) -> bool:
-        """Tell whether any record is from this journal."""
+        """Return whether any record is from this journal."""
         return self.corpus.index.value("journal", normal(journal)) > 0
 
     def match(self, journal: str, year: str, volume: str, page: str, author: str) -> list[str]:
-        """Return the PMIDs of the records a citation fits: journal, volume and page decide, or year and author."""
+        """Return the PMIDs of the records that match a citation: journal, volume and page, or year and author."""
         index = self.corpus.index
         found = index.everything
         used = 0
@@ -268,7 +268,7 @@ class PubMedDatabase(Database):
             if value.strip():
                 found &= index.value(source, normal(value))
                 used += 1
-        # A wrong year or author is forgiven where volume and page say enough.
+        # Year and author are ignored if the citation has volume and page.
         if used < 2:
             span = dates.bounds(year) if year.strip() else None
             if span is not None:
@@ -282,7 +282,7 @@ class PubMedDatabase(Database):
 
 
 def _span(request: SearchCall, today: date) -> tuple[int, int] | None:
-    """Return the span of the date parameters; one bound alone does nothing, as at NCBI."""
+    """Return the range of the date parameters; NCBI ignores a single bound."""
     if request.mindate and request.maxdate:
         return dates.span(request.mindate, request.maxdate)
     if request.reldate and request.reldate.isascii() and request.reldate.isdigit():

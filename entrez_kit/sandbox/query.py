@@ -1,4 +1,4 @@
-"""Run a PubMed query: from left to right, as PubMed does, and say what was made of it."""
+"""Run a PubMed query from left to right, as PubMed does, and report its translation and warnings."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,12 +17,12 @@ _HAS_ABSTRACT: Final = frozenset(("hasabstract", "has abstract"))
 _NEAR: Final = re.compile(r"(.*):~([0-9]{1,3})")
 _HISTORY: Final = re.compile(r"#([0-9]{1,6})")
 _LONGEST_NAME: Final = 8
-"""So many words at most are tried as one MeSH heading or journal title."""
+"""Maximum number of words that are tried as one MeSH heading or journal title."""
 
 
 @dataclass(slots=True)
 class Unit:
-    """Part of a query: its records (None where PubMed dropped it), its translation, and the operator that joins it."""
+    """Part of a query: its records (None if PubMed ignores the part), its translation, and its main operator."""
 
     bits: int | None
     text: str
@@ -31,7 +31,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Findings:
-    """What a query found, and what PubMed has to say about it."""
+    """The records found by a query, and PubMed's translation and warnings."""
 
     bits: int = 0
     translation: str = ""
@@ -45,31 +45,31 @@ class Findings:
 
 
 def join(left: Unit | None, operator: str, right: Unit, everything: int) -> Unit | None:
-    """Join two parts; one that PubMed dropped changes nothing."""
+    """Join two parts; a part that PubMed ignores has no effect."""
     if right.bits is None:
         return left
     if left is None or left.bits is None:
         if operator != "NOT":
             return right
-        return Unit(everything & ~right.bits, f"NOT {_wrapped(right, 'NOT')}", "NOT")
+        return Unit(everything & ~right.bits, f"NOT {_parenthesize(right, 'NOT')}", "NOT")
     found = {"AND": left.bits & right.bits, "OR": left.bits | right.bits, "NOT": left.bits & ~right.bits}[operator]
     before = f"({left.text})" if left.joined not in (None, operator) else left.text
-    return Unit(found, f"{before} {operator} {_wrapped(right, operator)}", operator)
+    return Unit(found, f"{before} {operator} {_parenthesize(right, operator)}", operator)
 
 
-def _wrapped(unit: Unit, operator: str) -> str:
+def _parenthesize(unit: Unit, operator: str) -> str:
     flat = unit.joined is None or (unit.joined == operator and operator != "NOT")
     return unit.text if flat else f"({unit.text})"
 
 
 class PubMedQuery:
-    """One query over one index.
+    """One query on one index.
 
     Args:
-        lookup: answers for words, phrases and values.
-        history: the records of ``#n``, or None where there is no such set.
-        field: field for everything without a tag, as ESearch's ``field`` parameter names it.
-        today: the day that "last 5 years" ends on.
+        lookup: finds words, phrases and values in the index.
+        history: returns the records of ``#n``; None if there is no such set.
+        field: the field of words without a tag, from ESearch's ``field`` parameter.
+        today: the last day of a relative range such as "last 5 years".
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class PubMedQuery:
         """Evaluate a query.
 
         Raises:
-            BadRequest: a set of the history is named that does not exist.
+            BadRequest: the query names a history set that does not exist.
         """
         tokens, remarks = tokenize(term)
         self.findings.messages += remarks
@@ -107,13 +107,13 @@ class PubMedQuery:
         return self.findings
 
     def restrict(self, datetype: str, low: int, high: int) -> None:
-        """Keep only records with a date in this range, as ESearch's date parameters ask."""
+        """Keep only records with a date in this range, from ESearch's date parameters."""
         named = find_field(datetype) or BY_TAG["pdat"]
         if named.kind != "date":
             named = BY_TAG["pdat"]
         found = self.findings
         found.bits &= self._lookup.index.between(named.sources[0], low, high)
-        clause = f"{dates.slashed(low)}:{dates.slashed(high)}[{named.label}]"
+        clause = f"{dates.format_day(low)}:{dates.format_day(high)}[{named.label}]"
         before = f"({found.translation})" if re.search(r" (OR|NOT) ", found.translation) else found.translation
         found.translation = f"{before} AND {clause}"
 
@@ -143,12 +143,12 @@ class PubMedQuery:
             elif token.kind == "operand":
                 upper = tokens[place + 1] if place + 1 < len(tokens) and tokens[place].kind == "range" else None
                 if upper is not None and upper.kind == "operand":
-                    unit = self._range(token, upper)
+                    unit = self._evaluate_range(token, upper)
                     place += 2
                 else:
-                    unit = self._operand(token)
+                    unit = self._evaluate_operand(token)
             else:
-                continue  # the colon of a range that is none
+                continue  # a colon without a range
             current = join(current, operator or "AND", unit, self._everything)
             operator = None
         while outer:
@@ -159,9 +159,9 @@ class PubMedQuery:
             self.findings.messages.append("Unmatched parenthesis ignored.")
         return current
 
-    def _operand(self, token: QueryToken) -> Unit:
+    def _evaluate_operand(self, token: QueryToken) -> Unit:
         if token.tag is None:
-            return self._quoted(token) if token.quoted else self._run(token.words)
+            return self._evaluate_quoted(token) if token.quoted else self._evaluate_run(token.words)
         tag, distance = token.tag, None
         near = _NEAR.fullmatch(tag)
         if near:
@@ -172,21 +172,21 @@ class PubMedQuery:
         if named is None:
             self.findings.fields_not_found.append(token.tag)
             return (
-                self._quoted(QueryToken("operand", token.text, token.quoted))
+                self._evaluate_quoted(QueryToken("operand", token.text, token.quoted))
                 if token.quoted
-                else self._plain(token.words)
+                else self._evaluate_plain(token.words)
             )
         if distance is not None and named.kind == "text":
-            text = f'"{_shown(token.text)}"[{named.label}:~{distance}]'
+            text = f'"{_format_term(token.text)}"[{named.label}:~{distance}]'
             self.findings.ranking += words(token.text)
             return Unit(self._lookup.near(named, token.text, distance), text)
         if named.kind == "text":
-            return self._text(named, token)
-        return self._tagged_value(named, token)
+            return self._evaluate_text(named, token)
+        return self._evaluate_tagged(named, token)
 
-    def _tagged_value(self, named: PubMedField, token: QueryToken) -> Unit:
-        """Evaluate a value field; of unquoted words, only as many from the end as make a value belong to the tag."""
-        whole = self._value(named, token.text, token.quoted)
+    def _evaluate_tagged(self, named: PubMedField, token: QueryToken) -> Unit:
+        """Evaluate a value field; the tag applies to the longest run of unquoted words before it that is a value."""
+        whole = self._evaluate_value(named, token.text, token.quoted)
         if whole.bits:
             return whole
         if token.quoted:
@@ -195,37 +195,37 @@ class PubMedQuery:
             return whole
         split = token.words
         for cut in range(1, len(split)):
-            unit = self._value(named, " ".join(split[cut:]), quoted=False)
+            unit = self._evaluate_value(named, " ".join(split[cut:]), quoted=False)
             if unit.bits:
-                before = self._run(split[:cut])
+                before = self._evaluate_run(split[:cut])
                 return join(None if before.bits is None else before, "AND", unit, self._everything) or unit
         self.findings.phrases_not_found.append(f"{token.text}[{token.tag}]")
         return whole
 
-    def _value(self, named: PubMedField, text: str, quoted: bool) -> Unit:
+    def _evaluate_value(self, named: PubMedField, text: str, quoted: bool) -> Unit:
         if named.kind == "date":
-            return self._date(named, text)
+            return self._evaluate_date(named, text)
         if named.kind == "uid":
-            return self._uids(text)
+            return self._evaluate_uids(text)
         if named.kind == "filter":
-            return Unit(self._lookup.filter(text), f'"{_shown(text)}"[Filter]')
+            return Unit(self._lookup.filter(text), f'"{_format_term(text)}"[Filter]')
         found = self._lookup.value(named, text, quoted=quoted)
         bare = named.code in ("AUTH", "FAUT", "LAUT", "FULL", "INVR") and not quoted
-        shown = _shown(text) if bare else f'"{_shown(text)}"'
+        shown = _format_term(text) if bare else f'"{_format_term(text)}"'
         return Unit(found, f"{shown}[{named.label}]")
 
-    def _date(self, named: PubMedField, text: str) -> Unit:
+    def _evaluate_date(self, named: PubMedField, text: str) -> Unit:
         low, _, high = text.partition(":")
         found = dates.span(low, high or low) or dates.relative(text, self._today)
         if found is None:
-            return Unit(0, f'"{_shown(text)}"[{named.label}]')
-        return self._date_span(named, *found)
+            return Unit(0, f'"{_format_term(text)}"[{named.label}]')
+        return self._evaluate_date_span(named, *found)
 
-    def _date_span(self, named: PubMedField, low: int, high: int) -> Unit:
+    def _evaluate_date_span(self, named: PubMedField, low: int, high: int) -> Unit:
         found = self._lookup.index.between(named.sources[0], low, high)
-        return Unit(found, f"{dates.slashed(low)}:{dates.slashed(high)}[{named.label}]")
+        return Unit(found, f"{dates.format_day(low)}:{dates.format_day(high)}[{named.label}]")
 
-    def _uids(self, text: str) -> Unit:
+    def _evaluate_uids(self, text: str) -> Unit:
         found, shown = 0, []
         for one in re.split(r"[\s,;]+", text):
             low, _, high = one.partition(":")
@@ -235,60 +235,60 @@ class PubMedQuery:
             shown.append(f"{one}[UID]")
         return Unit(found, " OR ".join(shown) or f"{text}[UID]", "OR" if len(shown) > 1 else None)
 
-    def _range(self, low: QueryToken, high: QueryToken) -> Unit:
+    def _evaluate_range(self, low: QueryToken, high: QueryToken) -> Unit:
         tag = high.tag or low.tag
         named = find_field(tag) if tag else None
         if named is not None and named.kind == "date":
             found = dates.span(low.text, high.text)
             if found is not None:
-                return self._date_span(named, *found)
+                return self._evaluate_date_span(named, *found)
         if named is not None and named.kind == "uid":
-            return self._uids(f"{low.text}:{high.text}")
-        first, second = self._operand(low), self._operand(high)
+            return self._evaluate_uids(f"{low.text}:{high.text}")
+        first, second = self._evaluate_operand(low), self._evaluate_operand(high)
         return join(first, "AND", second, self._everything) or Unit(None, "")
 
-    def _text(self, named: PubMedField, token: QueryToken) -> Unit:
-        """Evaluate words in a text field: as a phrase, or where no record has that, each by itself."""
+    def _evaluate_text(self, named: PubMedField, token: QueryToken) -> Unit:
+        """Evaluate words in a text field as a phrase; if no record has the phrase, evaluate each word separately."""
         self.findings.ranking += words(token.text)
         found = self._lookup.text(named, token.text)
         if found:
-            return Unit(found, f'"{_shown(token.text)}"[{named.label}]')
+            return Unit(found, f'"{_format_term(token.text)}"[{named.label}]')
         if token.quoted:
             self.findings.quoted_not_found.append(f'"{token.text}"[{token.tag}]')
         if len(token.words) == 1:
             if not token.quoted:
                 self.findings.phrases_not_found.append(f"{token.text}[{token.tag}]")
-            return Unit(0, f'"{_shown(token.text)}"[{named.label}]')
-        shown = " AND ".join(f'"{_shown(word)}"[{named.label}]' for word in token.words)
+            return Unit(0, f'"{_format_term(token.text)}"[{named.label}]')
+        shown = " AND ".join(f'"{_format_term(word)}"[{named.label}]' for word in token.words)
         return Unit(self._lookup.each_word(named, token.text), shown, "AND")
 
-    def _quoted(self, token: QueryToken) -> Unit:
-        """Evaluate a quoted phrase without a tag; one that no record has is searched word by word."""
+    def _evaluate_quoted(self, token: QueryToken) -> Unit:
+        """Evaluate a quoted phrase without a tag; if no record has the phrase, evaluate each word separately."""
         named = self._default or ALL_FIELDS
         if named.kind != "text":
-            return self._tagged_value(named, QueryToken("operand", token.text, quoted=True, tag=named.label))
+            return self._evaluate_tagged(named, QueryToken("operand", token.text, quoted=True, tag=named.label))
         if normal(token.text) in _HAS_ABSTRACT:
             return Unit(self._lookup.filter("hasabstract"), "hasabstract[All Fields]")
         found = self._lookup.text(named, token.text)
         if found:
             self.findings.ranking += words(token.text)
-            return Unit(found, f'"{_shown(token.text)}"[{named.label}]')
+            return Unit(found, f'"{_format_term(token.text)}"[{named.label}]')
         self.findings.quoted_not_found.append(f'"{token.text}"')
-        return self._plain(token.words, report=len(token.words) > 1)
+        return self._evaluate_plain(token.words, report=len(token.words) > 1)
 
-    def _plain(self, run: Sequence[str], *, report: bool = True) -> Unit:
-        """Evaluate words each by itself, without mapping; unknown ones are dropped."""
+    def _evaluate_plain(self, run: Sequence[str], *, report: bool = True) -> Unit:
+        """Evaluate each word separately, without mapping; unknown words are ignored."""
         named = self._default or ALL_FIELDS
         unit: Unit | None = None
         for word in run:
             if word.lower() in STOP_WORDS and len(run) > 1:
                 continue
-            unit = join(unit, "AND", self._word(named, word, report=report), self._everything)
+            unit = join(unit, "AND", self._evaluate_word(named, word, report=report), self._everything)
         return unit or Unit(None, "")
 
-    def _word(self, named: PubMedField, word: str, *, report: bool = True) -> Unit:
+    def _evaluate_word(self, named: PubMedField, word: str, *, report: bool = True) -> Unit:
         if named.kind != "text":
-            return self._value(named, word, quoted=False)
+            return self._evaluate_value(named, word, quoted=False)
         split, open_end = parts(word)
         if not split:
             return Unit(None, "")
@@ -302,26 +302,26 @@ class PubMedQuery:
         self.findings.ranking += split
         return Unit(found, f'"{" ".join(split)}{"*" if open_end else ""}"[{named.label}]')
 
-    def _run(self, run: Sequence[str]) -> Unit:
-        """Evaluate a run of words without quotes or tag: PubMed maps them to headings, journals and authors first."""
+    def _evaluate_run(self, run: Sequence[str]) -> Unit:
+        """Evaluate words without quotes or tag: PubMed first maps them to headings, journals and authors."""
         if self._default is not None:
             if self._default.kind == "text":
-                return self._plain(run)
-            return self._tagged_value(self._default, QueryToken("operand", " ".join(run), tag=self._default.label))
+                return self._evaluate_plain(run)
+            return self._evaluate_tagged(self._default, QueryToken("operand", " ".join(run), tag=self._default.label))
         unit: Unit | None = None
         place = 0
         while place < len(run):
-            length, mapped = self._mapped(run, place)
+            length, mapped = self._map_words(run, place)
             unit = join(unit, "AND", mapped, self._everything)
             place += length
         return unit or Unit(None, "")
 
-    def _mapped(self, run: Sequence[str], place: int) -> tuple[int, Unit]:
-        """Return how many words from here belong together, and what they stand for."""
+    def _map_words(self, run: Sequence[str], place: int) -> tuple[int, Unit]:
+        """Map words from this position; return the number of mapped words and their part of the query."""
         first = run[place]
         referred = _HISTORY.fullmatch(first)
         if referred:
-            return 1, self._referred(int(referred.group(1)), first)
+            return 1, self._recall_set(int(referred.group(1)), first)
         if normal(first) in _HAS_ABSTRACT:
             return 1, Unit(self._lookup.filter("hasabstract"), "hasabstract[All Fields]")
         for length in range(min(_LONGEST_NAME, len(run) - place), 0, -1):
@@ -329,7 +329,7 @@ class PubMedQuery:
             key = normal(phrase)
             if not key or (length == 1 and key in STOP_WORDS):
                 continue
-            unit = self._named(phrase, key, length)
+            unit = self._find_name(phrase, key, length)
             if unit is not None:
                 self.findings.translations.append((phrase, unit.text))
                 self.findings.ranking += words(phrase)
@@ -340,9 +340,9 @@ class PubMedQuery:
             if len(run) == 1:
                 self.findings.phrases_ignored.append(first)
             return 1, Unit(None, "")
-        return 1, self._word(ALL_FIELDS, first)
+        return 1, self._evaluate_word(ALL_FIELDS, first)
 
-    def _named(self, phrase: str, key: str, length: int) -> Unit | None:
+    def _find_name(self, phrase: str, key: str, length: int) -> Unit | None:
         heading = self._lookup.heading(key) if "*" not in phrase else None
         split = key.split()
         journal = self._lookup.index.value("journal", key) if length > 1 and heading is None else 0
@@ -359,13 +359,13 @@ class PubMedQuery:
                 return Unit(found, f"{key}[Author]")
         return None
 
-    def _referred(self, number: int, text: str) -> Unit:
+    def _recall_set(self, number: int, text: str) -> Unit:
         found = self._history(number)
         if found is None:
             raise BadRequest(f"Unable to obtain query #{number}")
         return Unit(found, text)
 
 
-def _shown(text: str) -> str:
-    """Return a term as QueryTranslation shows it: lower-cased, punctuation of words kept."""
+def _format_term(text: str) -> str:
+    """Return a term in the form of QueryTranslation: lower case, with punctuation."""
     return " ".join(text.lower().split())

@@ -1,4 +1,4 @@
-"""From the choices of a generated record to its XML."""
+"""Render the choices of a generated record as XML."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ LABELLED: Final = (
     ("RESULTS", ("{finding}.",)),
     ("CONCLUSIONS", ("Nothing here is a medical fact.",)),
 )
-"""Title and abstract as parts; ``{name}`` stands for what a choice puts there."""
+"""The parts of titles and abstracts; ``{name}`` is the placeholder for the text of a choice."""
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 STATUSES: Final = ("MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process")
@@ -46,7 +46,7 @@ _SEASONS: Final = ("Winter", "Spring", "Summer", "Autumn")
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The choices that decide the dates of a generated record."""
+    """The choices that determine the dates of a generated record."""
 
     entered: date
     lag: int
@@ -56,17 +56,17 @@ class Timing:
 
     @property
     def published(self) -> date:
-        """The day of publication, before it is made less precise."""
+        """The exact day of publication; the record may give only its month, season or year."""
         return self.entered + timedelta(days=self.lag - 45)
 
     @property
     def published_online(self) -> date | None:
-        """The day of electronic publication, if there is one."""
+        """The day of electronic publication; None for articles in print only."""
         return self.entered - timedelta(days=self.lag // 3) if self.electronic else None
 
     @property
     def completed(self) -> date | None:
-        """The day indexing was completed."""
+        """The day when indexing was completed; None for records that are not indexed."""
         return self.entered + timedelta(days=60 + self.lag) if self.status == 0 else None
 
     @property
@@ -77,7 +77,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Choices(Timing):
-    """Everything that makes one generated record; numbers are places in the lists of ``vocabulary``."""
+    """All choices of one generated record; most numbers are indexes in the lists of ``vocabulary``."""
 
     pmid: str
     team: Sequence[tuple[int, int]]
@@ -99,12 +99,12 @@ class Choices(Timing):
 
     @property
     def volume(self) -> str:
-        """The journal's volume: one a year."""
+        """The volume of the journal: one per year."""
         return str(self.published.year - 1999)
 
     @property
     def issue(self) -> str:
-        """The journal's issue: one a month."""
+        """The issue of the journal: one per month."""
         return str(self.published.month)
 
     @property
@@ -115,7 +115,7 @@ class Choices(Timing):
 
     @property
     def doi_name(self) -> str:
-        """The DOI, under a prefix that is set aside for tests."""
+        """The DOI, with a prefix that is reserved for tests."""
         return f"10.5555/invented.{self.pmid}" if self.doi else ""
 
     @property
@@ -125,13 +125,13 @@ class Choices(Timing):
 
 
 def phrase(name: str, value: int) -> str:
-    """Return what a choice puts in place of its placeholder, as XML."""
+    """Return the text of a choice for its placeholder, as XML."""
     if name == "topic":
         return xml_text(vocabulary.TOPICS[value].phrase)
     if name == "method":
         return xml_text(vocabulary.METHODS[value].phrase)
     if name == "population":
-        return vocabulary.POPULATIONS[value].phrase  # holds markup
+        return vocabulary.POPULATIONS[value].phrase  # contains markup
     if name == "design":
         return xml_text(vocabulary.DESIGNS[value].phrase)
     if name == "finding":
@@ -140,12 +140,12 @@ def phrase(name: str, value: int) -> str:
 
 
 def abstract_parts(kind: int) -> Sequence[tuple[str, Sequence[str]]]:
-    """Return label and parts of each piece of an abstract of this kind."""
+    """Return the label and the parts of each section of an abstract of this kind."""
     return ((), PLAIN, LABELLED)[kind]
 
 
 def published_number(choices: Timing) -> int:
-    """Return the publication date as yyyymmdd, as precise as the record gives it."""
+    """Return the publication date as yyyymmdd, with the precision of the record."""
     day = choices.published
     if choices.date_style == 0:
         return dates.as_number(day)
@@ -160,7 +160,7 @@ def _season(day: date) -> int:
     return day.month % 12 // 3
 
 
-def _filled(parts: Sequence[str], choices: Choices) -> str:
+def _fill(parts: Sequence[str], choices: Choices) -> str:
     def put(match: re.Match[str]) -> str:
         name = match.group(1)
         return choices.pmid if name == "pmid" else phrase(name, getattr(choices, name))
@@ -198,7 +198,7 @@ def _journal(choices: Choices) -> str:
 
 
 def _title(choices: Choices) -> str:
-    filled = _filled(TITLE, choices)
+    filled = _fill(TITLE, choices)
     return f"<ArticleTitle>{f'[{filled}].' if choices.language else f'{filled}.'}</ArticleTitle>"
 
 
@@ -206,7 +206,7 @@ def _abstract(choices: Choices) -> str:
     pieces = []
     for label, parts in abstract_parts(choices.abstract):
         attribute = f' Label="{label}" NlmCategory="{label}"' if label else ""
-        pieces.append(f"<AbstractText{attribute}>{_filled(parts, choices)}</AbstractText>")
+        pieces.append(f"<AbstractText{attribute}>{_fill(parts, choices)}</AbstractText>")
     return f"<Abstract>{''.join(pieces)}</Abstract>" if pieces else ""
 
 
@@ -247,7 +247,7 @@ def types_of(design: int, correction: int) -> list[tuple[str, str]]:
 
 
 def headings_of(choices: Choices) -> list[tuple[str, str, bool]]:
-    """Return name, UI and weight of each MeSH heading; only finished MEDLINE records have any."""
+    """Return name, UI and major-topic flag of each MeSH heading; only records with the status MEDLINE have any."""
     if choices.status != 0:
         return []
     topic, method = vocabulary.TOPICS[choices.topic], vocabulary.METHODS[choices.method]

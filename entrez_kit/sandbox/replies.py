@@ -1,4 +1,4 @@
-"""One HTTP answer of the sandbox, and the ways to write one."""
+"""An HTTP answer of the sandbox, and the functions that build one."""
 
 import json
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ ESUMMARY_V1_PROLOG: Final = prolog("eSummaryResult", "esummary v1 20041029", "20
 ELINK_PROLOG: Final = prolog("eLinkResult", "elink 20101123", "20101123/elink.dtd")
 EPOST_PROLOG: Final = prolog("ePostResult", "epost 20090526", "20090526/epost.dtd")
 EINFO_PROLOG: Final = prolog("eInfoResult", "einfo 20190110", "20190110/einfo.dtd")
-# The DOCTYPE NCBI sends for this one really names another root element.
+# As at NCBI, this DOCTYPE does not match the root element, eFetchResult.
 EFETCH_PROLOG: Final = prolog("eEfetchResult", "efetch 20131226", "20131226/efetch.dtd")
 
 _PROLOGS: Final = {
@@ -64,10 +64,10 @@ _PROLOGS: Final = {
 
 
 def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 200) -> SandboxReply:
-    """Answer with ``<ERROR>`` (or its JSON form) the way the named E-utility does, usually with HTTP 200."""
+    """Answer with ``<ERROR>`` (or its JSON form) as this E-utility does, usually with HTTP 200."""
     if retmode == "json":
         header = {"type": endpoint, "version": "0.3"}
-        # The E-utilities put the message between quotes as it is: a line break in it makes the JSON invalid.
+        # The E-utilities do not escape line breaks in the message, which makes the JSON invalid.
         text = "\n".join(json.dumps(line, ensure_ascii=False)[1:-1] for line in message.split("\n"))
         text = f'"{text}"'
         if endpoint in ("esearch", "einfo"):

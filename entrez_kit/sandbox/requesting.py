@@ -1,4 +1,4 @@
-"""A request as the endpoints see it, and what they answer from."""
+"""The request that an endpoint receives, and the data for its answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from entrez_kit.sandbox.history import History, StoredSet
 
 @dataclass(frozen=True, slots=True)
 class SandboxRequest:
-    """Endpoint, method and parameters of one request; parameters may repeat.
+    """Endpoint, method and parameters of one request; a parameter may occur several times.
 
-    ``rest`` is what follows the endpoint in the path, for services that keep identifiers there.
+    ``rest`` is the part of the path after the endpoint, for services with identifiers in the path.
     """
 
     endpoint: str
@@ -20,7 +20,7 @@ class SandboxRequest:
     rest: str = ""
 
     def get(self, name: str, default: str = "") -> str:
-        """Return the first value of a parameter, trimmed; names are compared without regard to case."""
+        """Return the first value of a parameter, stripped; the case of names is ignored."""
         wanted = name.lower()
         return next((value.strip() for key, value in self.params if key.lower() == wanted), default)
 
@@ -30,13 +30,13 @@ class SandboxRequest:
         return [value for key, value in self.params if key.lower() == wanted]
 
     def number(self, name: str, default: int) -> int:
-        """Return a whole number; anything else counts as not given."""
+        """Return a parameter as a non-negative integer, or the default if it is missing or invalid."""
         text = self.get(name)
         return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else default
 
     @property
     def retmode(self) -> str:
-        """The form of the answer, ``xml`` where none is named."""
+        """The requested format of the answer, ``xml`` by default."""
         return self.get("retmode").lower() or "xml"
 
     @property
@@ -47,11 +47,11 @@ class SandboxRequest:
 
 @dataclass(slots=True)
 class SandboxState:
-    """What the endpoints answer from."""
+    """The data of the endpoints: databases and history."""
 
     databases: dict[str, Database]
     history: History = field(default_factory=History)
 
-    def stored(self, request: SandboxRequest) -> StoredSet | None:
-        """Return the result set that WebEnv and query_key name, or None."""
+    def recall_set(self, request: SandboxRequest) -> StoredSet | None:
+        """Return the result set of WebEnv and query_key; None if there is no such set."""
         return self.history.recall(request.get("WebEnv"), request.number("query_key", 0))

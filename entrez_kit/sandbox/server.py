@@ -1,4 +1,4 @@
-"""Sandbox: a loopback HTTP server that answers as NCBI does."""
+"""The sandbox: a loopback HTTP server that answers as NCBI does."""
 
 import threading
 from collections import Counter, deque
@@ -63,10 +63,10 @@ ENDPOINTS: Final[Mapping[str, tuple[str, Endpoint]]] = {
     f"{EUTILS}ecitmatch.cgi": ("ecitmatch", ecitmatch),
     "/idconv": ("idconv", idconv),
 }
-"""Name and function by path. The rate rule holds for the paths of the E-utilities."""
+"""Name and function by path. The rate limit applies to the paths of the E-utilities."""
 
 MAX_GET: Final = 2_000
-"""Longest query string of a GET request, key, e-mail and tool not counted; NCBI asks for POST beyond."""
+"""Maximum length of the query string of a GET request without key, e-mail and tool; NCBI requires POST above it."""
 MAX_GET_IDS: Final = 200
 SECRETS: Final = frozenset(("api_key", "email", "mailto"))
 _NOT_COUNTED: Final = SECRETS | {"tool"}
@@ -75,9 +75,9 @@ _MAX_FIELDS: Final = 100_000
 
 
 class LogEntry(NamedTuple):
-    """One request: when it came (``time.monotonic``), what it asked without key and e-mail, and how it ended.
+    """One request: its arrival time (``time.monotonic``), its parameters without key and e-mail, and its status.
 
-    ``fault`` names the fault that struck, if any; ``keyed`` tells whether an api_key came with it.
+    ``fault`` is the kind of fault, if any; ``keyed`` is true if the request had an api_key.
     """
 
     at: float
@@ -94,20 +94,20 @@ class LogEntry(NamedTuple):
 
 
 class Sandbox:
-    """The stand-in for NCBI, on 127.0.0.1 alone; use it as a context manager, or call start and stop.
+    """A local server that imitates NCBI on 127.0.0.1; use it as a context manager, or call start and stop.
 
     Args:
         corpus: files or folders of PubMed XML to serve; the bundled demo articles by default.
-        records: serve so many generated, invented records instead.
-        port: port to listen on; 0 picks a free one.
+        records: number of generated, invented records to serve instead of a corpus.
+        port: port to listen on; 0 selects a free one.
         faults: probability of each kind of failure (see ``parse_faults``).
-        latency_ms: pause before each answer.
-        days: spread the entry dates of generated records over so many days only; 1 puts all on one day.
-        seed: decides generated records, history keys and where faults strike.
-        enforce_limits: whether NCBI's rate rule (3 per second, 10 with a key) is enforced.
+        latency_ms: pause before each answer in milliseconds.
+        days: number of days over which the entry dates of generated records are distributed.
+        seed: seed of the generated records, history keys and faults.
+        enforce_limits: whether to enforce NCBI's rate limit (3 requests per second, 10 with a key).
 
     Raises:
-        InvalidInput: both corpus and records are given, or one of the values cannot be used.
+        InvalidInput: both corpus and records are given, or a value is invalid.
     """
 
     def __init__(
@@ -123,13 +123,11 @@ class Sandbox:
         enforce_limits: bool = True,
     ) -> None:
         if corpus and records is not None:
-            raise _refused(
-                "records", records, "either a corpus or a number of generated records can be served, not both"
-            )
+            raise _option_error("records", records, "give either a corpus or a number of generated records, not both")
         if not 0 <= port <= 65_535:
-            raise _refused("port", port, "a port between 0 and 65535 is needed")
+            raise _option_error("port", port, "must be between 0 and 65535")
         if latency_ms < 0:
-            raise _refused("latency_ms", latency_ms, "the pause cannot be negative")
+            raise _option_error("latency_ms", latency_ms, "must not be negative")
         self.faults = FaultPlan(faults, seed)
         self.corpus = _corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
@@ -160,35 +158,35 @@ class Sandbox:
 
     @property
     def port(self) -> int:
-        """The port listened on."""
+        """The port of the running sandbox."""
         if self._listener is None:
             raise RuntimeError("the sandbox is not running")
         return self._listener.server_port
 
     @property
     def url(self) -> str:
-        """Base address; the E-utilities are under ``{url}/entrez/eutils``."""
+        """The base URL; the E-utilities are under ``{url}/entrez/eutils``."""
         return f"http://{HOST}:{self.port}"
 
     def start(self) -> Self:
-        """Listen and answer, in threads of its own.
+        """Start the server in background threads.
 
         Raises:
-            InvalidInput: the port is taken or not allowed.
+            InvalidInput: the port is in use or not allowed.
         """
         if self._listener is not None:
             return self
         try:
             listener = Listener(self._port, self._answer)
         except (OSError, OverflowError) as exc:
-            raise _refused("port", self._port, f"the port cannot be used ({type(exc).__name__})") from None
+            raise _option_error("port", self._port, f"the port cannot be used ({type(exc).__name__})") from None
         self._stopped.clear()
         listener.start()
-        self._listener = listener  # only now: another thread may stop what it sees here
+        self._listener = listener  # assigned last, because another thread may call stop
         return self
 
     def stop(self) -> None:
-        """Stop answering; when it returns, no thread and no connection is left."""
+        """Stop the server and wait until its threads and connections have ended."""
         self._stopped.set()
         listener, self._listener = self._listener, None
         if listener is not None:
@@ -214,48 +212,48 @@ class Sandbox:
     ) -> None:
         self.stop()
 
-    # for tests and for later databases
+    # for tests and additional databases
 
     def requests(self, endpoint: str | None = None) -> int:
-        """Return how many requests came, refused and failed ones included."""
+        """Return the number of requests, including rejected and failed ones."""
         with self._guard:
             return self._counts.total() if endpoint is None else self._counts[endpoint]
 
     def entries(self, endpoint: str | None = None) -> list[LogEntry]:
-        """Return the log, of one endpoint or all; the latest 200,000 requests are kept."""
+        """Return the log of one endpoint or of all; it contains the latest 200,000 requests."""
         with self._guard:
             return [entry for entry in self.log if endpoint in (None, entry.endpoint)]
 
     def register(self, database: Database) -> None:
-        """Serve one more database, or another one under the same name."""
+        """Add a database, or replace the one with the same name."""
         self._state.databases[database.name] = database
 
     def route(self, path: str, name: str, endpoint: Endpoint) -> None:
-        """Serve one more path and everything under it, for services that are no E-utilities."""
+        """Serve a path and every path under it; for services other than the E-utilities."""
         self._routes[path.rstrip("/")] = (name, endpoint)
 
     def fail_next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
-        """Let the next requests (of one endpoint, or any) meet this fault."""
+        """Plan this fault for the next requests (of one endpoint, or any)."""
         self.faults.next(kind, endpoint, times)
 
     def take_down(self, *endpoints: str) -> None:
-        """Let endpoints answer 404 from now on, as retired ones do."""
+        """Make endpoints answer 404 from now on, like retired endpoints."""
         self._down.update(endpoints)
 
     def slow_down(self, endpoint: str, seconds: float, **params: str) -> None:
-        """Let an endpoint answer late from now on, or only those of its requests that have these parameters."""
+        """Delay the answers of an endpoint from now on; with parameters, only of requests that have these values."""
         self._slow.append((endpoint, params, seconds))
 
     def expire_history(self) -> None:
-        """Forget all result sets, as NCBI does after some hours."""
+        """Remove all result sets, as NCBI does after some hours."""
         self._state.history.expire()
 
     def settings(self, folder: Path | None = None, **overrides: Any) -> "Settings":
-        """Return settings that point at this sandbox, with all files in a folder (by default a temporary one).
+        """Return settings for this sandbox, with all files in one folder.
 
         Args:
-            folder: where cache, data and limiter state go; a temporary folder that stop() removes by default.
-            overrides: settings by name; keys, tokens and e-mails may be plain texts.
+            folder: folder for cache, data and limiter state; by default a temporary one, which stop() removes.
+            overrides: settings by name; keys, tokens and e-mails may be plain strings.
         """
         from pydantic import SecretStr
 
@@ -270,7 +268,7 @@ class Sandbox:
         known = {field.name for field in dataclass_fields(Settings)}
         for name, value in overrides.items():
             if name not in known:
-                raise TypeError(f"there is no setting {name!r}")
+                raise TypeError(f"unknown setting {name!r}")
             secret = name in BY_NAME and BY_NAME[name].secret and isinstance(value, str)
             values[name] = SecretStr(value) if secret else value
         return Settings(**values).with_sandbox(self.url)
@@ -279,7 +277,7 @@ class Sandbox:
 
     def _answer(self, arrival: Arrival) -> Strike:
         params = _params(arrival.query) + _params(arrival.form)
-        name, endpoint, rest = self._routed(arrival.path)
+        name, endpoint, rest = self._find_route(arrival.path)
         request = SandboxRequest(name, arrival.method, params, rest)
         key = request.get("api_key") or None
         fault = None
@@ -287,7 +285,7 @@ class Sandbox:
         if self._rule is not None and arrival.path.startswith(EUTILS):
             verdict = self._rule.judge(arrival.at, arrival.address, key)
         if verdict is not None and not verdict.allowed:
-            strike = _whole(limits.too_many(verdict.who, verdict.count, verdict.limit))
+            strike = _to_strike(limits.too_many(verdict.who, verdict.count, verdict.limit))
         else:
             if self._latency:
                 self._stopped.wait(self._latency)
@@ -295,7 +293,7 @@ class Sandbox:
             reply = self._reply(request, endpoint, arrival)
             if verdict is not None:
                 reply = SandboxReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
-            strike = _whole(reply)
+            strike = _to_strike(reply)
             if endpoint is not None:
                 fault = self.faults.draw(name)
                 if fault is not None:
@@ -314,8 +312,8 @@ class Sandbox:
             if endpoint == request.endpoint and all(request.get(name) == value for name, value in params.items()):
                 self._stopped.wait(seconds)
 
-    def _routed(self, path: str) -> tuple[str, Endpoint | None, str]:
-        """Return name and function for a path, and what of it follows the endpoint; the longest match counts."""
+    def _find_route(self, path: str) -> tuple[str, Endpoint | None, str]:
+        """Return name and function of the longest route that matches a path, and the rest of the path."""
         start, rest = path.rstrip("/"), ""
         while start:
             if start in self._routes and not (rest and start in ENDPOINTS):
@@ -338,14 +336,14 @@ class Sandbox:
                 return plain("400 Bad Request: use POST for more than 200 ids\n", 400)
         try:
             return endpoint(request, self._state)
-        except Exception as exc:  # a defect of the sandbox must not look like an answer of NCBI, nor kill the server
+        except Exception as exc:  # a defect of the sandbox must not look like an answer of NCBI or end the server
             self.defects.append(exc)
             return plain(f"The sandbox failed: {type(exc).__name__}: {exc}\n", 500)
 
 
 @lru_cache(maxsize=1)
 def build_databases(corpus: Corpus) -> Mapping[str, Database]:
-    """Return every database by name; a new one is one more entry here. The ones built last are kept."""
+    """Return every database by name; a new database is added here. The result of the last call is cached."""
     pubmed = PubMedDatabase(corpus)
     databases: list[Database] = [
         pubmed,
@@ -367,18 +365,18 @@ def _corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: 
 
 
 def _params(query: str) -> tuple[tuple[str, str], ...]:
-    """Return the parameters of a query string or form; what cannot be read counts as none."""
+    """Return the parameters of a query string or form; none if it cannot be parsed."""
     try:
         return tuple(parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=_MAX_FIELDS))
     except ValueError:
         return ()
 
 
-def _whole(reply: SandboxReply) -> Strike:
+def _to_strike(reply: SandboxReply) -> Strike:
     return Strike(reply, reply.body)
 
 
-def _refused(name: str, value: object, problem: str) -> InvalidInput:
+def _option_error(name: str, value: object, problem: str) -> InvalidInput:
     return InvalidInput(
         f"{name}: {problem} (got {value}).", invalid_input=f"{name}={value}", details={"reason": "bad_sandbox_option"}
     )

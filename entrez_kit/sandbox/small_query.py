@@ -1,4 +1,4 @@
-"""Run a query on a database of a few records: fields, Entrez's left-to-right AND, OR, NOT, and parentheses."""
+"""Run a query on a database of a few records: fields, parentheses, and AND, OR, NOT from left to right as in Entrez."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -10,13 +10,13 @@ from entrez_kit.sandbox.lexer import QueryToken, tokenize
 from entrez_kit.sandbox.text import STOP_WORDS, normal, words
 
 Values = Mapping[str, Sequence[str]]
-"""What a record has in each field, by the field's code."""
+"""The values of a record by the code of the field."""
 Found = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class SmallField:
-    """A search field: "words" are found as phrases, "whole" values as a whole, "number" as they are."""
+    """A search field: "words" match phrases, "whole" matches normalized values, "number" matches unchanged values."""
 
     code: str
     label: str
@@ -26,7 +26,7 @@ class SmallField:
     is_tree: bool = False
 
     def matches(self, values: Sequence[str], text: str) -> bool:
-        """Tell whether one of a record's values answers the text; a trailing ``*`` truncates."""
+        """Return whether one of the values of a record matches the text; a trailing ``*`` truncates."""
         if self.kind == "number":
             return text.strip() in values
         stem = text.rstrip().endswith("*")
@@ -50,18 +50,18 @@ def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -
 
 @dataclass(frozen=True, slots=True)
 class QueryPart:
-    """Part of a query: its records (None where it was dropped) and how it reads."""
+    """Part of a query: its records (None if the part is ignored) and its translation."""
 
     found: Found | None
     text: str
 
 
 class SmallQuery:
-    """One query over a few records; a database that knows more of its terms says so in ``named`` and ``matching``.
+    """One query on a few records. A database with special terms overrides ``match_name`` and ``find_records``.
 
     Args:
-        records: what each record has in each field, in the order results come in.
-        fields: the search fields; the first one stands for words without a tag.
+        records: the values of each record in each field, in the order of the results.
+        fields: the search fields; the first one is for words without a tag.
     """
 
     def __init__(self, records: Mapping[str, Values], fields: Sequence[SmallField]) -> None:
@@ -81,7 +81,7 @@ class SmallQuery:
         """Evaluate a query.
 
         Raises:
-            BadRequest: a set of the history is named that does not exist.
+            BadRequest: the query names a history set that does not exist.
         """
         self._history, self._default = request.history, request.field
         tokens, remarks = tokenize(request.term)
@@ -149,14 +149,14 @@ class SmallQuery:
     def _operand(self, token: QueryToken) -> QueryPart:
         tag = token.tag or self._default
         if tag is None:
-            return self._untagged(token)
+            return self._evaluate_untagged(token)
         name = " ".join(tag.lower().split())
         explodes = not name.endswith(":noexp")
         field = self._by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
             self._unknown.append(tag)
-            return self._untagged(QueryToken("operand", token.text, token.quoted))
-        found = self.matching(field, token.text, explodes=explodes)
+            return self._evaluate_untagged(QueryToken("operand", token.text, token.quoted))
+        found = self.find_records(field, token.text, explodes=explodes)
         shown = f'"{token.text}"[{field.label}]' if token.quoted else f"{token.text}[{field.label}]"
         if not found and token.quoted:
             self._quoted.append(shown)
@@ -164,10 +164,10 @@ class SmallQuery:
             self._phrases.append(f"{token.text}[{tag}]")
         return QueryPart(found, shown)
 
-    def _untagged(self, token: QueryToken) -> QueryPart:
+    def _evaluate_untagged(self, token: QueryToken) -> QueryPart:
         first = self._fields[0]
         if token.quoted:
-            found = self.matching(first, token.text)
+            found = self.find_records(first, token.text)
             if found:
                 return QueryPart(found, f'"{token.text}"[{first.label}]')
             self._quoted.append(f'"{token.text}"')
@@ -181,45 +181,45 @@ class SmallQuery:
         return current or QueryPart(None, "")
 
     def _next(self, run: Sequence[str], place: int) -> tuple[int, QueryPart | None]:
-        """Return how many words from here belong together, and what they find."""
+        """Match words from this position; return the number of words and their part of the query."""
         word = run[place]
         if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
             kept = self._history(int(word[1:]))
             if kept is None:
                 raise BadRequest(f"Unable to obtain query {word}")
             return 1, QueryPart(frozenset(kept) & frozenset(self.records), word)
-        named = self.named(run, place)
+        named = self.match_name(run, place)
         if named is not None:
             length, found, shown = named
             self._translations.append((" ".join(run[place : place + length]), shown))
             return length, QueryPart(found, f"({shown})")
         if word.lower() in STOP_WORDS and len(run) > 1:
             return 1, None
-        found = self.matching(self._fields[0], word)
+        found = self.find_records(self._fields[0], word)
         if not found:
             self._phrases.append(word)
         return 1, QueryPart(found, f"{word}[{self._fields[0].label}]")
 
-    def named(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
-        """Return how many words from here name something of their own, what that finds and how it reads."""
+    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
+        """Match words from this position to a special term; return their number, the records and the translation."""
         return None
 
-    def matching(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
-        """Return the records that have a text in a field; where terms form a tree, those below it ``explodes`` adds."""
+    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+        """Return the records that have a value in a field; in a tree, ``explodes`` includes the narrower terms."""
         return frozenset(uid for uid, values in self.records.items() if field.matches(values.get(field.code, ()), text))
 
 
 class SmallDatabase(Database):
-    """A database of so few records that they are looked through for every search."""
+    """A database with few records; each search scans all of them."""
 
     @abstractmethod
     def query(self) -> SmallQuery:
-        """Return what searches the records."""
+        """Return a query that searches the records."""
 
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find records by the fields of the database."""
         return self.query().run(request)
 
     def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo shows."""
+        """Return the search fields that EInfo lists."""
         return self.query().field_infos()

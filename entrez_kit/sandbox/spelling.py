@@ -5,17 +5,17 @@ from functools import lru_cache
 from typing import Final
 
 SHORTEST: Final = 4
-"""Shorter words are left alone: nearly everything is close to them."""
+"""Minimum length of a word to correct; shorter words are similar to too many others."""
 
 
 def suggest(word: str, vocabulary: Mapping[str, int]) -> str | None:
-    """Return the known word an unknown one was probably meant to be, or None.
+    """Return the known word that is most similar to an unknown one; None if no word is similar enough.
 
-    The nearest word wins, then the most frequent one, then the first by alphabet.
+    Of equally similar words the most frequent one is returned, then the first in alphabetical order.
     """
     if len(word) < SHORTEST or word in vocabulary:
         return None
-    # A plural or other ending of a known word is no mistake.
+    # A known word with a plural or other ending is correct.
     if any(word.removesuffix(ending) in vocabulary for ending in ("s", "es", "ed", "ing") if word.endswith(ending)):
         return None
     limit = 1 if len(word) < 6 else 2
@@ -31,7 +31,7 @@ def suggest(word: str, vocabulary: Mapping[str, int]) -> str | None:
 
 @lru_cache(maxsize=4096)
 def edit_distance(one: str, other: str, limit: int) -> int:
-    """Count the insertions, deletions, changes and swaps of neighbours between two words; above ``limit``, any more."""
+    """Count the insertions, deletions, substitutions and transpositions between two words, up to ``limit`` + 1."""
     before_last: list[int] = []
     last = list(range(len(other) + 1))
     for i, left in enumerate(one, start=1):

@@ -1,4 +1,4 @@
-"""PubMed's document summaries, in both versions."""
+"""The document summaries of PubMed in both versions."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,7 +20,7 @@ _ID_NUMBERS: Final = {"pubmed": 1, "doi": 3, "pii": 4, "pmcid": 5, "pmc": 8, "mi
 
 
 def summary(document: Document, cited: int) -> Mapping[str, Any]:
-    """Return the version 2 summary of a record that so many others cite."""
+    """Return the version 2 summary of a record that has ``cited`` citations."""
     title = document.title
     contributors = [
         _contributor(person.short, "CollectiveName" if person.group else "Author") for person in document.authors
@@ -94,7 +94,7 @@ def _reference(one: Any) -> Mapping[str, Any]:
 
 
 def docsum(document: Document, cited: int) -> list[DocSumItem]:
-    """Return the version 1 summary of a record that so many others cite."""
+    """Return the version 1 summary of a record that has ``cited`` citations."""
 
     def text(name: str, value: str, kind: str = "String") -> DocSumItem:
         return DocSumItem(name, kind, value)
@@ -137,5 +137,5 @@ def docsum(document: Document, cited: int) -> list[DocSumItem]:
         text("ELocationID", " ".join(f"{kind}: {value}" for kind, value in document.locations)),
         text("SO", f"{document.publication_date.text};{document.volume}{issue}{pages}"),
     ]
-    # NCBI leaves the DOI out where there is none, and only that.
+    # A missing DOI is the only item that NCBI omits.
     return [item for item in items if item.name != "DOI" or item.value]

@@ -1,4 +1,4 @@
-"""The taxonomy of the sandbox: a few organisms, enough to tell known names from unknown and ambiguous ones."""
+"""The Taxonomy database of the sandbox: a few organisms for tests of known, unknown and ambiguous names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from entrez_kit.sandbox.text import normal, xml_text
 
 @dataclass(frozen=True, slots=True)
 class Taxon:
-    """One organism or group: its names, the first one scientific, and the taxon it belongs to."""
+    """One organism or group: its names, the scientific name first, and its parent taxon."""
 
     taxid: int
     names: tuple[str, ...]
@@ -56,14 +56,14 @@ FIELDS: Final = (
 )
 
 
-def named(name: str) -> list[Taxon]:
+def find_taxa(name: str) -> list[Taxon]:
     """Return the taxa with this name."""
     key = normal(name)
     return [taxon for taxon in TAXA if key and key in (normal(one) for one in taxon.names)]
 
 
-def with_everything_below(taxids: Sequence[int]) -> set[int]:
-    """Return taxids together with those of their strains and subspecies."""
+def add_descendants(taxids: Sequence[int]) -> set[int]:
+    """Return taxids with the taxids of all their descendants."""
     found = set(taxids)
     while True:
         below = {taxon.taxid for taxon in TAXA if taxon.parent in found} - found
@@ -73,7 +73,7 @@ def with_everything_below(taxids: Sequence[int]) -> set[int]:
 
 
 class TaxonomyDatabase(SmallDatabase):
-    """Names and ids of organisms; search knows names and taxids."""
+    """Names and taxids of organisms; both can be searched."""
 
     name = "taxonomy"
     menu = "Taxonomy"
@@ -86,7 +86,7 @@ class TaxonomyDatabase(SmallDatabase):
         return len(TAXA)
 
     def query(self) -> SmallQuery:
-        """Return what searches taxa by name ([All Names]) or number ([uid])."""
+        """Return a query that searches taxa by name ([All Names]) or taxid ([uid])."""
         return SmallQuery({str(one.taxid): {"ALLN": one.names, "UID": (str(one.taxid),)} for one in TAXA}, FIELDS)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
@@ -115,12 +115,12 @@ class TaxonomyDatabase(SmallDatabase):
         return None if canonical is None else BY_TAXID.get(int(canonical))
 
     def fetch(self, request: FetchCall) -> SandboxReply:
-        """Return taxa as XML or a list of their ids; unknown ids are left out.
+        """Return taxa as XML or a list of their ids; unknown ids are omitted.
 
         Raises:
-            BadRequest: no id has the form of one.
+            BadRequest: no id is valid.
         """
-        self.canonical_ids(request.ids)  # refuses a list without any
+        self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
         taxa = [taxon for uid in request.ids if (taxon := self._taxon(uid)) is not None]
         if request.rettype == "uilist" or request.retmode == "text":
             return plain("".join(f"{taxon.taxid}\n" for taxon in taxa))

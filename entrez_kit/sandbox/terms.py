@@ -1,4 +1,4 @@
-"""What of a record can be searched: its words by field, its values by field, its dates."""
+"""The searchable terms of a record: its words, values and dates by field."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from entrez_kit.sandbox.fields import LANGUAGES
 from entrez_kit.sandbox.text import normal, words
 
 FULL: Final = "="
-"""Marks a full name among names."""
+"""The prefix of full names in a list of names."""
 
 STATUS_FILTERS: Final = {
     "MEDLINE": "medline",
@@ -22,10 +22,10 @@ STATUS_FILTERS: Final = {
 
 @dataclass(slots=True)
 class Terms:
-    """The searchable side of one record.
+    """The searchable terms of one record.
 
-    ``texts`` holds folded words in pieces (a phrase never runs from one piece into the next), ``values`` whole values
-    in normal form, ``dates`` numbers yyyymmdd.
+    ``texts`` contains folded words in pieces (a phrase cannot extend over two pieces), ``values`` contains normalized
+    values, and ``dates`` contains numbers yyyymmdd.
     """
 
     texts: dict[str, list[list[str]]] = field(default_factory=dict)
@@ -39,31 +39,31 @@ class Terms:
             self.texts.setdefault(name, []).extend(found)
 
     def add_value(self, name: str, *values: str) -> None:
-        """Add values, in normal form."""
+        """Add normalized values."""
         self.add_exact(name, *(normal(value) for value in values))
 
     def add_exact(self, name: str, *values: str) -> None:
-        """Add values as they are; identifiers must not lose their punctuation."""
+        """Add values without normalization, because identifiers need their punctuation."""
         found = [value for value in values if value]
         if found:
             known = self.values.setdefault(name, [])
             known.extend(value for value in dict.fromkeys(found) if value not in known)
 
     def add_names(self, name: str, people: Iterable[tuple[str, str]]) -> None:
-        """Add people by short and by full name; only a short one may be shortened further in a query."""
+        """Add people by short and by full name; a query can truncate only short names to fewer initials."""
         for short, full in people:
             self.add_value(name, short)
             self.add_exact(name, f"{FULL}{normal(full)}" if full else "")
 
     def add_date(self, name: str, *numbers: int) -> None:
-        """Add dates; zero stands for none."""
+        """Add dates; zeros are ignored."""
         found = [number for number in numbers if number]
         if found:
             self.dates.setdefault(name, []).extend(dict.fromkeys(found))
 
 
 def terms_of(document: Document) -> Terms:
-    """Return what of a record can be searched."""
+    """Return the searchable terms of a record."""
     terms = Terms()
     _titles(document, terms)
     _people(document, terms)

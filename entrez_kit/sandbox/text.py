@@ -1,4 +1,4 @@
-"""How the sandbox reads text: folded words for searching, and clean text for XML."""
+"""Text functions of the sandbox: folded words for searches, and escaped text for XML."""
 
 import re
 import unicodedata
@@ -20,11 +20,11 @@ _STOP_WORDS: Final = (
     "what when which while with within without would"
 )
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
-"""Words PubMed leaves out of an untagged search."""
+"""Words that PubMed ignores in an untagged search."""
 
 
 def fold(text: str) -> str:
-    """Lower the case and drop the accents, so that "Müller" and "muller" are one word."""
+    """Remove case and accents, so that "Müller" and "muller" are the same word."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
@@ -32,22 +32,22 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Split text into folded words; every punctuation mark separates, hyphens and apostrophes too."""
+    """Split text into folded words at every punctuation mark, including hyphens and apostrophes."""
     return _WORD.findall(fold(on_the_line(text)))
 
 
 def normal(text: str) -> str:
-    """Return the folded words of a value joined by single spaces: the form values are compared in."""
+    """Return the folded words of a value, joined by single spaces, for comparison."""
     return " ".join(words(text))
 
 
 def squeeze(text: str) -> str:
-    """Collapse white space, as between the lines of an XML text."""
+    """Collapse white space, such as line breaks in XML."""
     return " ".join(text.split())
 
 
 def xml_text(value: object) -> str:
-    """Escape a value for XML content; characters that XML cannot hold are left out."""
+    """Escape a value for XML content and remove characters that XML does not allow."""
     return escape(_NOT_XML.sub("", str(value)))
 
 

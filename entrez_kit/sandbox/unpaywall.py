@@ -1,7 +1,7 @@
-"""Unpaywall: where open-access copies of the corpus lie. All of them lie with the sandbox's own publisher.
+"""Unpaywall: the locations of open-access copies of the corpus, all at the publisher of the sandbox.
 
-The last digit of the PMID decides what there is, so that every case is met: of four articles without a PMCID, one is
-closed, one has a PDF and a page, one a page alone, and one a PDF that is none, with the real one in a repository.
+An article with a PMCID has a PDF and a page. For other articles, the PMID modulo four determines the copies: none, a
+PDF and a page, only a page, or an HTML page in place of the PDF with the real PDF in a repository.
 """
 
 import re
@@ -19,7 +19,7 @@ _EXAMPLE: Final = re.compile(r"[^@\s]*+@example\.(com|org|net)|your[^@]*+@.*|[^@
 
 
 def unpaywall(base: Callable[[], str]) -> Callable[[SandboxRequest, SandboxState], SandboxReply]:
-    """Return the endpoint of a sandbox that can be reached at a base address."""
+    """Return the endpoint of a sandbox with this base URL."""
 
     def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         email = request.get("email")

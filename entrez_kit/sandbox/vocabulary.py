@@ -1,10 +1,10 @@
-"""The words that generated records are made of. MeSH terms are real; people, journals and findings are invented."""
+"""The vocabulary of generated records. MeSH terms are real; people, journals and findings are invented."""
 
 from typing import Final, NamedTuple
 
 
 class Subject(NamedTuple):
-    """How a title names a subject, and the MeSH heading for it."""
+    """The phrase for a subject in a title, and its MeSH heading."""
 
     phrase: str
     heading: str
@@ -63,7 +63,7 @@ METHODS: Final = tuple(
 
 
 class Population(NamedTuple):
-    """How a title names who was studied (with markup), and the MeSH headings for it."""
+    """The phrase for the people or animals studied in a title (with markup), and their MeSH headings."""
 
     phrase: str
     headings: tuple[tuple[str, str], ...]
@@ -83,7 +83,7 @@ POPULATIONS: Final = (
 
 
 class Design(NamedTuple):
-    """How a title names the design, and its publication types."""
+    """The phrase for a study design in a title, and its publication types."""
 
     phrase: str
     types: tuple[tuple[str, str], ...]

@@ -159,10 +159,10 @@ def test_many_articles_are_described_in_batches(kit_for: KitFor) -> None:
 
 
 def test_an_invented_pmid_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any) -> None:
-    linked = sandbox._state.databases["pubmed"].linked
+    find_links = sandbox._state.databases["pubmed"].find_links
     database = type(sandbox._state.databases["pubmed"])
-    monkeypatch.setattr(database, "linked", lambda self, link, uid: [("99000001", 5)] if uid == "12" else [])
-    assert linked("pubmed_pubmed", CITED)
+    monkeypatch.setattr(database, "find_links", lambda self, link, uid: [("99000001", 5)] if uid == "12" else [])
+    assert find_links("pubmed_pubmed", CITED)
 
     for relation in ("similar", "citedin", "references"):
         with pytest.raises(EntityNotFound) as caught:
@@ -255,7 +255,7 @@ def test_an_article_without_links_says_why(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any, relation: str, code: str, words: str
 ) -> None:
     serve_europepmc(sandbox)
-    monkeypatch.setattr(type(sandbox._state.databases["pubmed"]), "linked", lambda self, link, uid: [])
+    monkeypatch.setattr(type(sandbox._state.databases["pubmed"]), "find_links", lambda self, link, uid: [])
     result = related(kit_for(sandbox), ALONE, relation)
 
     assert (result.related_articles, result.total_found, codes(result)) == ([], 0, [code])

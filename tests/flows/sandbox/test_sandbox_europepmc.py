@@ -219,7 +219,7 @@ def test_latency_and_faults_hold_here_too() -> None:
 
 
 def test_bundled_records_say_that_they_are_invented() -> None:
-    shelf = OtherShelf.bundled()
+    shelf = OtherShelf.load_bundled()
     records = [shelf.core(number) for number in range(shelf.size)]
 
     assert len(records) >= 10

@@ -150,7 +150,7 @@ def test_the_order_agrees_with_that_of_parsed_records(
 ) -> None:
     some = range(0, COUNT, 3)
 
-    assert generated.index.ranked(some, order) == parsed.index.ranked(some, order)
+    assert generated.index.rank(some, order) == parsed.index.rank(some, order)
 
 
 def test_every_list_of_words_and_values_agrees(generated: GeneratedCorpus, parsed: ParsedCorpus) -> None:
@@ -168,7 +168,7 @@ def test_citations_and_neighbours_agree(generated: GeneratedCorpus, parsed: Pars
     for number in range(0, COUNT, 60):
         pmid = generated.pmid(number)
         assert list(generated.cited_by(pmid)) == list(parsed.cited_by(pmid))
-        assert generated.related(number) == parsed.related(number)
+        assert generated.find_related(number) == parsed.find_related(number)
 
 
 def test_twenty_thousand_records_can_be_searched_and_fetched(many: Client) -> None:
@@ -215,8 +215,8 @@ def test_no_records_at_all_can_be_served() -> None:
 def test_the_newest_record_is_not_from_the_future() -> None:
     corpus = GeneratedCorpus(5_000)
 
-    assert corpus.entered(0) == date(2010, 1, 1)
-    assert corpus.entered(4_999) <= date(2024, 12, 31)
+    assert corpus.get_entry_day(0) == date(2010, 1, 1)
+    assert corpus.get_entry_day(4_999) <= date(2024, 12, 31)
 
 
 def test_all_records_can_be_put_on_one_day() -> None:
