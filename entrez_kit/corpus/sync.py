@@ -24,7 +24,7 @@ from entrez_kit.corpus.store import checkpoints, reading, store_of
 from entrez_kit.corpus.store.checkpoints import Job, Shutdown
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp, to_second
-from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day, esearch_delta
+from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, esearch_delta, format_day
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.query import MAX_PUBMED_RESULTS, broadening, date_clause, read_query
 from entrez_kit.services import Services
@@ -160,7 +160,7 @@ class _WindowSearch:
         if self.modified_since is None or self.older is None:
             return None
         last = max(self.today, self.modified_since)
-        modified = date_clause(as_day(self.modified_since), as_day(last), "mdat")
+        modified = date_clause(format_day(self.modified_since), format_day(last), "mdat")
         return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
 
 
@@ -428,7 +428,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
             if reply.count > MAX_PUBMED_RESULTS:
                 waiting += [part for part in window.parts()[::-1] if not part.axis]
                 continue
-            pmids = esearch_delta(search.services, search.term, as_day(window.first), as_day(window.last))
+            pmids = esearch_delta(search.services, search.term, format_day(window.first), format_day(window.last))
             yield from self._check_unlisted(window.first, window.last, [int(pmid) for pmid in pmids])
 
     def _check_unlisted(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:

@@ -1,4 +1,4 @@
-"""Records in one line, as lists and messages name them."""
+"""Format records in one line for lists and messages."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ MAX_AUTHORS: Final = 3
 
 
 def first_names(article: Article, most: int) -> list[str]:
-    """Return the first authors as a reference names them: Doe J, or a group."""
+    """Return the first authors in the form of a reference: Doe J, or a group."""
     return [
         author.collective_name or " ".join(part for part in (author.last_name, author.initials) if part)
         for author in article.authors[:most]
@@ -18,7 +18,7 @@ def first_names(article: Article, most: int) -> list[str]:
 
 
 def brief_citation(article: Article) -> str:
-    """Return a record as a line: Doe J, Roe R, et al. A title. J Inv. 2024;12(3):201-12. PMID 1."""
+    """Format a record as a line: Doe J, Roe R, et al. A title. J Inv. 2024;12(3):201-12. PMID 1."""
     names = first_names(article, MAX_AUTHORS)
     if len(article.authors) > MAX_AUTHORS:
         names.append("et al")
@@ -28,7 +28,7 @@ def brief_citation(article: Article) -> str:
 
 
 def brief_owner(article: Article) -> str:
-    """Return a record by its first author and year: Doe 2024 (PMID 1)."""
+    """Name a record by its first author and year: Doe 2024 (PMID 1)."""
     first = article.authors[0] if article.authors else None
     name = (first.collective_name or first.last_name or "") if first is not None else article.title
     year = next(iter(years_of(article)), "")
@@ -37,7 +37,7 @@ def brief_owner(article: Article) -> str:
 
 
 def brief_place(article: Article) -> str:
-    """Return where a record stands: J Inv. 2024;12(3):201-12."""
+    """Format the place of publication: J Inv. 2024;12(3):201-12."""
     journal = article.journal_info
     if journal is None:
         return ""

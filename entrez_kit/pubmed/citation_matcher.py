@@ -1,6 +1,6 @@
-"""NCBI's citation matcher: PMIDs by journal, year, volume, page and author.
+"""NCBI's citation matcher (ECitMatch): find PMIDs by journal, year, volume, page and author.
 
-ECitMatch only counts the records that fit if there are several; then a search names them.
+If several records match, ECitMatch may return only their number; then a search finds them.
 """
 
 import re
@@ -20,16 +20,16 @@ from entrez_kit.services.xml_reply import malformed
 
 BATCH: Final = 50
 CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"
-"""A line of our own at the head of every request: where its answer is there, lines without one were left out by NCBI
-on purpose, and where it is missing the reply is no answer."""
+"""The first line of every request. If the reply does not contain its result, the reply is invalid. If it does, NCBI
+omitted the lines without a result deliberately."""
 
 UNKNOWN_JOURNAL: Final = "NCBI does not know the journal"
 MAX_COMPARED: Final = 20
-"""Records that are read for one reference, to see which of them it means."""
+"""The most records that are compared with one reference."""
 
 
 class Citation(Request):
-    """A reference as far as it is known; it needs a journal or a year, or else a title."""
+    """The known parts of a reference. A journal, a year or a title is required."""
 
     journal: str | None = Field(default=None, description="Journal title or abbreviation.")
     year: str | None = Field(default=None, pattern=r"^[0-9]{4}$", description="Year of publication, four digits.")
@@ -38,24 +38,24 @@ class Citation(Request):
     first_page: str | None = Field(default=None, description="First page, or the article number.")
     last_page: str | None = Field(default=None, description="Last page.")
     author_name: str | None = Field(default=None, description="Any author, e.g. Doe J.")
-    title: str | None = Field(default=None, description="Title; asked for where the rest leads nowhere.")
-    key: str | None = Field(default=None, description="A name of yours, given back with the result.")
+    title: str | None = Field(default=None, description="Title; searched if the other parts do not match.")
+    key: str | None = Field(default=None, description="Your own label; the result repeats it.")
 
     @property
     def pages(self) -> tuple[str, str]:
-        """First and last page; both may have been given as the first."""
+        """First and last page; ``first_page`` may contain both."""
         first, _, last = re.sub(r"[\u2010-\u2015\u2212]", "-", self.first_page or "").partition("-")
         return first.strip(), (self.last_page or last).strip("- ")
 
     @property
     def usable(self) -> bool:
-        """Whether there is enough to look for."""
+        """Whether the reference has enough parts for a search."""
         return bool(self.journal or self.year or self.title)
 
 
 @dataclass(frozen=True, slots=True)
 class MatcherAnswer:
-    """What NCBI makes of one line; ``pmids`` are the one record found, or some of several."""
+    """NCBI's result for one line; ``pmids`` is the record found, or candidates if it is ambiguous."""
 
     verdict: Literal["matched", "ambiguous", "not_found", "error"]
     pmids: tuple[str, ...] = ()
@@ -67,10 +67,10 @@ NOT_FOUND: Final = MatcherAnswer("not_found")
 
 
 def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, MatcherAnswer]:
-    """Return what becomes of citations by their number, of those with a journal or a year.
+    """Return the results of the citations with a journal or a year, by index.
 
-    ECitMatch is asked under keys of our own, since it shifts and swaps those it is given. It breaks off at a line
-    without a journal that fits nothing: such lines are sent by themselves.
+    The request has its own keys, because ECitMatch shifts and swaps the keys of its callers. ECitMatch stops at a line
+    without a journal that has no match, so each of these lines is sent in a separate request.
     """
     said: dict[int, MatcherAnswer] = {}
 
@@ -80,9 +80,9 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
         def read(content: bytes) -> dict[int, MatcherAnswer]:
             answers, controlled = parse_matches(content)
             if not controlled:
-                raise malformed("ecitmatch", "the control line has no answer")
+                raise malformed("ecitmatch", "the control line has no result")
             if not content.endswith((b"\n", b"\r")):
-                raise malformed("ecitmatch", "the last line breaks off")
+                raise malformed("ecitmatch", "the last line is truncated")
             return {index: answer for index, answer in answers.items() if f"ek{index}" in batch}
 
         def is_complete(answers: dict[int, MatcherAnswer]) -> bool:
@@ -91,7 +91,7 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
 
         return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read, keep=is_complete).value
 
-    def asked_for(indexes: Sequence[int], size: int) -> None:
+    def send_lines(indexes: Sequence[int], size: int) -> None:
         keys = [f"ek{index}" for index in indexes]
         refusals = (EntityNotFound, InvalidInput)
         asked = in_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
@@ -102,12 +102,12 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
 
     with_journal = [index for index, citation in enumerate(citations) if citation.journal]
     only_year = [index for index, citation in enumerate(citations) if citation.year and not citation.journal]
-    asked_for(with_journal, BATCH)
-    # NCBI drops lines now and then; what is lacking is asked for by itself.
-    asked_for([index for index in with_journal if index not in said], 1)
-    asked_for(only_year, 1)
+    send_lines(with_journal, BATCH)
+    # NCBI sometimes drops lines; each missing line is sent once more, in a separate request.
+    send_lines([index for index in with_journal if index not in said], 1)
+    send_lines(only_year, 1)
     left_out = UpstreamError(
-        "NCBI left the reference out of its answer, asked twice.",
+        "NCBI's reply did not contain the reference, in two attempts.",
         details={"reason": "incomplete", "endpoint": "ecitmatch"},
     )
     unanswered = dict.fromkeys(with_journal, MatcherAnswer("error", error=left_out))
@@ -115,7 +115,7 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
 
 
 def citation_line(citation: Citation, key: str) -> str:
-    """Return the line ECitMatch takes: journal|year|volume|first page|author|key|."""
+    """Format the line for ECitMatch: journal|year|volume|first page|author|key|."""
     fields = (citation.journal, citation.year, citation.volume, citation.pages[0], citation.author_name)
     clean = [" ".join(re.sub(r"[|\r\n\t]", " ", field or "").split()) for field in fields]
     return "|".join([*clean, key, ""])
@@ -127,9 +127,9 @@ ECITMATCH: Final = TextShape(
 
 
 def parse_matches(content: bytes) -> tuple[dict[int, MatcherAnswer], bool]:
-    """Return what NCBI makes of each line, by its number, and whether the control line was answered.
+    """Return the result of each line by its index, and whether the control line has a result.
 
-    Lines without one of our keys are ignored; their references count as unanswered.
+    Lines with an unknown key are ignored; their references have no result.
     """
     log_drift(ECITMATCH, content)
     answers: dict[int, MatcherAnswer] = {}
@@ -142,13 +142,13 @@ def parse_matches(content: bytes) -> tuple[dict[int, MatcherAnswer], bool]:
         if parts[place] == "ekcontrol":
             controlled = True
             continue
-        answer = _verdict(" ".join(parts[place + 1 :]).strip())
+        answer = _read_result(" ".join(parts[place + 1 :]).strip())
         if answer is not None:
             answers[int(parts[place][2:])] = answer
     return answers, controlled
 
 
-def _verdict(text: str) -> MatcherAnswer | None:
+def _read_result(text: str) -> MatcherAnswer | None:
     """Read the end of a line: a PMID, NOT_FOUND with or without a reason, or AMBIGUOUS with PMIDs or their number."""
     if re.fullmatch(r"[1-9][0-9]{0,9}", text):
         return MatcherAnswer("matched", (text,))
@@ -165,7 +165,7 @@ def _verdict(text: str) -> MatcherAnswer | None:
 
 
 def search_title(services: Services, citation: Citation) -> list[str] | EntrezKitError | None:
-    """Return the records with the title; None where there are no words to look for."""
+    """Return the PMIDs of the records with the title; None if the title has no words."""
     words = [word for part in re.split(r"[^\w'.-]+", citation.title or "") if (word := part.strip("-'."))]
     if not words:
         return None
@@ -173,7 +173,7 @@ def search_title(services: Services, citation: Citation) -> list[str] | EntrezKi
 
 
 def _search(services: Services, term: str) -> list[str] | EntrezKitError:
-    """Return the PMIDs of a search, one more than are compared where there are too many."""
+    """Return the PMIDs of a search: at most one more than can be compared, which shows that there are too many."""
     try:
         return services.eutils.esearch(db="pubmed", term=term, retmax=MAX_COMPARED + 1).value.ids
     except (EntityNotFound, InvalidInput):
@@ -183,7 +183,7 @@ def _search(services: Services, term: str) -> list[str] | EntrezKitError:
 
 
 def name_candidates(services: Services, citations: Sequence[Citation], said: dict[int, MatcherAnswer]) -> None:
-    """Name the records where NCBI only says how many fit: search with all that is given."""
+    """Find the candidates of ambiguous results that have only a number: search with all parts of the citation."""
     for index, answer in said.items():
         citation = citations[index]
         if answer.verdict != "ambiguous" or answer.pmids:
@@ -194,7 +194,7 @@ def name_candidates(services: Services, citations: Sequence[Citation], said: dic
             '"{}"[Issue]': citation.issue,
             '"{}"[Pagination]': citation.pages[0],
             '"{}"[Date - Publication]': citation.year,
-            "{}[Author]": surname(citation.author_name or ""),  # in quotes a name is the whole of it, initials included
+            "{}[Author]": surname(citation.author_name or ""),  # a name in quotes would have to match with initials
         }
         plain = {clause: " ".join(re.sub(r'["\[\]()*]', " ", text or "").split()) for clause, text in given.items()}
         term = " AND ".join(clause.format(text) for clause, text in plain.items() if text)

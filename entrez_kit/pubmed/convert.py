@@ -1,4 +1,4 @@
-"""Convert between PMID, PMCID and DOI: one ordered outcome per input, whatever mix of kinds."""
+"""Convert between PMID, PMCID and DOI, also mixed: one outcome per input, in order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ MAX_MCP_IDS: Final = 50
 KINDS: Final[tuple[IdKind, ...]] = ("pmid", "pmcid", "doi")
 
 Kinds = Mapping[str, IdKind]
-"""Identifiers as they were written first, in the order they were given."""
+"""The kind of each identifier, in the order and the spelling of the inputs."""
 ConvertStatus = Literal["found", "not_found", "invalid", "error"]
 NOT_IN_PMC: Final = "in PubMed, not in PMC"
 INVALID_DOI: Final = "PubMed marks this DOI as invalid"
@@ -32,17 +32,17 @@ NOT_IN_PUBMED: Final = "in PMC, not in PubMed"
 class ConvertRequest(Request):
     """Identifiers to convert; kinds may be mixed."""
 
-    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="PMIDs, PMCIDs and DOIs, also mixed.")
+    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="PMIDs, PMCIDs and DOIs; kinds may be mixed.")
     id_type: IdKind | None = Field(
-        default=None, description="What the ids are, where it does not show: pmid, pmcid or doi."
+        default=None, description="Kind of the ids if they do not show it: pmid, pmcid or doi."
     )
 
 
 class Conversion(Result):
-    """What is known of one input.
+    """The ids of one input.
 
-    ``note`` says where an article is in only one of PubMed and PMC, where PubMed marks a DOI as invalid, and where the
-    ID Converter and PubMed's record contradict each other; then the ids are PubMed's, if it knows the one asked for.
+    ``note`` is present if an article is in only one of PubMed and PMC, if PubMed marks a DOI as invalid, or if the ID
+    Converter and PubMed's record contradict each other; then the ids are PubMed's, if PubMed has the requested id.
     """
 
     requested_id: str
@@ -68,7 +68,7 @@ class ConvertResult(Collected):
 
 
 class Conversions(BatchedOutcomes[str, Conversion]):
-    """What becomes of each id, in order; many are converted in parts."""
+    """The outcome of each id, in order; long lists are converted in parts."""
 
     PART = 1_000
 
@@ -78,11 +78,11 @@ class Conversions(BatchedOutcomes[str, Conversion]):
 
     def _part(self, start: int, inputs: Sequence[str]) -> list[Conversion]:
         services = self._services
-        read = [_read(text, self._id_type) for text in inputs]
+        read = [_read_input(text, self._id_type) for text in inputs]
         unique = {identifier.key: identifier for identifier in reversed(read) if identifier}
         kinds = {identifier.value: identifier.kind for identifier in reversed(unique.values())}
-        known = _converted(services, kinds)
-        looked_up = _from_pubmed(services, {value: kind for value, kind in kinds.items() if value not in known.found})
+        known = _ask_converter(services, kinds)
+        looked_up = _search_pubmed(services, {value: kind for value, kind in kinds.items() if value not in known.found})
         standings = look_up_standings(services, [one.pmid for one in known.found.values() if one.pmid])
         _reconcile(services, kinds, known, looked_up, standings)
         for one in known.found.values():
@@ -90,7 +90,7 @@ class Conversions(BatchedOutcomes[str, Conversion]):
         self.warnings += standings.warnings
         no_id = f"not a {self._id_type.upper()}" if self._id_type else "not a PMID, PMCID or DOI"
         records = [
-            _conversion(text, one, unique[one.key].value, known, looked_up)
+            _build_conversion(text, one, unique[one.key].value, known, looked_up)
             if one
             else Conversion(requested_id=text, status="invalid", message=no_id)
             for text, one in zip(inputs, read, strict=True)
@@ -100,16 +100,16 @@ class Conversions(BatchedOutcomes[str, Conversion]):
         return records
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report inputs without a record."""
+        """Return the error for inputs without a record."""
         named = listed(record.requested_id for record in self.missing)
         said = [record.message for record in self.missing if record.status == "not_found"]
-        more = f", and nothing of {len(said) - 1} more" if len(said) > 1 else ""
-        none = f"Not {'an identifier' if len(self.missing) == 1 else 'identifiers'} of an article: {named}."
+        more = f"; {len(said) - 1} more ids were not found" if len(said) > 1 else ""
+        none = f"Not {'a PMID, PMCID or DOI' if len(self.missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         return build_missing_error(
             self.missing,
             self.found,
             "requested_id",
-            unanswered=f"No answer for {named}.",
+            unanswered=f"The ids of {named} could not be looked up.",
             invalid=(InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
             unknown=(f"{next(iter(said), '')}{more}.", CHECK_IDS),
         ) or standing_error(self.warnings)
@@ -118,14 +118,14 @@ class Conversions(BatchedOutcomes[str, Conversion]):
 def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     """Convert article identifiers between PMID, PMCID and DOI.
 
-    Use it to join tables. Example: ids ["99000001", "PMC99000002", "10.5555/ekit.2024.3"].
+    Use it to join tables by id. Example: ids ["99000001", "PMC99000002", "10.5555/ekit.2024.3"].
 
     Raises:
         UpstreamError: neither the converter nor PubMed answered.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: PMC ID Converter; ESearch and EFetch (db=pubmed) for what it does not know;
-    ESummary for how the articles stand.
+    Source: PMC ID Converter; ESearch and EFetch (db=pubmed) for ids that the converter does not have; ESummary for
+    retractions and corrections.
     """
     return Conversions(services, request)
 
@@ -144,13 +144,13 @@ def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResul
 def _reconcile(
     services: Services, kinds: Kinds, known: "_KnownIds", looked_up: "LookedUp", standings: Standings
 ) -> None:
-    """Compare what the converter says with the records it names; where they disagree PubMed is asked for the id."""
+    """Compare the converter's ids with the PubMed records they name; if they disagree, search PubMed for the id."""
     told = {
         value: words
         for value, one in known.found.items()
-        if (words := _contradiction(value, kinds[value], one, standings))
+        if (words := _find_contradiction(value, kinds[value], one, standings))
     }
-    looked_up |= _from_pubmed(services, {value: kinds[value] for value in told})
+    looked_up |= _search_pubmed(services, {value: kinds[value] for value in told})
     for value, words in told.items():
         own = looked_up.get(value)
         answer = own if isinstance(own, Conversion) else known.found.get(value)
@@ -159,8 +159,8 @@ def _reconcile(
             known.found[value] = answer.model_copy(update={"note": noted})
 
 
-def _contradiction(asked: str, kind: IdKind, one: Conversion, standings: Standings) -> str | None:
-    """Return in what the converter and the record it names disagree."""
+def _find_contradiction(asked: str, kind: IdKind, one: Conversion, standings: Standings) -> str | None:
+    """Return the contradiction between the converter and the record that it names."""
     if one.pmid is None or one.pmid in standings.unknown:
         return None
     summary = standings.summaries.get(one.pmid)
@@ -178,7 +178,7 @@ def _contradiction(asked: str, kind: IdKind, one: Conversion, standings: Standin
     return f"for PMID {one.pmid} the ID Converter has {' and '.join(wrong)}" if wrong else None
 
 
-def _read(text: str, id_type: IdKind | None) -> Identifier | None:
+def _read_input(text: str, id_type: IdKind | None) -> Identifier | None:
     if id_type == "pmcid" and text.strip().isascii() and text.strip().isdigit():
         text = f"PMC{text.strip()}"
     identifier = read_identifier(text)
@@ -187,7 +187,7 @@ def _read(text: str, id_type: IdKind | None) -> Identifier | None:
 
 @dataclass(slots=True)
 class _KnownIds:
-    """What the converter knows, which identifiers it does not take, and for which and why it gave no answer."""
+    """The converter's results: the ids found, refused and unanswered, and the error of the unanswered ones."""
 
     found: dict[str, Conversion] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
@@ -195,8 +195,8 @@ class _KnownIds:
     error: EntrezKitError | None = None
 
 
-def _converted(services: Services, kinds: Kinds) -> _KnownIds:
-    """Ask the converter, kind by kind since it refuses mixed batches; when it is down, it is not asked on."""
+def _ask_converter(services: Services, kinds: Kinds) -> _KnownIds:
+    """Request the converter once per kind, because it refuses mixed batches; stop at the first failure."""
     known = _KnownIds()
     for kind in KINDS:
         values = [value for value, own in kinds.items() if own == kind]
@@ -222,8 +222,8 @@ def _converted(services: Services, kinds: Kinds) -> _KnownIds:
 LookedUp = dict[str, "Conversion | EntrezKitError"]
 
 
-def _from_pubmed(services: Services, kinds: Kinds) -> LookedUp:
-    """Read the ids of articles from their PubMed records; an id without record is left out."""
+def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
+    """Read the ids of articles from their PubMed records; omit ids without a record."""
     found: LookedUp = {}
     pmids: dict[str, list[str]] = {}
     reader = Retrieval(services, medline=False)
@@ -257,7 +257,9 @@ def _from_pubmed(services: Services, kinds: Kinds) -> LookedUp:
     return found
 
 
-def _conversion(text: str, identifier: Identifier, value: str, known: _KnownIds, looked_up: LookedUp) -> Conversion:
+def _build_conversion(
+    text: str, identifier: Identifier, value: str, known: _KnownIds, looked_up: LookedUp
+) -> Conversion:
     own = {"requested_id": text, "id_type": identifier.kind}
     answer = known.found.get(value) or looked_up.get(value)
     if isinstance(answer, Conversion):
@@ -265,15 +267,15 @@ def _conversion(text: str, identifier: Identifier, value: str, known: _KnownIds,
     if answer is not None:
         return Conversion(status="error", message=answer.message, **own)
     if value in known.unanswered and identifier.kind != "pmid" and known.error is not None:
-        # PubMed has no such article, but PMC holds some that PubMed has not.
-        message = f"not in PubMed; whether PMC has it is unknown: {known.error.message}"
+        # PubMed does not have the article, but PMC has some articles that PubMed does not have.
+        message = f"not in PubMed, and PMC could not be checked: {known.error.message}"
         return Conversion(status="error", message=message, **own)
     why = None
     if value in known.refused:
-        why = "the ID Converter does not take it"
+        why = "the ID Converter refused it"
     elif value in known.unanswered:
-        why = "the ID Converter gave no answer"
-    nowhere = f"Neither PMC nor PubMed knows {identifier.value}"
+        why = "the ID Converter did not answer"
+    nowhere = f"Neither PMC nor PubMed has {identifier.value}"
     message = f"PubMed has no record of {identifier.value}; {why}" if why else nowhere
     return Conversion(status="not_found", message=message, **own)
 

@@ -1,12 +1,12 @@
-"""Cut a search into slices that PubMed shows whole: it gives out only the first 9,999 records of any search.
+"""Split a search into slices of at most 9,999 records, because PubMed lists only the first 9,999 of any search.
 
-A search is cut by date of entry, where a sample of its records says that the slices will fit, and they are asked for
-side by side. What does not fit is halved until it does. A single day that is still too large is cut by date of
+The search is split by date of entry. A sample of its records determines the dates, and the slices are requested in
+parallel. A slice that is too large is halved until it fits. A single day that is too large is split by date of
 publication, then by date of modification.
 
-The counts of the parts of a window must add up to the count of the window. If they do not, NCBI is asked again a few
-times. A slice without PMIDs then stands for the records that the parts lack; a window whose parts count too many
-records is not cut any further.
+The counts of the parts of a window must add up to the count of the window. If they do not, the counts are requested
+again, up to three times. If the parts still lack records, a slice without PMIDs represents the missing records. If the
+parts count too many records, the window is not split further.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,44 +27,44 @@ AXES: Final = ("edat", "pdat", "mdat")
 FIRST: Final = date(1, 1, 1)
 LAST: Final = date(3000, 12, 31)
 FEW_EARLIER: Final = date(1965, 12, 31)
-"""Few records entered before: cutting there first saves halving empty centuries."""
+"""PubMed has few records entered before this day. The first split is here, so that empty centuries are not halved."""
 PAGE: Final = 1_000
 SAMPLE: Final = 100
-"""So many records tell where to cut."""
+"""The number of sampled records that determine the slices."""
 AT_SAME_PACE: Final = 9_000
-"""Records that a part is meant to have where the pace is known; a tenth more still fit."""
+"""The target size of a part if the rate of new records is known. A part that has a tenth more still fits."""
 LIKE_A_SAMPLE: Final = 6_000
-"""Records that a part is meant to have where a sample tells; it may have half as many more."""
+"""The target size of a part that a sample determines. A part that has half as many more still fits."""
 
 
 ATTEMPTS: Final = 3
-"""How often the parts of a window are counted until their counts add up."""
+"""The most times that the parts of a window are counted until their counts add up."""
 MOST_DISAGREEMENTS: Final = 3
-"""After this many windows whose counts or lists stay wrong, NCBI is not asked again about any other."""
+"""The most windows with contradictory counts or lists; after that no window is counted again."""
 DRIFT: Final = 50
-"""Records, or a hundredth of the count, that may be added to a window while its parts are counted."""
+"""The records that PubMed may add to a window while its parts are counted: this number, or 1 % of the count."""
 DATES_PER_RECORD: Final = {"edat": 1, "pdat": 2, "mdat": 1}
-"""On how many days of an axis a record may be found: in print and online."""
+"""The number of days on which one record can be found: publication has two dates, in print and online."""
 
 
 @dataclass(slots=True)
-class _Room:
-    """How many records the parts of a window may count beyond the window itself, over all of its parts."""
+class _Tolerance:
+    """How many records all parts of a window together may count beyond the count of the window."""
 
     left: int
 
     @classmethod
-    def of(cls, window: "Window", count: int) -> "_Room":
-        """Return the room of the first window of an axis."""
+    def of(cls, window: "Window", count: int) -> "_Tolerance":
+        """Return the tolerance of the first window of an axis."""
         return cls((DATES_PER_RECORD[AXES[window.axis]] - 1) * count + max(DRIFT, count // 100))
 
 
-Counted = list[tuple["Window", ESearchReply]]
+CountedParts = list[tuple["Window", ESearchReply]]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A range of days on one axis, within the single days that earlier axes were narrowed to."""
+    """A range of days on one axis (kind of date), limited to single days on the axes before."""
 
     axis: int = 0
     first: date = FIRST
@@ -74,10 +74,10 @@ class Window:
     @property
     def clause(self) -> str:
         """The window as a clause of a PubMed term."""
-        return " AND ".join((*self.within, date_clause(as_day(self.first), as_day(self.last), AXES[self.axis])))
+        return " AND ".join((*self.within, date_clause(format_day(self.first), format_day(self.last), AXES[self.axis])))
 
     def parts(self) -> "list[Window]":
-        """Cut in two, oldest first; a single day moves on to the next axis. Empty when nothing is left to cut by."""
+        """Split the window in two, oldest first; split a single day by the next axis. Empty after the last axis."""
         if self.first == self.last:
             if self.axis + 1 == len(AXES):
                 return []
@@ -93,7 +93,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class DateSlice:
-    """One piece of a search: its window (None for the whole), what PubMed counted and the PMIDs it listed."""
+    """One slice of a search: its window (None is the whole search), PubMed's count, and the PMIDs listed."""
 
     window: Window | None
     count: int
@@ -105,22 +105,22 @@ class DateSlice:
         return self.window.clause if self.window else ""
 
 
-def as_day(day: date) -> str:
-    """Write a day as NCBI takes it."""
+def format_day(day: date) -> str:
+    """Format a day for NCBI: YYYY/MM/DD."""
     return f"{day.year:04d}/{day.month:02d}/{day.day:02d}"
 
 
 @dataclass(frozen=True, slots=True)
 class Slicer:
-    """Cut one search into slices.
+    """Split one search into slices.
 
     Args:
         services: the clients.
         term: the search.
         sort: ESearch's name of the order within a slice.
-        dates: ESearch's date parameters, where the search has any.
-        oldest_first: order of the slices by date of entry.
-        with_empty: also yield slices that nothing was found in, so that the slices cover the whole window.
+        dates: ESearch's date parameters, if the search has any.
+        oldest_first: whether the slices are in ascending order of the date of entry.
+        with_empty: whether to yield empty slices too, so that the slices cover the whole window.
     """
 
     services: Services
@@ -135,15 +135,15 @@ class Slicer:
     def ask(
         self, window: Window | None, retmax: int, retstart: int = 0, *, fresh: bool = False
     ) -> tuple[ESearchReply, str]:
-        """Search a window; return the reply and the address that was asked.
+        """Search a window; return the reply and the URL of the request.
 
-        A list that stays shorter than its count is taken as it is: what is missing shows in the end.
+        A list that is shorter than its count is accepted; the certificate reports the missing records.
 
         Args:
             window: the window; None for the whole search.
             retmax: how many PMIDs to list.
             retstart: how many records to skip.
-            fresh: ask NCBI whatever the cache holds.
+            fresh: whether to bypass the cache.
 
         Raises:
             UpstreamError: NCBI did not answer after every attempt.
@@ -162,68 +162,72 @@ class Slicer:
         return reply.value, reply.url
 
     def slices(self, whole: ESearchReply, window: Window | None = None) -> Iterator[DateSlice]:
-        """Yield the slices of a search, or of a window of it, whose first reply is at hand.
+        """Yield the slices of a search, or of a window of it.
+
+        Args:
+            whole: the reply to the search of the window.
+            window: the window; None for the whole search.
 
         Raises:
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
         if whole.count <= MAX_PUBMED_RESULTS:
-            yield DateSlice(window, whole.count, self._completed(window, whole))
+            yield DateSlice(window, whole.count, self._complete_ids(window, whole))
             return
         first = window or Window()
-        windows = self._guessed(first, whole)
+        windows = self._split_by_sample(first, whole)
         if len(windows) == 1:
-            yield from self._cut(first, whole)
+            yield from self._halve(first, whole)
             return
         yield from (
-            self._slice_verified(window, whole, windows)
+            self._yield_verified(window, whole, windows)
             if self.oldest_first
-            else self._slice_streamed(window, whole, windows)
+            else self._yield_streamed(window, whole, windows)
         )
 
-    def _slice_verified(
+    def _yield_verified(
         self, window: Window | None, whole: ESearchReply, parts: Sequence[Window]
     ) -> Iterator[DateSlice]:
-        """Yield the slices of a window after the counts of all of its parts are known to add up."""
+        """Yield the slices of a window after verifying that the counts of its parts add up."""
         first = window or Window()
-        room = _Room.of(first, whole.count)
-        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, room)
+        tolerance = _Tolerance.of(first, whole.count)
+        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, tolerance)
         if counted is None:
-            yield from self._cut(first, whole)
+            yield from self._halve(first, whole)
             return
         if lacking:
             yield DateSlice(first, lacking, [])
         for part, reply in counted:
-            yield from self._slices_of(part, reply)
+            yield from self._split_part(part, reply)
 
-    def _slice_streamed(
+    def _yield_streamed(
         self, window: Window | None, whole: ESearchReply, parts: Sequence[Window]
     ) -> Iterator[DateSlice]:
-        """Yield the slices of a window as they come; if they lack records, the parts are searched once more."""
+        """Yield the slices of a window as replies arrive; search the parts again if they lack records."""
         first = window or Window()
-        room, counts, excess = _Room.of(first, whole.count), {}, -whole.count
+        tolerance, counts, excess = _Tolerance.of(first, whole.count), {}, -whole.count
         asking = (partial(self.ask, part, MAX_PUBMED_RESULTS) for part in parts[::-1])
         for part, (reply, _) in zip(parts[::-1], in_order(asking, self.services.eutils.at_once), strict=False):
             counts[part] = reply.count
             excess += reply.count
-            if excess > room.left:
+            if excess > tolerance.left:
                 self._disagreements.extend([window] * MOST_DISAGREEMENTS)
-                yield from self._cut(part, reply)
+                yield from self._halve(part, reply)
                 return
-            yield from self._slices_of(part, reply)
+            yield from self._split_part(part, reply)
         if excess >= 0:
             return
-        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, room, fresh=True)
+        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, tolerance, fresh=True)
         for part, reply in counted or ():
             if reply.count > counts[part]:
-                yield from self._slices_of(part, reply)
+                yield from self._split_part(part, reply)
         if lacking:
             yield DateSlice(first, lacking, [])
 
-    def _slices_of(self, part: Window, reply: ESearchReply) -> Iterator[DateSlice]:
-        """Yield the slices of a part of a search; it is cut anew if it holds far more than expected."""
-        return self.slices(reply, part) if reply.count > 2 * MAX_PUBMED_RESULTS else self._cut(part, reply)
+    def _split_part(self, part: Window, reply: ESearchReply) -> Iterator[DateSlice]:
+        """Yield the slices of a part; split it by a second sample if it is much larger than expected."""
+        return self.slices(reply, part) if reply.count > 2 * MAX_PUBMED_RESULTS else self._halve(part, reply)
 
     def _count(
         self,
@@ -231,15 +235,15 @@ class Slicer:
         count: int,
         parts: Sequence[Window],
         retmax: int,
-        room: _Room,
+        tolerance: _Tolerance,
         *,
         fresh: bool = False,
-    ) -> tuple[int, Counted | None]:
-        """Search the parts of a window, again if their counts do not add up.
+    ) -> tuple[int, CountedParts | None]:
+        """Search the parts of a window; repeat the searches if their counts do not add up.
 
         Returns:
-            How many records the parts lack, and the parts in the order of the slices with their replies; None in their
-            place if they count more records than there can be.
+            The number of records that the parts lack, and each part with its reply, in the order of the slices; None
+            instead of the parts if they count more records than the window can have.
         """
         in_turn = parts if self.oldest_first else parts[::-1]
         for attempt in range(ATTEMPTS):
@@ -248,10 +252,10 @@ class Slicer:
             for reply, _ in in_order(asking, self.services.eutils.at_once):
                 replies.append(reply)
                 excess += reply.count
-                if excess > room.left:
+                if excess > tolerance.left:
                     break
-            if 0 <= excess <= room.left:
-                room.left -= excess
+            if 0 <= excess <= tolerance.left:
+                tolerance.left -= excess
                 break
             if len(self._disagreements) >= MOST_DISAGREEMENTS:
                 break
@@ -259,37 +263,38 @@ class Slicer:
                 count = self.ask(window, 0, fresh=True)[0].count
         else:
             self._disagreements.append(window)
-        if excess > room.left:
+        if excess > tolerance.left:
             return 0, None
         return max(0, -excess), list(zip(in_turn, replies, strict=True))
 
-    def _cut(self, window: Window, reply: ESearchReply) -> Iterator[DateSlice]:
-        """Yield the slices of a window, which is halved as long as it holds more than PubMed shows."""
-        # A stack keeps the order: the part that comes first is cut further before the other one is looked at.
-        waiting = [(window, reply, _Room.of(window, reply.count))]
+    def _halve(self, window: Window, reply: ESearchReply) -> Iterator[DateSlice]:
+        """Yield the slices of a window; halve it until each slice has at most as many records as PubMed lists."""
+        # A stack keeps the order: the first part is split completely before the second one.
+        waiting = [(window, reply, _Tolerance.of(window, reply.count))]
         while waiting:
-            window, reply, room = waiting.pop()
+            window, reply, tolerance = waiting.pop()
             parts = window.parts()
             lacking, counted = 0, None
             if reply.count > MAX_PUBMED_RESULTS and parts and len(self._disagreements) < MOST_DISAGREEMENTS:
                 if parts[0].axis > window.axis:
-                    room = _Room.of(parts[0], reply.count)
-                # Where a part may be shown whole, its PMIDs are asked for at once instead of after a count.
+                    tolerance = _Tolerance.of(parts[0], reply.count)
+                # If each part probably fits, request its PMIDs together with its count.
                 retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0
-                lacking, counted = self._count(window, reply.count, parts, retmax, room)
+                lacking, counted = self._count(window, reply.count, parts, retmax, tolerance)
             if counted is None:
                 if reply.count or self.with_empty:
-                    yield DateSlice(window, reply.count, self._completed(window, reply))
+                    yield DateSlice(window, reply.count, self._complete_ids(window, reply))
                 continue
             if lacking:
                 yield DateSlice(window, lacking, [])
-            waiting += [(part, found, room) for part, found in counted[::-1]]
+            waiting += [(part, found, tolerance) for part, found in counted[::-1]]
 
-    def _guessed(self, window: Window, whole: ESearchReply) -> list[Window]:
-        """Cut a window at once into parts that probably fit, oldest first, or not at all where nothing is known.
+    def _split_by_sample(self, window: Window, whole: ESearchReply) -> list[Window]:
+        """Split a window into parts that probably fit, oldest first; return it whole if no dates are known.
 
-        When they were entered is asked of a sample of the records that the first reply lists. Where these are the
-        newest ones, those before are taken to have come at the same pace; else to be like them.
+        The dates of entry come from a sample of the records that the first reply lists. If the reply is sorted from
+        the newest record on, older records are assumed to have been added at the same rate. Otherwise the sample is
+        assumed to represent all records.
         """
         if window.axis or not whole.ids:
             return [window]
@@ -315,8 +320,8 @@ class Slicer:
         lasts = [*(cut - timedelta(days=1) for cut in cuts), window.last]
         return [replace(window, first=first, last=last) for first, last in zip(firsts, lasts, strict=True)]
 
-    def _completed(self, window: Window | None, reply: ESearchReply) -> list[str]:
-        """Return all PMIDs of a slice: asked for where only counted, paged where the reply was short."""
+    def _complete_ids(self, window: Window | None, reply: ESearchReply) -> list[str]:
+        """Return all PMIDs of a slice: request the list if it was only counted, and pages if the list is short."""
         ids = reply.ids
         if not ids and reply.count:
             ids = self.ask(window, MAX_PUBMED_RESULTS)[0].ids
@@ -336,16 +341,16 @@ class Slicer:
 def esearch_delta(
     services: Services, term: str, mindate: str, maxdate: str, datetype: Literal["edat", "mdat", "pdat"] = "edat"
 ) -> list[str]:
-    """Return the PMIDs of every record that a term finds between two dates, each once, oldest first.
+    """Return the PMIDs of all records that match a term between two dates, each once, oldest first.
 
     A search of more than 9,999 records is sliced, so that the list is complete.
 
     Args:
         services: the clients.
         term: the search.
-        mindate: first date, as NCBI takes it: YYYY, YYYY/MM or YYYY/MM/DD.
+        mindate: first date: YYYY, YYYY/MM or YYYY/MM/DD.
         maxdate: last date.
-        datetype: which of PubMed's dates.
+        datetype: which of PubMed's dates to compare.
 
     Raises:
         UpstreamError: NCBI did not answer after every attempt, or listed fewer records than it counted.

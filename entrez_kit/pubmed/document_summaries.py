@@ -1,4 +1,4 @@
-"""Document summaries of PubMed records: the Entrez client's ``esummary_batch`` and its ``DocSummary``."""
+"""Document summaries of PubMed records: ``esummary_batch`` of the Entrez client, and ``DocSummary``."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,13 +11,13 @@ from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.services.xml_reply import malformed
 
 BATCH: Final = 200
-"""Summaries per request; NCBI asks for POST beyond."""
+"""Summaries per request. For more ids NCBI requires POST."""
 
 
 class DocSummary(Result):
-    """What ESummary has of a record.
+    """The summary of a record.
 
-    ESummary has neither abstracts nor dates of revision, so ``abstract`` and ``lr`` are absent.
+    ``abstract`` and ``lr`` are always absent, because ESummary has neither abstracts nor dates of revision.
     """
 
     pmid: str
@@ -33,10 +33,10 @@ class DocSummary(Result):
 
 
 def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
-    """Return the summaries of records, in the order of the PMIDs; a PMID that PubMed does not know has none.
+    """Return the summaries of records, in the order of the PMIDs; unknown PMIDs are omitted.
 
     Raises:
-        EntityNotFound: PubMed knows none of the PMIDs of a request.
+        EntityNotFound: PubMed has none of the PMIDs of a request.
         UpstreamError: NCBI did not answer after every attempt, or omitted a record.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
@@ -49,11 +49,11 @@ def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]
 
 def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", retmode="json", read=parse_documents)
-    told = reply.value
-    omitted = [pmid for pmid in pmids if pmid not in told.documents and pmid not in told.problems]
+    parsed = reply.value
+    omitted = [pmid for pmid in pmids if pmid not in parsed.documents and pmid not in parsed.problems]
     if omitted:
-        raise malformed("esummary", f"no summary of PMID {', '.join(omitted[:10])}")
-    return [_read_summary(uid, document) for uid, document in told.documents.items()]
+        raise malformed("esummary", f"it has no summary of PMID {', '.join(omitted[:10])}")
+    return [_read_summary(uid, document) for uid, document in parsed.documents.items()]
 
 
 def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
@@ -71,7 +71,7 @@ def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
             journal=document.get("fulljournalname") or document.get("source") or None,
             pub_types=document.get("pubtype") or [],
             pdat=iso_from_text(published) if published else None,
-            edat=_moment(history["entrez"]) if "entrez" in history else None,
+            edat=_format_moment(history["entrez"]) if "entrez" in history else None,
             pmcid=bare_pmcid(ids["pmc"]) if ids.get("pmc") else None,
             authors=[plain_text(author["name"]) for author in document.get("authors") or ()],
         )
@@ -79,7 +79,7 @@ def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
         raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
 
 
-def _moment(text: str) -> str:
+def _format_moment(text: str) -> str:
     """Return ESummary's "2024/03/01 06:00" as 2024-03-01T06:00:00Z."""
     from datetime import datetime
 

@@ -1,7 +1,7 @@
-"""Plain text out of Europe PMC's titles and abstracts: HTML, JATS and encoded markup in strings that hold a bare "<".
+"""Convert Europe PMC's titles and abstracts to plain text: HTML, JATS and encoded markup, mixed with a bare "<".
 
-Not everything between "<" and ">" is markup ("P<0.001 and q>5"), so only known names count, and a name of one letter
-only where it is closed again. Words are never taken away.
+Text between "<" and ">" may not be markup ("P<0.001 and q>5"), so only known names are tags, and a name of one letter
+is a tag only if an end tag follows. Words are never removed.
 """
 
 import html
@@ -14,7 +14,7 @@ from entrez_kit.base.markup import END, write_scripts
 from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, text_of, tidy
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
-"""Names that also stand in formulas: "a<b" is no markup."""
+"""Names that are also variables in formulas: "a<b" is not markup."""
 _WITHIN: Final = INLINE | {
     *("a", "q", "s", "abbr", "big", "cite", "code", "del", "email", "ext-link", "fn", "font", "inf", "inline-formula"),
     *("ins", "institution", "kbd", "label", "mark", "monospace", "named-content", "overline", "roman", "sans-serif"),
@@ -35,52 +35,52 @@ _HEADING: Final = re.compile(
     r"<(?P<name>(?:jats:)?(?:h[1-6]|title))>(?P<text>(?:(?!<(?P=name)>).)*?)</(?P=name)\s*+>", re.S | re.IGNORECASE
 )
 _INVISIBLE: Final = re.compile("[\u00ad\u200b\ufeff\u2060\x0e-\x11]")
-"""Soft hyphens and other marks for line breaks: no part of a word; and what marks scripts while a text is read."""
+"""Soft hyphens and other line-break marks, and the characters that mark scripts during conversion."""
 _RUN: Final = re.compile(r" {2,}")
 _ENCODINGS: Final = 3
-"""How often a text may have been encoded one over the other; once too often is common ("CSR&amp;amp;D")."""
+"""The most times that a text may be encoded. Two encodings are common ("CSR&amp;amp;D")."""
 _MAX_LABEL: Final = 120
 _NO_LABEL: Final = frozenset(("abstract", "summary"))
 """Headings of the abstract as a whole."""
 
 
-def unescaped(text: str) -> str:
-    """Replace entities by their characters, also where they were encoded more than once; markup stays."""
+def unescape_entities(text: str) -> str:
+    """Replace entities by their characters, even if they were encoded more than once; markup stays."""
     for _ in range(_ENCODINGS):
-        plain = _ENTITY.sub(_character, text)
+        plain = _ENTITY.sub(_replace_entity, text)
         if plain == text:
             break
         text = plain
     return text
 
 
-def _character(match: re.Match[str]) -> str:
-    """Return what an entity stands for; an unknown one as it is ("&notanentity;" does not begin with a "¬")."""
+def _replace_entity(match: re.Match[str]) -> str:
+    """Return the character of an entity; return an unknown entity unchanged ("&notanentity;" does not become "¬")."""
     name = match[0][1:]
     return html.unescape(match[0]) if name.startswith("#") else html5.get(name, match[0])
 
 
 def plain_text(text: str | None) -> str:
-    """Return a title, an abstract, a name as plain text on one line."""
+    """Convert a title, an abstract or a name to plain text on one line."""
     if not text:
         return ""
     if "&" in text:
-        text = unescaped(text)
+        text = unescape_entities(text)
     text = _INVISIBLE.sub("", text)
     if "<" in text:
-        text = write_scripts(_without_markup(text))
+        text = write_scripts(_remove_markup(text))
     return _RUN.sub(" ", tidy(text))
 
 
 def abstract_parts(text: str | None) -> list[dict[str, str]]:
-    """Split an abstract at its headings into parts with ``label`` (where there is one) and ``text``."""
+    """Split an abstract at its headings into parts with ``text`` and, if the part has a heading, ``label``."""
     if not text:
         return []
-    text = unescaped(text)
+    text = unescape_entities(text)
     headings = [("", 0, 0)]
     for match in _HEADING.finditer(text):
         name = plain_text(match["text"])
-        if len(name) <= _MAX_LABEL:  # longer, it is a sentence in bold type
+        if len(name) <= _MAX_LABEL:  # a longer one is a sentence in bold type
             headings.append((name.rstrip(": "), *match.span()))
     parts: list[dict[str, str]] = []
     for (label, _, start), (_, end, _) in pairwise([*headings, ("", len(text), 0)]):
@@ -91,17 +91,17 @@ def abstract_parts(text: str | None) -> list[dict[str, str]]:
     return parts
 
 
-def _without_markup(text: str) -> str:
+def _remove_markup(text: str) -> str:
     text = _COMMENT.sub(lambda match: match["data"] or "", text)
     if re.search(r"<(?:mml:|m:)?math\b", text):
-        formula = _with_formulas(text)
+        formula = _convert_formulas(text)
         if formula is not None:
             return formula
     closed = {name.lower() for name in re.findall(r"</([A-Za-z])\s*>", text)}
 
-    def instead(match: re.Match[str]) -> str:
+    def replace_tag(match: re.Match[str]) -> str:
         name = match["name"].lower()
-        # An unclosed <p> is a paragraph where it follows no letter or digit, as it would in a formula.
+        # An unclosed <p> opens a paragraph unless a letter or digit precedes it, as in a formula.
         opens_paragraph = name == "p" and not text[: match.start()][-1:].isalnum()
         if name in _SHORT and name not in closed and not match["prefix"] and not opens_paragraph:
             return match[0]
@@ -113,11 +113,11 @@ def _without_markup(text: str) -> str:
             return " "
         return "" if match["prefix"] or (_MATH.fullmatch(name) and "math" in text) else match[0]
 
-    return _TAG.sub(instead, text)
+    return _TAG.sub(replace_tag, text)
 
 
-def _with_formulas(text: str) -> str | None:
-    """Read a text with MathML through an XML parser, which knows fractions from products; None where it is broken."""
+def _convert_formulas(text: str) -> str | None:
+    """Convert a text with MathML by an XML parser, so that fractions stay fractions; None if it is not well-formed."""
     from lxml import etree
 
     pieces: list[str] = []

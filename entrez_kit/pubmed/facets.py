@@ -1,4 +1,4 @@
-"""Facets of a search: how many of its results are of which year, journal, type and MeSH heading."""
+"""Count the results of a search by year, journal, publication type and MeSH heading."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -24,17 +24,17 @@ FACETS: Final[tuple[FacetName, ...]] = get_args(FacetName)
 MAX_MCP_RECORDS: Final = 2_000
 MAX_MCP_VALUES: Final = 50
 MOST_YEARS: Final = 30
-"""Years that ESearch is asked for, a request each."""
+"""The most years that are counted by ESearch, with one request each."""
 
 
 class FacetsRequest(Request):
-    """What to count."""
+    """The query and the facets to count."""
 
-    query_term: str = Field(min_length=3, description="PubMed query; of a search effective_esearch_term.")
+    query_term: str = Field(min_length=3, description="PubMed query, e.g. a search's effective_esearch_term.")
     facets: Annotated[list[FacetName], BeforeValidator(split_at_commas)] = Field(
         default_factory=lambda: [*FACETS], description="What to count: year, journal, type or mesh."
     )
-    top: int = Field(default=10, ge=1, le=100, description="Values of each.")
+    top: int = Field(default=10, ge=1, le=100, description="Values per facet.")
     max_records: int = Field(
         default=1_000,
         ge=1,
@@ -45,7 +45,7 @@ class FacetsRequest(Request):
 
 
 class FacetValue(Result):
-    """A value, and how many records have it; ``ui`` is that of a MeSH heading."""
+    """A value, and how many records have it; a MeSH heading also has its ``ui``."""
 
     value: str
     count: int
@@ -53,18 +53,18 @@ class FacetValue(Result):
 
 
 class FacetRow(FacetValue):
-    """A value as a line of a table."""
+    """A value as a row of a table."""
 
     facet: FacetName
 
 
 class Facet(Result):
-    """The most frequent values of one kind, of years the latest ones.
+    """The most frequent values of one facet, or the latest years.
 
-    ``counted`` is how many records were counted. ``other_values`` values, which are not listed, come after these.
-    ``without`` records have none. ``counted_by`` is records where they were read, or esearch where NCBI counted all
-    that is found; then a record counts in the years of its print and of its electronic date, and ``earlier`` is how
-    many have one before these.
+    ``counted`` is the number of records counted, ``without`` the number of records without a value, and
+    ``other_values`` the number of values that are not listed. ``counted_by`` is "records" if the records were read, or
+    "esearch" if NCBI counted all results. ESearch counts a record in the year of its print date and in the year of its
+    electronic date; ``earlier`` counts the records before the years listed.
     """
 
     facet: FacetName
@@ -77,12 +77,12 @@ class Facet(Result):
 
 
 class FacetsResult(Collected):
-    """Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
+    """Facets in the order requested. ``records_counted`` of ``total_found`` records were read.
 
-    ``complete`` tells whether these are all. ``query_broadened`` is true where NCBI dropped a part that the query
-    requires; ``strict_total`` is what the query as written finds. Without ``broader_results`` such a query has no
-    facets: ``total_found`` is then ``strict_total`` (null if that is unknown), and ``broader_total`` the number of
-    results that were not counted.
+    ``complete`` is true if all results were read. ``query_broadened`` is true if NCBI dropped a part that the query
+    requires; ``strict_total`` is the number of results of the query as written. Without ``broader_results`` such a
+    query has no facets: ``total_found`` is then ``strict_total`` (null if unknown), and ``broader_total`` is the number
+    of results that were not counted.
     """
 
     RECORDS: ClassVar = "facets"
@@ -106,17 +106,17 @@ class FacetsResult(Collected):
 
 
 def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
-    """Count years, journals, publication types and MeSH headings of what a PubMed query finds.
+    """Count the years, journals, publication types and MeSH headings of the results of a PubMed query.
 
-    Use it to see what a topic is made of, e.g. query_term "base editing".
+    Use it to get an overview of a topic, e.g. query_term "base editing".
 
     Raises:
         InvalidInput: unbalanced query.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch and EFetch (db=pubmed): the records themselves are read, as only they have MeSH headings; of more
-    than ``max_records`` the years are counts of ESearch.
+    Source: ESearch and EFetch (db=pubmed): the records are read, because only they have MeSH headings. If a query has
+    more than ``max_records`` results, ESearch counts the years.
     """
     ask = {
         "query_term": request.query_term,
@@ -139,7 +139,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         records += 1
         article = item.record.article()
         for name in by_records:
-            values = dict(_values(name, article))
+            values = dict(_list_values(name, article))
             counts[name].update(values.keys())
             without[name] += not values
             if name == "mesh":
@@ -147,13 +147,13 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     retrieval.raise_if_nothing_answered()
     warnings = [*found.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
-        part = f"counted over the {records:,} most relevant of {total:,} results; "
-        message = FrontendText(f"{' and '.join(by_records)}: {part}", Argument("max_records"), " reads more of them.")
+        part = f"counted for the {records:,} most relevant of {total:,} results. "
+        message = FrontendText(f"{' and '.join(by_records)}: {part}Use ", Argument("max_records"), " to read more.")
         warnings.append(Warn(code="counted_in_part", message=message))
     facets = [
-        _facet(name, counts[name], records, without[name], request.top, identifiers if name == "mesh" else {})
+        _build_facet(name, counts[name], records, without[name], request.top, identifiers if name == "mesh" else {})
         if name in counts
-        else _years_by_search(services, request, total)
+        else _count_years(services, request, total)
         for name in wanted
     ]
     result = FacetsResult(
@@ -174,8 +174,8 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     return result
 
 
-def _values(name: FacetName, article: Article) -> Iterator[tuple[str, str | None]]:
-    """Yield the values of an article; for MeSH headings with their identifiers, which some records lack."""
+def _list_values(name: FacetName, article: Article) -> Iterator[tuple[str, str | None]]:
+    """Yield the values of an article; a MeSH heading has its identifier, which some records lack."""
     journal = article.journal_info
     if name == "type":
         yield from ((kind, None) for kind in article.publication_types)
@@ -188,7 +188,7 @@ def _values(name: FacetName, article: Article) -> Iterator[tuple[str, str | None
         yield str(journal.publication_date.year), None
 
 
-def _facet(
+def _build_facet(
     name: FacetName, counts: Counter[str], records: int, without: int, top: int, identifiers: Mapping[str, str]
 ) -> Facet:
     def order(entry: tuple[str, int]) -> tuple[Any, ...]:
@@ -207,8 +207,8 @@ def _facet(
     )
 
 
-def _years_by_search(services: Services, request: FacetsRequest, total: int) -> Facet:
-    """Return the latest years of all that is found, as ESearch counts them; next year's issues are out already."""
+def _count_years(services: Services, request: FacetsRequest, total: int) -> Facet:
+    """Count the latest years of all results by ESearch, from next year on, because its issues exist already."""
     latest = date.today().year + 1
     years = range(latest, latest - min(request.top, MOST_YEARS) - 1, -1)
 

@@ -1,4 +1,4 @@
-"""What a reference and a record may write otherwise and mean the same: letters, titles, years, numbers and pages."""
+"""Compare references with records despite different spellings: letters, titles, years, volumes and pages."""
 
 import re
 import unicodedata
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.pubmed.pages import expanded
+from entrez_kit.pubmed.pages import expand_ranges
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
 
 LEAST_PART: Final = 4
-"""Words of a title that may stand for the whole."""
+"""The fewest words of a shortened title."""
 MAX_WORDS: Final = 120
-"""So many words are compared one by one, since that costs more than the product of two lengths."""
+"""The most words that are compared; the cost grows faster than the product of the two lengths."""
 MAX_LETTERS: Final = 200
-"""Letters of a title that are compared; the time grows with their square."""
+"""The most letters of a title that are compared; the time grows with their square."""
 ALIKE: Final = 0.75
-"""Share of letters that a misspelt word has in common with the one that is meant."""
+"""The smallest share of letters that a misspelt word has in common with the correct one."""
 _SMALL: Final = frozenset(("a", "an", "the", "of", "in", "on", "and", "for", "to", "with", "by"))
 _GREEK: Final = {
     chr(code): unicodedata.name(chr(code)).split()[-1].lower() for code in (*range(0x3B1, 0x3C2), *range(0x3C3, 0x3CA))
@@ -45,8 +45,8 @@ _LABELS: Final = frozenset(("vol", "volume", "no", "nr", "issue", "number", "p",
 # Text
 
 
-def folded(text: str, *, expand: bool = False) -> str:
-    """Return the letters and digits of a text as words: small, without accents, Greek letters by name."""
+def fold_text(text: str, *, expand: bool = False) -> str:
+    """Reduce a text to words of letters and digits: in lower case, without accents, Greek letters by name."""
     small = text.casefold()
     if expand:
         small = "".join(_EXPANDED.get(letter, letter) for letter in unicodedata.normalize("NFC", small))
@@ -58,18 +58,15 @@ def folded(text: str, *, expand: bool = False) -> str:
 
 
 def begins(one: str, other: str) -> bool:
-    """Tell whether one of two titles begins with all of the other, as it does where a subtitle is left out.
-
-    Both are folded: words in small letters, a blank between.
-    """
+    """Return whether one of two folded titles is the beginning of the other, as if a subtitle was omitted."""
     smaller, larger = sorted((one, other), key=len)
     return len(smaller.split()) >= LEAST_PART and f"{larger} ".startswith(f"{smaller} ")
 
 
 def titles_alike(one: str, other: str) -> bool:
-    """Tell whether two folded titles are one: a part is left out at the end, or words are misspelt or divided.
+    """Return whether two folded titles are the same, except for an omitted end or words that are misspelt or split.
 
-    A word that is another one makes it another title: phase 2 and phase 3, lung and breast.
+    Titles with a different word are different titles: phase 2 and phase 3, lung and breast.
     """
     if one.replace(" ", "") == other.replace(" ", "") or begins(one, other):
         return True
@@ -79,11 +76,11 @@ def titles_alike(one: str, other: str) -> bool:
     starts = [*((block.a, block.b) for block in blocks), (len(first), len(second))]
     gaps = [(first[a:c], second[b:d]) for (a, b), (c, d) in zip(ends, starts, strict=True)]
     changed = sum(max(len(mine), len(theirs)) for mine, theirs in gaps)
-    return changed * 2 < max(len(first), len(second), 1) and all(_misspelt(mine, theirs) for mine, theirs in gaps)
+    return changed * 2 < max(len(first), len(second), 1) and all(_are_misspelt(mine, theirs) for mine, theirs in gaps)
 
 
-def _misspelt(mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Tell whether some words are others with mistakes in them."""
+def _are_misspelt(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether some words are misspellings of others."""
     one, other = ("".join(word for word in words if word not in _SMALL) for words in (mine, theirs))
     if one == other:
         return True
@@ -94,22 +91,22 @@ def _misspelt(mine: Sequence[str], theirs: Sequence[str]) -> bool:
 
 
 _CONFUSED: Final = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b"})
-"""Characters that scanned text confuses, each as the letter that stands for its group."""
+"""Characters that text recognition confuses, each with the letter of its group."""
 
 
 def confusable_key(text: str) -> str:
-    """Return a folded text with every character that scanned text confuses replaced: "lmpact" equals "impact"."""
+    """Replace characters that text recognition confuses in a folded text, so that "lmpact" equals "impact"."""
     return text.translate(_CONFUSED).replace("rn", "m").replace("vv", "w")
 
 
 def digits_of(text: str) -> str:
-    """Return a number as scanned text may write it in digits: "l2O" is "120"; any other text unchanged."""
+    """Convert a number that text recognition misread to digits: "l2O" is "120"; return other texts unchanged."""
     digits = text.translate(str.maketrans("lIiOo|", "111001"))
     return digits if digits.isdigit() else text
 
 
 def text_likeness(one: str, other: str) -> float:
-    """Return how much two folded texts have in common, 0 to 1; confusable characters count as equal."""
+    """Return the similarity of two folded texts, 0 to 1; confusable characters count as equal."""
     first, second = (confusable_key(text.replace(" ", ""))[:MAX_LETTERS] for text in (one, other))
     if first == second:
         return 1.0
@@ -118,7 +115,7 @@ def text_likeness(one: str, other: str) -> float:
 
 
 def is_one_edit(one: str, other: str) -> bool:
-    """Tell whether two words differ in one letter that is wrong, missing, added or swapped with the next."""
+    """Return whether two words differ in one letter that is wrong, missing, added or swapped with the next."""
     first, second = sorted((confusable_key(one), confusable_key(other)), key=len)
     if len(second) - len(first) > 1:
         return False
@@ -133,9 +130,9 @@ def is_one_edit(one: str, other: str) -> bool:
 
 
 def years_of(article: "Article") -> list[str]:
-    """Return the years a reference may rightly name: of the issue first, then of the electronic publication.
+    """Return the years that a reference may name: of the issue first, then of the electronic publication.
 
-    A chapter added to a book after it appeared has the date it was added first.
+    For a chapter, the latest year is first, because chapters may be added to a published book.
     """
     issue = article.journal_info.publication_date if article.journal_info is not None else None
     years = [str(date.year) for date in article.article_dates if date.year]
@@ -147,13 +144,13 @@ def years_of(article: "Article") -> list[str]:
 
 
 def bare_place(text: str) -> str:
-    """Return a volume, an issue or a page as it is compared: without labels, zeros in front and punctuation."""
-    plain = re.sub(r"\b0+(?=[0-9])", "", folded(_LEADING.sub("", text.strip())))
+    """Reduce a volume, an issue or a page for comparison: without labels, leading zeros and punctuation."""
+    plain = re.sub(r"\b0+(?=[0-9])", "", fold_text(_LEADING.sub("", text.strip())))
     return "".join(word for word in plain.split() if word not in _LABELS)
 
 
 def in_digits(numeral: str) -> str:
-    """Return a Roman numeral in Arabic digits, which styles print for it; anything else as it is."""
+    """Convert a Roman numeral to Arabic digits, as some styles do; return other texts unchanged."""
     if not _ROMAN.fullmatch(numeral):
         return numeral
     values = [_VALUES[letter] for letter in numeral.lower()]
@@ -161,12 +158,12 @@ def in_digits(numeral: str) -> str:
 
 
 def same_volume(mine: str, theirs: str) -> bool:
-    """Tell whether volumes are the same, in digits or as Roman numerals."""
+    """Return whether two volumes are the same, in digits or as Roman numerals."""
     return in_digits(bare_place(mine)) == in_digits(bare_place(theirs))
 
 
 def same_pages(mine: str, theirs: str) -> bool:
-    """Tell whether pages are the same: the first and, where both name one, the last; or one article number."""
+    """Return whether pages are the same: the first page and, if both have one, the last; or the article number."""
     first, second = page_ends(mine), page_ends(theirs)
     if first[0] != second[0]:
         return False
@@ -174,9 +171,9 @@ def same_pages(mine: str, theirs: str) -> bool:
 
 
 def page_ends(pages: str) -> tuple[str, str]:
-    """Return the first and the last page of a range as they are compared; of 201-12 the last is 212."""
+    """Return the first and the last page of a range in the form for comparison; the last page of 201-12 is 212."""
     pages = " ".join(pages.split())
-    text = expanded(re.sub(r"(?<!\s)\s*+[-\u2010-\u2015\u2212]++\s*+", "-", _LEADING.sub("", pages.strip())))
+    text = expand_ranges(re.sub(r"(?<!\s)\s*+[-\u2010-\u2015\u2212]++\s*+", "-", _LEADING.sub("", pages.strip())))
     head = re.split(r"[,;]", text)[0]
     first, _, last = head.partition("-")
     return bare_place(first).removeprefix("e"), bare_place(last).removeprefix("e")

@@ -1,4 +1,4 @@
-"""The documents of PubMed operations: articles, citation data, brief summaries."""
+"""Result models of PubMed: articles, citation data, brief summaries."""
 
 from typing import Final, Literal
 
@@ -13,21 +13,20 @@ Precision = Literal["year", "month", "day", "season", "range"]
 
 
 class Part(Result):
-    """Base of the many small parts of a record.
+    """Base class of the small parts of a record.
 
-    The schema is closed like that of every result. Here unknown fields are passed over instead of refused: looking for
-    them takes a quarter of the time it takes to make a part, and the parser makes thousands a second.
+    The schema forbids additional properties, as that of every result. Validation ignores unknown fields instead of
+    refusing them, because the check takes a quarter of the time of a part, and the parser builds thousands a second.
     """
 
     model_config = ConfigDict(extra="ignore", json_schema_extra={"additionalProperties": False})
 
 
 class PublicationDate(Part):
-    """When something was published, as precisely as PubMed says.
+    """A date of publication, as precise as PubMed's.
 
-    ``month`` is 1..12, ``day`` 1..31; of a range they name its beginning. ``medline_date`` is the text PubMed gives
-    where it is more than a plain date: a season, a range, or a date that does not exist. ``precision`` is absent when
-    not even a year is known.
+    ``month`` is 1..12, ``day`` 1..31; for a range they are its beginning. ``medline_date`` is PubMed's text if it is
+    not a plain date: a season, a range, or a date that does not exist. ``precision`` is absent if no year is known.
     """
 
     year: int | None = omit_if_empty()
@@ -62,7 +61,7 @@ class AbstractSection(Part):
 
 
 class OtherAbstract(Result):
-    """An abstract in another language or from another source than the publisher."""
+    """An abstract in another language, or from a source other than the publisher."""
 
     language: str | None = omit_if_empty()
     type: str | None = omit_if_empty()
@@ -71,10 +70,10 @@ class OtherAbstract(Result):
 
 
 class JournalInfo(Part):
-    """The journal (or, for a book or chapter, the book) and the place in it.
+    """The journal (or, for a book or chapter, the book) and the volume, issue and pages.
 
-    ``medline_abbreviation`` is NLM's own abbreviation of the title ("Clin Sci (Lond)"), if it differs from the ISO one.
-    ``article_number`` is what electronic journals have in place of pages (e47969, 2564), also where PubMed gives both.
+    ``medline_abbreviation`` is NLM's abbreviation of the title ("Clin Sci (Lond)"), if it differs from the ISO one.
+    ``article_number`` identifies an article of an electronic journal (e47969, 2564); a record may also have pages.
     """
 
     title: str | None = omit_if_empty()
@@ -113,7 +112,7 @@ class MeshTerm(Part):
 
 
 class Chemical(Part):
-    """A substance that the article is about, with its registry number (CAS, UNII or EC) if it has one."""
+    """A substance in the article, with its registry number (CAS, UNII or EC) if it has one."""
 
     name: str
     ui: str | None = omit_if_empty()
@@ -129,7 +128,7 @@ class SupplementalMesh(Result):
 
 
 class DataBank(Result):
-    """A registry or database that holds something of this study: trials (ClinicalTrials.gov), sequences ..."""
+    """A registry or database with data of this study: trials (ClinicalTrials.gov), sequences ..."""
 
     name: str
     accession_numbers: list[str] = omit_if_empty([])
@@ -145,7 +144,7 @@ class Grant(Result):
 
 
 class ArticleDate(Result):
-    """A date beside the issue date: electronic publication, or a book's beginning, ending and contribution dates."""
+    """A date other than the issue date: electronic publication, or the beginning, end or contribution of a book."""
 
     type: str | None = omit_if_empty()
     year: int | None = omit_if_empty()
@@ -154,7 +153,7 @@ class ArticleDate(Result):
 
 
 class HistoryDate(Part):
-    """A step in the life of the record: received, accepted, entrez, pubmed, medline ..."""
+    """A dated step of the record: received, accepted, entrez, pubmed, medline ..."""
 
     status: str
     year: int | None = omit_if_empty()
@@ -165,10 +164,10 @@ class HistoryDate(Part):
 
 
 class Correction(Result):
-    """A record this one corrects, comments on, retracts or is changed by.
+    """A record that corrects, retracts or comments on this one, or is corrected, retracted or commented on by it.
 
-    ``kind`` is NLM's RefType (RetractionIn, ErratumIn, CommentOn, UpdateOf ...), ``citation`` NLM's text for the other
-    record. Works that are merely cited (RefType Cites) are not among them.
+    ``kind`` is NLM's RefType (RetractionIn, ErratumIn, CommentOn, UpdateOf ...), ``citation`` is NLM's text for the
+    other record. Cited works (RefType Cites) are not included.
     """
 
     kind: str
@@ -178,7 +177,7 @@ class Correction(Result):
 
 
 class CitedWork(Part):
-    """A work in the reference list of a record, with the ids and the text that PubMed has of it."""
+    """A work in the reference list of a record, with PubMed's ids and text."""
 
     pmid: str | None = omit_if_empty()
     doi: str | None = omit_if_empty()
@@ -187,10 +186,10 @@ class CitedWork(Part):
 
 
 class BookInfo(Result):
-    """What a book or chapter has beside the fields of an article.
+    """The additional fields of a book or chapter.
 
-    ``authors`` are the book's own where those of the record are a chapter's; ``location`` is the chapter's place in the
-    book ("chapter 3"); ``sections`` is the table of contents as far as PubMed lists it.
+    ``authors`` are the authors of the book if the record's authors wrote a chapter. ``location`` is the chapter's place
+    in the book ("chapter 3"). ``sections`` is the table of contents that PubMed lists.
     """
 
     title: str | None = omit_if_empty()
@@ -214,12 +213,12 @@ class BookInfo(Result):
 class Article(Result):
     """One PubMed record: an article, a book or a book chapter.
 
-    Text keeps every word of mixed content as plain text. ``article_ids`` maps the id type to the article's own id
-    (pubmed, doi, pmc, pii, mid, bookaccession ...); where NLM lists several of one type, the others are numbered
-    (``mid_2``). ``abstract_text`` is all sections joined by line breaks, labels included; of a record without an
-    English abstract it is the one in the article's own language, and ``abstract_language`` gives that as MEDLINE does
-    (spa). Authors and ids that NLM marks as invalid are left out. ``major_keywords`` are the keywords that name a major
-    topic. ``references`` are the works it cites, if they were requested.
+    Texts contain every word of mixed content as plain text. ``article_ids`` maps the type of an id (pubmed, doi, pmc,
+    pii, mid, bookaccession ...) to the article's own id; further ids of the same type are numbered (``mid_2``).
+    ``abstract_text`` joins all sections and their labels by line breaks. If a record has no English abstract, it is the
+    one in the article's own language, and ``abstract_language`` is MEDLINE's code of that language (spa). Authors and
+    ids that NLM marks as invalid are omitted. ``major_keywords`` are the keywords of major topics. ``references`` are
+    the works it cites, if they were requested.
     """
 
     pmid: str
@@ -262,12 +261,12 @@ class Article(Result):
 
     @property
     def italics(self) -> tuple[str, ...]:
-        """The phrases of the title that are in italics, such as names of species; not part of the document."""
+        """The phrases of the title in italics, such as names of species; not part of the document."""
         return self._italics
 
 
 class CitationAuthor(Part):
-    """An author as reference lists name one: a person, or a group by its collective name."""
+    """An author in the form of a reference list: a person, or a group with its collective name."""
 
     last_name: str | None = omit_if_empty()
     initials: str | None = omit_if_empty()
@@ -275,7 +274,7 @@ class CitationAuthor(Part):
 
 
 class CitationJournal(Part):
-    """The place of publication as a reference list needs it; for books and chapters the book."""
+    """The place of publication in a reference list; for books and chapters the book."""
 
     title: str | None = omit_if_empty()
     iso_abbreviation: str | None = omit_if_empty()
@@ -287,7 +286,7 @@ class CitationJournal(Part):
 
 
 class CitationData(Result):
-    """What is needed to cite a record, and little more."""
+    """The fields that a citation of a record needs."""
 
     pmid: str
     title: str = ""
@@ -357,7 +356,7 @@ LANGUAGES: Final = {
     "vie": ("vi", "Vietnamese"),
     "wel": ("cy", "Welsh"),
 }
-"""MEDLINE's codes of languages, with what XML calls them, and what people do."""
+"""MEDLINE's language codes, each with the ISO 639-1 code of XML and the English name."""
 
 STUDY_TYPES: Final = (
     "Meta-Analysis",
@@ -371,15 +370,15 @@ STUDY_TYPES: Final = (
     "Case Reports",
     "Preprint",
 )
-"""Publication types that say how an article knows what it says, the most telling first."""
+"""Publication types that describe the kind of study, the strongest evidence first."""
 
 
 class BriefSummary(Result):
-    """One line about an article, from ESummary.
+    """The summary of an article, from ESummary.
 
-    ``authors`` is a ready text ("Doe J, Smith A"); ``source`` names journal, date and place ("J Example Sci. 2023
-    Mar;10(2):100-10"); dates are ISO where PubMed allows it (2023-03-15, 2023-03, 2023), otherwise PubMed's own text.
-    ``snippet`` is how the abstract begins, where that was asked for.
+    ``authors`` is one text ("Doe J, Smith A"); ``source`` contains journal, date and place ("J Example Sci. 2023
+    Mar;10(2):100-10"). Dates are ISO dates if possible (2023-03-15, 2023-03, 2023), otherwise PubMed's own text.
+    ``snippet`` is the beginning of the abstract, if it was requested.
     """
 
     pmid: str
@@ -397,5 +396,5 @@ class BriefSummary(Result):
 
     @property
     def study_type(self) -> str | None:
-        """What kind of study it is, in PubMed's word, where its publication types say so; not part of the document."""
+        """The kind of study, if a publication type names it; not part of the document."""
         return next((kind for kind in STUDY_TYPES if kind in self._publication_types), None)

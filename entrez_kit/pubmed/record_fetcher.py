@@ -1,9 +1,9 @@
 """Stream PubMed records: N inputs give N outcomes, in order, in constant memory.
 
-Batches go out side by side, and are read in the threads that asked for them. Each is reconciled with what was asked:
-what a batch lacks is asked for once more by itself, and does not exist only if a search does not find it either; a
-batch that fails is halved to isolate what NCBI cannot answer; only a service that answers nothing any more is not asked
-to the end.
+Batches are requested in parallel, and each thread parses its own reply. Each reply is compared with the request.
+Missing records are requested once more; a record does not exist only if a search does not find it either. A batch
+that fails is halved to isolate the records that NCBI cannot return. If the service stops answering, the remaining
+batches are not sent.
 """
 
 import re
@@ -37,11 +37,11 @@ _TITLE: Final = re.compile(rb"<(?:ArticleTitle|BookTitle)\b")
 
 Status = Literal["found", "not_found", "invalid", "error"]
 Keep = Literal["raw", "fields", "both"]
-"""What is kept of a record until its turn comes: its own bytes, what was read of it, or both."""
+"""The parts of a record that are kept until it is yielded: its bytes (raw), its parsed fields, or both."""
 
 
 class InputOutcome(Result):
-    """What became of one input."""
+    """The outcome of one input."""
 
     input: str
     pmid: str | None = omit_if_empty()
@@ -51,7 +51,7 @@ class InputOutcome(Result):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What became of one input; ``record`` or ``medline`` (NCBI's own bytes) where it was found."""
+    """The outcome of one input; if it was found, its ``record`` or ``medline`` (NCBI's bytes)."""
 
     input: str
     pmid: str | None
@@ -63,25 +63,25 @@ class Fetched:
 
     @property
     def outcome(self) -> InputOutcome:
-        """What became of the input, without the record."""
+        """The outcome without the record."""
         return InputOutcome(input=self.input, pmid=self.pmid, status=self.status, message=self.message)
 
     @property
     def code(self) -> str:
-        """The code of the error an input came to."""
+        """The code of the error of this input."""
         if self.error is not None:
             return self.error.code
         return InvalidInput.code if self.status == "invalid" else EntityNotFound.code
 
 
 class Retrieval(Outcomes[Fetched]):
-    """Outcomes of inputs. ``urls``, ``method``, ``warnings``, ``found`` and ``missing`` are complete after the walk.
+    """Outcomes of inputs. After iteration ``urls``, ``method``, ``warnings``, ``found`` and ``missing`` are complete.
 
     Args:
         services: the clients.
-        medline: whether records come as MEDLINE text.
-        patient: whether an outage of a minute is waited for.
-        keep: what is kept of each record; what is read while it is parsed need not be parsed again.
+        medline: whether to request records as MEDLINE text.
+        patient: whether to wait for an outage of up to a minute to end.
+        keep: what to keep of each record; fields that are kept need not be parsed again.
     """
 
     def __init__(self, services: Services, *, medline: bool, patient: bool = False, keep: Keep = "both") -> None:
@@ -105,7 +105,7 @@ class Retrieval(Outcomes[Fetched]):
     ) -> "Retrieval":
         """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
         retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH, keep=keep)
-        retrieval._stream = retrieval._by_ids(inputs)
+        retrieval._stream = retrieval._fetch_ids(inputs)
         return retrieval
 
     @classmethod
@@ -120,9 +120,9 @@ class Retrieval(Outcomes[Fetched]):
         medline: bool = False,
         keep: Keep = "both",
     ) -> "Retrieval":
-        """Retrieve records of a result set kept at NCBI; the first 200 unless ``retmax`` says otherwise."""
+        """Retrieve records of a result set kept at NCBI; without ``retmax`` the first 200."""
         retrieval = cls(services, medline=medline, keep=keep)
-        retrieval._stream = retrieval._by_history(query_key, web_env, retstart, retmax)
+        retrieval._stream = retrieval._fetch_history(query_key, web_env, retstart, retmax)
         return retrieval
 
     def __iter__(self) -> Iterator[Fetched]:
@@ -134,10 +134,10 @@ class Retrieval(Outcomes[Fetched]):
             yield item
 
     def raise_if_nothing_answered(self) -> None:
-        """Raise the first error where every request failed, so that it is not mistaken for "not found".
+        """Raise the first error if every request failed, so that a failure is not reported as "not found".
 
         Raises:
-            UpstreamError: or RateLimited, as it was met; ``details.missing`` names the inputs.
+            UpstreamError: or RateLimited, the first error of the requests; ``details.missing`` names the inputs.
         """
         first = next((item.error for item in self.missing if item.status == "error"), None)
         if first is None or self.found or any(item.status == "not_found" for item in self.missing):
@@ -145,28 +145,28 @@ class Retrieval(Outcomes[Fetched]):
         raise first.copy_with(missing=[item.input for item in self.missing])
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing, or a result set that came back short."""
+        """Return the error for inputs without a record, or for a result set with missing records."""
         missing, found = [item.outcome for item in self.missing], self.found
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
         failed = sum(outcome.status == "error" for outcome in missing)
         named = listed(outcome.input for outcome in missing)
-        some = f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
+        some = f"PubMed has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
         if all(outcome.status == "invalid" for outcome in missing):
-            some = f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}."
-        none = f"No input is an identifier of an article: {named}."
+            some = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
+        none = f"No input is a PMID, PMCID or DOI: {named}."
         return build_missing_error(
             missing,
             found,
             "input",
-            unanswered=incomplete or f"{failed} records could not be fetched; {found} were.",
+            unanswered=incomplete or f"{failed} records could not be fetched; {found} were fetched.",
             invalid=None if found else (InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
             unknown=(some if found else f"PubMed has no record of {named}.", CHECK_IDS),
             lost=incomplete is not None,
         )
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
-        """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
-        asked = in_batches(pmids, BATCH, self._reconciled, refusals=REFUSALS, breaker=self.breaker)
+        """Fetch one batch of PMIDs; return the records and the errors. PMIDs in neither do not exist."""
+        asked = in_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
         records: dict[str, Record] = {}
         failed = dict(asked.failed)
         for _, got in asked.answers:
@@ -177,22 +177,22 @@ class Retrieval(Outcomes[Fetched]):
 
     # by identifier
 
-    def _by_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
+    def _fetch_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
         if len(inputs) > BATCH:
             tracing.step(0, len(inputs))
         invalid = {text for text in inputs if read_identifier(text) is None}
-        answered = self._answered([text for text in inputs if text not in invalid])
+        answered = self._yield_outcomes([text for text in inputs if text not in invalid])
         for text in inputs:
             if text in invalid:
                 yield Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
             else:
                 yield next(answered)
 
-    def _answered(self, inputs: Sequence[str]) -> Iterator[Fetched]:
-        """Yield what becomes of identifiers; batches are fetched and read side by side."""
+    def _yield_outcomes(self, inputs: Sequence[str]) -> Iterator[Fetched]:
+        """Yield the outcomes of identifiers; batches are fetched and parsed in parallel."""
         at_once = self.services.eutils.at_once
         for part in fetch_in_batches(
-            inputs, BATCH, self._batch, refusals=REFUSALS, breaker=self.breaker, at_once=at_once
+            inputs, BATCH, self._fetch_batch, refusals=REFUSALS, breaker=self.breaker, at_once=at_once
         ):
             if part.error is None:
                 yield from part.answers[0]
@@ -203,13 +203,13 @@ class Retrieval(Outcomes[Fetched]):
                 value = identifier.value
                 pmid = value if identifier.kind == "pmid" else self._resolved.get(value)
                 refused = isinstance(part.error, EntityNotFound)
-                yield _not_found(text, pmid, pmid) if refused else _failed(text, pmid, part.error)
+                yield _to_not_found(text, pmid, pmid) if refused else _to_failed(text, pmid, part.error)
 
-    def _batch(self, inputs: Sequence[str]) -> list[Fetched]:
+    def _fetch_batch(self, inputs: Sequence[str]) -> list[Fetched]:
         """Fetch the records of a batch of identifiers.
 
         Raises:
-            EntrezKitError: none was answered, or the batch as a whole was refused.
+            EntrezKitError: no identifier was resolved, or NCBI refused the whole batch.
         """
         read = {text: identifier for text in inputs if (identifier := read_identifier(text)) is not None}
         resolved = self._resolve([identifier for identifier in read.values() if identifier.kind != "pmid"])
@@ -220,8 +220,8 @@ class Retrieval(Outcomes[Fetched]):
         resolved |= {identifier.value: identifier.value for identifier in read.values() if identifier.kind == "pmid"}
         pmids = [resolved.get(identifier.value) for identifier in read.values()]
         wanted = list(dict.fromkeys(pmid for pmid in pmids if isinstance(pmid, str)))
-        records = self._reconciled(wanted) if wanted else {}
-        return [_outcome(text, read[text].value, resolved.get(read[text].value), records) for text in inputs]
+        records = self._fetch_verified(wanted) if wanted else {}
+        return [_to_outcome(text, read[text].value, resolved.get(read[text].value), records) for text in inputs]
 
     def _resolve(self, identifiers: Sequence[Identifier]) -> "dict[str, str | EntrezKitError | None]":
         if not identifiers:
@@ -231,26 +231,26 @@ class Retrieval(Outcomes[Fetched]):
         return resolve(self.services, identifiers, self.records_of)
 
     def records_of(self, pmids: Sequence[str]) -> "list[Record]":
-        """Return parsed records of PMIDs, for matching identifiers against them.
+        """Fetch the records of PMIDs, to compare their identifiers.
 
         Raises:
             UpstreamError: NCBI did not answer.
         """
 
         def read(content: bytes) -> "list[Record]":
-            return [record for record in self._records(content) if record.kind != "deleted"]
+            return [record for record in self._parse_records(content) if record.kind != "deleted"]
 
         return self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml", read=read).value
 
     # requests
 
-    def _reconciled(self, pmids: list[str]) -> dict[str, Fetched]:
-        """Fetch PMIDs, and see to it that what lacks does not exist; return also what exists and does not come."""
+    def _fetch_verified(self, pmids: list[str]) -> dict[str, Fetched]:
+        """Fetch PMIDs, and verify that missing ones do not exist; a record that exists and is missing is an error."""
         try:
             found = self._request(pmids)
         except EntityNotFound:
             if self.services.eutils.known_uids("pubmed", pmids):
-                raise  # the others of the batch spoil it for these
+                raise  # invalid PMIDs in the batch caused the refusal; smaller batches will return the others
             return {}
         lacking = [pmid for pmid in pmids if pmid not in found]
         if not lacking:
@@ -262,21 +262,21 @@ class Retrieval(Outcomes[Fetched]):
         except EntityNotFound:
             known = set()
         except (UpstreamError, RateLimited) as exc:
-            return found | {pmid: _failed(pmid, pmid, exc) for pmid in lacking}
-        return found | {pmid: _failed(pmid, pmid, _withheld(pmid)) for pmid in known}
+            return found | {pmid: _to_failed(pmid, pmid, exc) for pmid in lacking}
+        return found | {pmid: _to_failed(pmid, pmid, _withheld_error(pmid)) for pmid in known}
 
     def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
         wanted = set(pmids)
         return {item.input: item for item in self._efetch(pmids, fresh=fresh) if item.input in wanted}
 
     def _efetch(self, ids: Sequence[str] | None = None, **options: Any) -> list[Fetched]:
-        """Ask for records by their ids, or by the page of a result set that ``options`` of EFetch name."""
+        """Request records by their ids, or a page of a result set, which EFetch's parameters in ``options`` name."""
         reply = self.services.eutils.efetch(
             db="pubmed",
             ids=ids,
             rettype="medline" if self.medline else None,
             retmode="text" if self.medline else "xml",
-            read=lambda content: self._read(content, ids),
+            read=lambda content: self._read_reply(content, ids),
             **options,
         )
         self.method = reply.method
@@ -285,22 +285,26 @@ class Retrieval(Outcomes[Fetched]):
         found: list[Fetched] = reply.value
         return found
 
-    def _read(self, content: bytes, ids: Sequence[str] | None) -> list[Fetched]:
-        """Return the records of a reply, unless one cannot be read, or it is about others than those asked for."""
+    def _read_reply(self, content: bytes, ids: Sequence[str] | None) -> list[Fetched]:
+        """Return the records of a reply.
+
+        Raises:
+            UpstreamError: a record is invalid, comes twice or was not requested.
+        """
         if self.medline:
             from entrez_kit.services.flat_files import read_medline
 
             found = [Fetched(pmid, pmid, "found", medline=text) for pmid, text in read_medline(content)]
         else:
-            found = [Fetched(one.pmid, one.pmid, "found", record=one) for one in self._records(content)]
+            found = [Fetched(one.pmid, one.pmid, "found", record=one) for one in self._parse_records(content)]
         if ids is not None and (foreign := next((item for item in found if item.input not in ids), None)):
             raise malformed("efetch", f"the record {foreign.input}, which was not requested")
         found = [item for item in found if item.record is None or item.record.kind != "deleted"]
         if len({item.input for item in found}) < len(found):
-            raise malformed("efetch", "a record that comes twice")
+            raise malformed("efetch", "it has a record twice")
         return found
 
-    def _records(self, content: bytes) -> "Iterator[Record]":
+    def _parse_records(self, content: bytes) -> "Iterator[Record]":
         from entrez_kit.pubmed.xml.records import read_records
 
         for record in read_records(content):
@@ -312,7 +316,7 @@ class Retrieval(Outcomes[Fetched]):
 
     # by history
 
-    def _by_history(self, query_key: str, web_env: str, retstart: int, retmax: int | None) -> Iterator[Fetched]:
+    def _fetch_history(self, query_key: str, web_env: str, retstart: int, retmax: int | None) -> Iterator[Fetched]:
         reply = self.services.eutils.esearch(
             db="pubmed", term=f"#{query_key}", webenv=web_env, usehistory=True, retmax=0
         )
@@ -326,15 +330,15 @@ class Retrieval(Outcomes[Fetched]):
                 Warn(
                     code="history_page",
                     message=FrontendText(
-                        f"The result set holds {total} records; {expected} from number {retstart} on are returned. ",
-                        *("Give ", Argument("retmax"), ", or ", Argument("retstart"), " for the next ones."),
+                        f"The result set has {total} records; {expected} from number {retstart} on are returned. ",
+                        *("Set ", Argument("retmax"), ", or ", Argument("retstart"), " for the next records."),
                     ),
                 )
             )
         self.warnings += warn_past_the_last(retstart, total, "records", "retstart")
         last = retstart + expected
         pages = (
-            partial(self._patient_page, query_key, web_env, start, min(BATCH, last - start))
+            partial(self._fetch_page, query_key, web_env, start, min(BATCH, last - start))
             for start in range(retstart, last, BATCH)
         )
         seen: set[str] = set()
@@ -344,7 +348,7 @@ class Retrieval(Outcomes[Fetched]):
             for page in in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
                 new = [item for item in page if item.input not in seen]
                 if len(new) < len(page):
-                    why = ": a record of one page comes again in another."
+                    why = ": two pages contain the same record."
                 seen.update(item.input for item in new)
                 yield from new
                 tracing.step(len(seen), expected)
@@ -353,18 +357,18 @@ class Retrieval(Outcomes[Fetched]):
                 raise
             why = f": {exc.message}"
         finally:
-            self.urls.sort(key=_first_record)
+            self.urls.sort(key=_read_retstart)
         if why or len(seen) < expected:
             message = f"NCBI returned {len(seen)} of {expected} records of the result set{why or '.'}"
             self.warnings.append(Warn(code="history_incomplete", message=message))
 
-    def _patient_page(self, query_key: str, web_env: str, start: int, size: int) -> list[Fetched]:
-        """Fetch one page; of several, one that fails is asked for again after a while."""
+    def _fetch_page(self, query_key: str, web_env: str, start: int, size: int) -> list[Fetched]:
+        """Fetch one page. If the result set has several pages, wait and retry a page that fails."""
         attempts = 0
         while True:
             try:
                 best: list[Fetched] = []
-                for _ in range(2):  # a short page is asked for once more, since NCBI sometimes cuts them
+                for _ in range(2):  # NCBI sometimes truncates a page, so a short page is requested once more
                     page = self._efetch(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
                     if len(page) > len(best):
                         best = page
@@ -380,31 +384,31 @@ class Retrieval(Outcomes[Fetched]):
             time.sleep(wait)
 
 
-def _outcome(text: str, value: str, pmid: str | EntrezKitError | None, records: Mapping[str, Fetched]) -> Fetched:
+def _to_outcome(text: str, value: str, pmid: str | EntrezKitError | None, records: Mapping[str, Fetched]) -> Fetched:
     if isinstance(pmid, EntrezKitError):
-        return _failed(text, None, pmid)
+        return _to_failed(text, None, pmid)
     if pmid is not None and pmid in records:
         return replace(records[pmid], input=text)
-    return _not_found(text, pmid, pmid or f"of {value}")
+    return _to_not_found(text, pmid, pmid or f"of {value}")
 
 
-def _not_found(text: str, pmid: str | None, what: str | None) -> Fetched:
+def _to_not_found(text: str, pmid: str | None, what: str | None) -> Fetched:
     return Fetched(text, pmid, "not_found", message=f"PubMed has no record {what}")
 
 
-def _failed(text: str, pmid: str | None, error: EntrezKitError) -> Fetched:
+def _to_failed(text: str, pmid: str | None, error: EntrezKitError) -> Fetched:
     return Fetched(text, pmid, "error", message=error.message, error=error)
 
 
-def _first_record(url: str) -> int:
-    """Return the number of the first record that a page of a result set was asked for by."""
+def _read_retstart(url: str) -> int:
+    """Return the ``retstart`` of the URL of a page."""
     match = re.search(r"[?&]retstart=([0-9]+)", url)
     return int(match[1]) if match else 0
 
 
-def _withheld(pmid: str) -> UpstreamError:
+def _withheld_error(pmid: str) -> UpstreamError:
     return UpstreamError(
-        f"NCBI did not send the record {pmid}, which a search of PubMed finds.",
+        f"NCBI did not return the record of PMID {pmid}, although a search of PubMed finds it.",
         recovery_hint=KEPT,
         details={"reason": "incomplete", "service": "eutils", "endpoint": "efetch"},
     )

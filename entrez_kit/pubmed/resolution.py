@@ -1,4 +1,4 @@
-"""Resolve PMCIDs and DOIs to PMIDs: the ID Converter first, PubMed itself for what it does not know."""
+"""Resolve PMCIDs and DOIs to PMIDs: by the ID Converter first, then by a search of PubMed."""
 
 import json
 import re
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
 
 PER_SEARCH: Final = 25
-"""Identifiers looked up in one ESearch; the records found are matched back by their own identifiers."""
+"""Identifiers in one ESearch. The records found are assigned to the identifiers by their own ids."""
 PER_CONVERSION: Final[Mapping[IdKind, int]] = {"pmid": 150, "pmcid": 120, "doi": 30}
-"""Identifiers sent to the ID Converter at a time: it takes 200, but the address must stay below 2,000 characters."""
+"""Identifiers in one request to the ID Converter. It accepts 200, but the URL must stay below 2,000 characters."""
 
 QUOTE: Final = '"'
 Resolved = dict[str, str | EntrezKitError | None]
@@ -28,7 +28,7 @@ Resolved = dict[str, str | EntrezKitError | None]
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What the ID Converter knows of an article; it is in PMC, and mostly in PubMed."""
+    """The ids of an article from the ID Converter. The article is in PMC, and usually in PubMed."""
 
     pmid: str | None
     pmcid: str | None
@@ -38,9 +38,9 @@ class Converted:
 def resolve(
     services: Services, identifiers: Sequence[Identifier], records_of: "Callable[[Sequence[str]], list[Record]]"
 ) -> Resolved:
-    """Map each identifier's value to its PMID, to None where PubMed has no record, or to the error that was met.
+    """Map the value of each identifier to its PMID, to None if PubMed has no record, or to an error.
 
-    The converter knows only articles in PMC, and its silence is no verdict: what it leaves open is searched in PubMed.
+    The ID Converter has only articles in PMC, so PubMed is searched for identifiers that the converter does not have.
     """
     resolved: Resolved = {}
     kinds: tuple[IdKind, ...] = ("pmcid", "doi")
@@ -56,9 +56,9 @@ def resolve(
 def ask_converter(
     services: Services, values: Sequence[str], kind: IdKind
 ) -> tuple[dict[str, Converted], dict[str, EntrezKitError], set[str]]:
-    """Return what the ID Converter knows of identifiers of one kind, those it gave no answer about, and refused ones.
+    """Convert identifiers of one kind with the ID Converter; return the converted, the failed and the refused ones.
 
-    DOIs that differ only in case are asked for once.
+    DOIs that differ only in case are sent once.
     """
     unique: dict[str, str] = {}
     for value in values:
@@ -101,13 +101,13 @@ CONVERTED: Final = JsonShape(
 
 
 def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None = None) -> dict[str, Converted]:
-    """Return what a reply of the converter says, by requested id, in lower case and without version.
+    """Read a reply of the ID Converter: the ids of each requested id, which is in lower case and without version.
 
-    Ids that it does not know are left out; it has a record with an error for each of them.
+    The reply has a record with an error for each unknown id; these are omitted.
 
     Args:
         content: the reply.
-        kind: what the requested ids are.
+        kind: the kind of the requested ids.
         asked: the requested ids, if the reply must have one record for each of them.
 
     Raises:
@@ -117,36 +117,36 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
     try:
         records = json.loads(content)["records"]
         if not isinstance(records, list):
-            raise TypeError("records is no list")
+            raise TypeError("records is not a list")
     except (ValueError, KeyError, TypeError) as exc:
-        raise malformed("idconv", f"no records in it ({type(exc).__name__})") from None
+        raise malformed("idconv", f"it has no records ({type(exc).__name__})") from None
     log_drift(CONVERTED, content)
     known: dict[str, Converted | None] = {}
     for record in records:
         if not isinstance(record, dict):
             continue
         pmid, pmcid, doi = (str(record.get(name) or "").strip() or None for name in ("pmid", "pmcid", "doi"))
-        bare = _bare(str(record.get("requested-id") or record.get(kind) or ""), kind)
+        bare = _normalize(str(record.get("requested-id") or record.get(kind) or ""), kind)
         if bare in known:
-            raise malformed("idconv", f"two records of {bare[:100]}")
+            raise malformed("idconv", f"it has two records of {bare[:100]}")
         known[bare] = None
         if record.get("errmsg") or record.get("status") == "error":
             continue
         digits = pmid if pmid is not None and pmid.isascii() and pmid.isdigit() else None
         converted = Converted(digits, pmcid.partition(".")[0] if pmcid else None, doi)
         own = getattr(converted, kind)
-        if own is not None and _bare(own, kind) != bare:
-            raise malformed("idconv", f"a record of {own[:100]} where {bare[:100]} was requested")
+        if own is not None and _normalize(own, kind) != bare:
+            raise malformed("idconv", f"it has a record of {own[:100]} for the requested id {bare[:100]}")
         if not pmcid:
             raise malformed("idconv", f"the record of {bare[:100]} has no PMCID")
         known[bare] = converted
-    if asked is not None and (wrong := {_bare(one, kind) for one in asked} ^ known.keys()):
+    if asked is not None and (wrong := {_normalize(one, kind) for one in asked} ^ known.keys()):
         raise malformed("idconv", f"its records are not those of the requested ids, such as {min(wrong)[:100]!r}")
     return {bare: converted for bare, converted in known.items() if converted is not None}
 
 
-def _bare(value: str, kind: IdKind) -> str:
-    """Return an id as the records of a reply are compared: in lower case, a PMCID without version."""
+def _normalize(value: str, kind: IdKind) -> str:
+    """Return an id in the form for comparison: in lower case, a PMCID without version."""
     text = value.strip().lower()
     return text.partition(".")[0] if kind == "pmcid" else text
 
@@ -157,7 +157,7 @@ def search_pubmed(
     kind: IdKind,
     records_of: "Callable[[Sequence[str]], list[Record]]",
 ) -> Resolved:
-    """Map PMCIDs or DOIs to PMIDs by searching PubMed; None stands for one that no record has as its own."""
+    """Map PMCIDs or DOIs to PMIDs by a search of PubMed; an id that no record has as its own maps to None."""
     resolved: Resolved = {}
     tag = "aid" if kind == "doi" else "pmcid"
     for start in range(0, len(values), PER_SEARCH):
@@ -177,14 +177,14 @@ def search_pubmed(
 
 
 def own_dois(record: "Record") -> set[str]:
-    """Return the DOIs of a record in small letters, those that NLM marks as invalid too."""
+    """Return the DOIs of a record in lower case, including those that NLM marks as invalid."""
     article = record.article()
     valid = [article.doi or "", *(value for kind, value in article.article_ids.items() if kind.startswith("doi"))]
     return {doi.lower() for doi in valid if doi} | invalid_dois(record)
 
 
 def invalid_dois(record: "Record") -> set[str]:
-    """Return the DOIs in small letters that a record's electronic locations mark as invalid."""
+    """Return the DOIs, in lower case, that a record's electronic locations mark as invalid."""
     if b'ValidYN="N"' not in record.raw:
         return set()
     located = record.element.iter("ELocationID")

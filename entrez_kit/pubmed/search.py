@@ -1,4 +1,4 @@
-"""Search PubMed: one ESearch, optional brief summaries, and everything NCBI said about the query."""
+"""Search PubMed: one ESearch, optional brief summaries, and warnings about the query."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -54,7 +54,7 @@ SORT_NAMES: Final = {
     "author": "Author",
     "journal_name": "JournalName",
 }
-"""What ESearch calls the sort orders."""
+"""ESearch's names of the sort orders."""
 
 Sort = Literal["relevance", "pub_date", "author", "journal_name"]
 
@@ -63,7 +63,7 @@ SHORT_SORT_NAMES: Final = {"journal": "journal_name", "date": "pub_date"}
 
 
 class DateRange(Request):
-    """Bounds on one of PubMed's dates; a missing bound is open."""
+    """Bounds of one of PubMed's dates; a missing bound is open."""
 
     min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
     max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
@@ -72,8 +72,8 @@ class DateRange(Request):
     )
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        # Of the year or month that holds the earliest day, as in 2024/06 to 2024, the end is meant.
+    def _check_order(self) -> Self:
+        # In a range such as 2024/06 to 2024, the upper bound is the end of the year.
         if (
             self.min_date
             and self.max_date
@@ -89,7 +89,7 @@ class DateRange(Request):
 
 
 class SearchRequest(Request):
-    """What to search PubMed for."""
+    """A search of PubMed: the query, filters, order and page."""
 
     query_term: QueryText = Field(
         min_length=3, description='PubMed query, e.g. "crispr AND review[pt]"; all of PubMed\'s syntax works.'
@@ -97,7 +97,7 @@ class SearchRequest(Request):
     max_results: int = Field(
         default=20,
         ge=1,
-        description="How many PMIDs to return; narrow by date for more.",
+        description="How many PMIDs to return; for more, narrow by date.",
     )
     offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip.")
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
@@ -107,29 +107,31 @@ class SearchRequest(Request):
     filter_by_publication_types: list[str] = Field(
         default_factory=list, max_length=50, description='Any of these publication types, e.g. "Review".'
     )
-    author: str | None = Field(default=None, description="As PubMed writes it, e.g. Doudna JA.")
+    author: str | None = Field(default=None, description="In PubMed's form, e.g. Doudna JA.")
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="MeSH terms; all must match.")
     language: str | None = Field(default=None, description="Language, e.g. french.")
-    species: Literal["humans", "animals"] | None = Field(default=None, description="Studies of these.")
-    has_abstract: bool = Field(default=False, description="Only with an abstract.")
-    free_full_text: bool = Field(default=False, description="Only with free full text.")
+    species: Literal["humans", "animals"] | None = Field(default=None, description="Studies of humans or animals.")
+    has_abstract: bool = Field(default=False, description="Only articles with an abstract.")
+    free_full_text: bool = Field(default=False, description="Only articles with free full text.")
     fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")
     snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
-    use_history: bool = Field(default=False, description="Keep the result set at NCBI, for fetching.")
+    use_history: bool = Field(default=False, description="Keep the result set at NCBI, to fetch it later.")
     broader_results: BroaderResults = True
     retrieve_all: SkipJsonSchema[bool] = Field(
-        default=False, description="Retrieve every result, past the 9,999 PubMed shows, with a certificate."
+        default=False, description="Retrieve all results, also beyond PubMed's 9,999, with a certificate."
     )
 
     @field_validator("max_results")
     @classmethod
-    def _within_pubmed(cls, value: int) -> int:
+    def _check_max_results(cls, value: int) -> int:
         if value > MAX_PUBMED_RESULTS:
             more = PerFrontend(
-                "--all retrieves every one", "narrow it by date for more", "kit.search_all retrieves every one"
+                "use --all to retrieve all results",
+                "narrow the query by date for more",
+                "use kit.search_all to retrieve all results",
             )
-            raise ValueError(FrontendText("PubMed shows at most 9999 results of a search; ", more))
+            raise ValueError(FrontendText("PubMed returns at most 9999 results of a search; ", more))
         return value
 
     @property
@@ -142,11 +144,11 @@ class SearchRequest(Request):
     def term(self) -> str:
         """Return the term for ESearch: the query in parentheses, then one clause for each filter.
 
-        Publication types are alternatives, MeSH terms all have to match. Without filters the query is returned as it
-        is. Date bounds go in parameters of their own.
+        Any publication type may match; all MeSH terms must match. Without filters the query is unchanged. Date bounds
+        are separate parameters.
 
         Raises:
-            InvalidInput: unbalanced quotes or parentheses, or a filter value that would not stay one value.
+            InvalidInput: unbalanced quotes or parentheses, or a filter value that cannot be quoted.
         """
         query = self.query().text
         types = " OR ".join(
@@ -167,7 +169,7 @@ class SearchRequest(Request):
         return " AND ".join([f"({query})", *given]) if given else query
 
     def query(self) -> QueryInput:
-        """Return the query as it is sent, without filters, and the warnings about what was typed.
+        """Return the query that is sent, without filters, and the warnings about the input.
 
         Raises:
             InvalidInput: unbalanced quotes or parentheses, or the syntax of another service.
@@ -180,7 +182,7 @@ class SearchRequest(Request):
         return bounds(dates.min_date, dates.max_date, dates.date_type)
 
     def effective_term(self) -> str:
-        """Return the whole search as one PubMed term, date bounds written out."""
+        """Return the whole search as one PubMed term, with the date bounds."""
         term, dates = self.term(), self.date_parameters()
         if not dates:
             return term
@@ -190,7 +192,7 @@ class SearchRequest(Request):
 
 
 class SearchParameters(Result):
-    """The request as it was understood."""
+    """The request with its defaults."""
 
     query_term: str
     max_results: int
@@ -211,7 +213,7 @@ class SearchParameters(Result):
 
 
 class Slice(Result):
-    """One piece of a search that was split: a clause of the term, how many PubMed counted and how many came."""
+    """One slice of a search: its clause, the number of records that PubMed counted, and the number retrieved."""
 
     clause: str
     count: int
@@ -219,10 +221,10 @@ class Slice(Result):
 
 
 class Certificate(Result):
-    """Proof of a complete retrieval: what PubMed counted, what came, and a hash over the sorted PMIDs.
+    """Proof of a complete retrieval: PubMed's count, the number retrieved, and a hash of the sorted PMIDs.
 
-    ``query`` is the query as typed, ``searched_at`` the time of PubMed's first reply (UTC) and ``version`` that of
-    entrez-kit.
+    ``query`` is the query of the user, ``searched_at`` the time of PubMed's first reply (UTC), and ``version`` the
+    version of entrez-kit.
     """
 
     query: str
@@ -238,14 +240,14 @@ class Certificate(Result):
 
 
 class SearchResult(Collected):
-    """PMIDs in the order asked for, how NCBI understood the query, and its complaints.
+    """PMIDs in the order requested, NCBI's translation of the query, and warnings.
 
-    ``effective_esearch_term`` is the whole search as one PubMed term (date bounds written out); ``query_translation``
-    is what NCBI made of it. ``searched_at`` is when PubMed answered (UTC), also if the reply is cached, and ``version``
-    is that of entrez-kit. ``query_broadened`` is true where NCBI dropped a part that the query requires, so that the
-    results match less than was asked; ``strict_total`` is what the query as written would find. Without
-    ``broader_results`` such a search lists no PMIDs: ``total_found`` is then ``strict_total`` (null if that is unknown)
-    and ``broader_total`` the number of results that are left out. Addresses hold no credentials.
+    ``effective_esearch_term`` is the whole search as one PubMed term, with the date bounds; ``query_translation`` is
+    NCBI's translation of it. ``searched_at`` is the time of PubMed's reply (UTC), even if the reply is cached, and
+    ``version`` is the version of entrez-kit. ``query_broadened`` is true if NCBI dropped a part that the query
+    requires, so that the results are broader than the query; ``strict_total`` is the number of results of the query as
+    written. Without ``broader_results`` such a search lists no PMIDs: ``total_found`` is then ``strict_total`` (null if
+    unknown), and ``broader_total`` is the number of results omitted. URLs contain no credentials.
     """
 
     RECORDS: ClassVar = "pmids"
@@ -270,21 +272,20 @@ class SearchResult(Collected):
     esummary_url: str | None = omit_if_empty()
 
     def records_inside(self) -> list[Any]:
-        """Return a record for every PMID, with title and authors where there is a summary."""
+        """Return a record for every PMID, with title and authors if it has a summary."""
         summaries = {summary.pmid: summary for summary in self.brief_summaries}
         return [summaries.get(pmid, {"pmid": pmid}) for pmid in self.pmids]
 
 
 class ArticleHit(NamedTuple):
-    """A PMID that was found; the first so many that were asked for have a summary."""
+    """A PMID found; the first hits have a summary if the request asks for summaries."""
 
     pmid: str
     summary: BriefSummary | None = None
 
 
 class SearchHits(Outcomes[ArticleHit]):
-    """The PMIDs of a search, slice after slice where all are asked for; what NCBI says of the query is known with the
-    first, ``certificate`` and what is missing after the last."""
+    """The PMIDs of a search. Warnings are known after the first hit, ``certificate`` and losses after the last."""
 
     def __init__(self, services: Services, request: SearchRequest) -> None:
         super().__init__()
@@ -301,17 +302,17 @@ class SearchHits(Outcomes[ArticleHit]):
 
     @property
     def retrieved_pmid_count(self) -> int:
-        """How many PMIDs came so far."""
+        """The number of PMIDs retrieved so far."""
         return len(self._pmids)
 
     def __iter__(self) -> Iterator[ArticleHit]:
         request, services = self.request, self._services
         hidden = in_background(lambda: mesh_warnings(services, request))
-        found, url, slices = _whole_search(services, request) if request.retrieve_all else _page(services, request)
+        found, url, slices = _search_all(services, request) if request.retrieve_all else _search_page(services, request)
         self.total_found = found.count
         if request.use_history:
             self.web_env, self.query_key = found.web_env, found.query_key
-        pmids = self._retrieved(slices)
+        pmids = self._yield_pmids(slices)
         first = list(islice(pmids, 1))
         verdict = broadening(request.term(), found, partial(count_records, services, request))
         self.warnings += [
@@ -320,7 +321,7 @@ class SearchHits(Outcomes[ArticleHit]):
             *hidden(),
         ]
         if not request.retrieve_all:
-            self.warnings += _page_warnings(request, found)
+            self.warnings += _build_page_warnings(request, found)
         self.warnings += suggestions(services, request, found)
         self.said = {
             **verdict.totals(request.broader_results),
@@ -359,7 +360,7 @@ class SearchHits(Outcomes[ArticleHit]):
                 self.said.setdefault("esummary_url", url)
                 self.warnings += missing
             elif part.refused:
-                self.warnings.append(_summaries_missing(part.ids))
+                self.warnings.append(_summaries_warning(part.ids))
             elif not answered:
                 raise part.error
             else:
@@ -367,8 +368,8 @@ class SearchHits(Outcomes[ArticleHit]):
             for pmid in part.ids:
                 yield ArticleHit(pmid, summaries.get(pmid))
 
-    def _retrieved(self, slices: "Iterable[Piece]") -> Iterator[str]:
-        """Yield the PMIDs, each once, and note where they came from."""
+    def _yield_pmids(self, slices: "Iterable[Piece]") -> Iterator[str]:
+        """Yield each PMID once, and record its slice."""
         for clause, count, ids in slices:
             self._slices.append(Slice(clause=clause, count=count, retrieved=len(ids)))
             new = [pmid for pmid in dict.fromkeys(ids) if pmid not in self._pmids]
@@ -382,11 +383,11 @@ class SearchHits(Outcomes[ArticleHit]):
 
         sort, retrieved = self.request.sort_by, len(self._pmids)
         if len(self._slices) > 1 and sort != "relevance":
-            message = f"Sorted by {sort} within each of {len(self._slices)} slices, not over all of them."
+            message = f"Results are sorted by {sort} within each of the {len(self._slices)} slices, not as a whole."
             self.warnings.append(Warn(code="sorted_by_slice", message=message))
         if retrieved > found.count:
-            message = f"PubMed counted {found.count} results at first and returned {retrieved}: records were added "
-            self.warnings.append(Warn(code="count_changed", message=f"{message}meanwhile."))
+            message = f"PubMed first counted {found.count} results and then returned {retrieved}: records were added "
+            self.warnings.append(Warn(code="count_changed", message=f"{message}during the search."))
         unlisted = sum(max(0, piece.count - piece.retrieved) for piece in self._slices)
         lines = "".join(f"{pmid}\n" for pmid in sorted(self._pmids, key=int))
         self.certificate = Certificate(
@@ -415,17 +416,17 @@ class SearchHits(Outcomes[ArticleHit]):
         return incomplete_error(
             max(0, missing),
             f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
-            hint=FrontendText(ANEW, "; if it stays so, narrow the query by date."),
+            hint=FrontendText(ANEW, "; if this persists, narrow the query by date."),
         )
 
 
 Piece = tuple[str, int, list[str]]
-"""A clause that was added to the term, how many PubMed counted, and the PMIDs."""
+"""The clause added to the term, PubMed's count, and the PMIDs."""
 Search = tuple[ESearchReply, str, Iterable[Piece]]
-"""What ESearch says of a query, the address asked, and the PMIDs in pieces."""
+"""ESearch's reply, the URL of the request, and the PMIDs in slices."""
 
 
-def _page(services: Services, request: SearchRequest) -> Search:
+def _search_page(services: Services, request: SearchRequest) -> Search:
     reply = services.eutils.esearch(
         db="pubmed",
         term=request.term(),
@@ -439,9 +440,9 @@ def _page(services: Services, request: SearchRequest) -> Search:
     return reply.value, reply.url, [("", reply.value.count, reply.value.ids)]
 
 
-def _whole_search(services: Services, request: SearchRequest) -> Search:
-    """Begin to retrieve every PMID, however many. Above 9,999 they come by date of entry, newest slice first, and in
-    the order asked for within each slice."""
+def _search_all(services: Services, request: SearchRequest) -> Search:
+    """Start to retrieve all PMIDs. More than 9,999 are split by date of entry, the newest slice first; each slice has
+    the order requested."""
     from entrez_kit.pubmed.date_slices import Slicer
 
     slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
@@ -450,28 +451,28 @@ def _whole_search(services: Services, request: SearchRequest) -> Search:
 
 
 def search_articles(services: Services, request: SearchRequest) -> SearchHits:
-    """Search PubMed and return PMIDs with NCBI's reading of the query.
+    """Search PubMed and return PMIDs with NCBI's translation of the query.
 
     Use it to find articles by topic, author, journal, date or MeSH term, e.g.
     query_term "base editing AND sickle cell". Read the `warnings`.
 
     Raises:
-        InvalidInput: unbalanced query, a bad filter value or a date that does not exist.
+        InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch (db=pubmed), as often as there are slices where all results are asked for, again to count what MeSH
-    hides or a dropped part leaves; ESummary 2.0 for summaries, EFetch for what abstracts say; ESpell when nothing was
-    found or a phrase is in no record, or ESearch for which filter it was.
+    Source: ESearch (db=pubmed), once per slice to retrieve all results, and for the counts in warnings; ESummary 2.0
+    for summaries; EFetch for abstracts; ESpell if the search finds nothing or a phrase is in no record.
     """
     if request.retrieve_all and (request.offset or request.use_history):
         name = "offset" if request.offset else "use_history"
         raise InvalidInput(
             FrontendText(
-                Argument(name), ": retrieving all results starts at the first and keeps no result set at NCBI."
+                Argument(name),
+                ": cannot be combined with a retrieval of all results, which has no pages and no history.",
             ),
             invalid_input=f"{name}={getattr(request, name)}",
-            recovery_hint=FrontendText("Leave ", Argument(name), " out", PerFrontend(", or leave out --all", ""), "."),
+            recovery_hint=FrontendText("Omit ", Argument(name), PerFrontend(", or omit --all", ""), "."),
         )
     return SearchHits(services, request)
 
@@ -482,17 +483,17 @@ def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
 
 
 def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHit] = ()) -> SearchResult:
-    """Return the document of a search that has ended.
+    """Return the result document of a completed search.
 
     Args:
         request: the request.
-        hits: the search, after its hits were taken.
+        hits: the search, after its hits were consumed.
         found: the hits that the document lists.
     """
     asked = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
     for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters"):
         asked[name] = asked[name] or None
-    if dates := request.date_parameters():  # the bounds that are in force
+    if dates := request.date_parameters():  # the effective bounds
         first, last, kind = dates["mindate"], dates["maxdate"], dates["datetype"]
         asked["date_range"] = {"min_date": first, "max_date": last, "date_type": kind}
     if request.retrieve_all:
@@ -513,53 +514,53 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
     )
 
 
-def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
+def _build_page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
     warnings = []
     if found.count > MAX_PUBMED_RESULTS and request.offset + request.max_results >= MAX_PUBMED_RESULTS:
-        more = PerFrontend("--all retrieves every one.", "narrow the query by date for the others.")
-        message = FrontendText(f"PubMed shows only the first 9999 of {found.count} results; ", more)
+        more = PerFrontend("use --all to retrieve all of them.", "narrow the query by date for the others.")
+        message = FrontendText(f"PubMed returns only the first 9999 of {found.count} results; ", more)
         warnings.append(Warn(code="results_capped", message=message))
     warnings += warn_past_the_last(request.offset, found.count, "results")
     if request.date_range is not None and not request.date_parameters():
         bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
-        warnings.append(Warn(code="no_date_bounds", message=FrontendText(*bound, ": no date filter applied.")))
+        warnings.append(Warn(code="no_date_bounds", message=FrontendText(*bound, ", so dates are not filtered.")))
     return warnings
 
 
 def brief_summaries(
     services: Services, pmids: list[str], snippet: int = 0
 ) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
-    """Return summaries by PMID, the address asked, and warnings naming what NCBI left out.
+    """Return summaries by PMID, the URL of the request, and warnings that name missing summaries and abstracts.
 
     Args:
         services: the clients.
-        pmids: of which there are to be summaries.
-        snippet: how many characters of the abstract each has.
+        pmids: the PMIDs to summarize.
+        snippet: how many characters of the abstract each summary has.
     """
     from entrez_kit.pubmed.summaries import parse_summaries
 
-    abstracts = in_background(lambda: _abstracts(services, pmids)) if snippet else None
+    abstracts = in_background(lambda: _fetch_abstracts(services, pmids)) if snippet else None
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}
     warnings = []
     if missing := [pmid for pmid in pmids if pmid not in by_pmid]:
-        warnings.append(_summaries_missing(missing))
+        warnings.append(_summaries_warning(missing))
     if abstracts is not None:
         texts = abstracts()
         if unread := [pmid for pmid in pmids if pmid not in texts]:
-            message = f"NCBI returned no record of PMID {listed(unread)}."
+            message = f"NCBI returned no record for PMID {listed(unread)}, so the abstracts are missing."
             warnings.append(Warn(code="abstracts_missing", message=message))
         for pmid, summary in by_pmid.items():
-            summary.snippet = _beginning(texts.get(pmid) or "", snippet) or None
+            summary.snippet = _truncate(texts.get(pmid) or "", snippet) or None
     return by_pmid, reply.url, warnings
 
 
-def _summaries_missing(pmids: Sequence[str]) -> Warn:
+def _summaries_warning(pmids: Sequence[str]) -> Warn:
     return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {listed(pmids)}.")
 
 
-def _abstracts(services: Services, pmids: Sequence[str]) -> dict[str, str | None]:
-    """Return the abstract of each record, None where it has none; a record that did not come is not there."""
+def _fetch_abstracts(services: Services, pmids: Sequence[str]) -> dict[str, str | None]:
+    """Return the abstract of each record, or None if it has none; missing records are omitted."""
     from entrez_kit.pubmed.record_fetcher import Retrieval
 
     retrieval = Retrieval.of_ids(services, pmids)
@@ -568,8 +569,8 @@ def _abstracts(services: Services, pmids: Sequence[str]) -> dict[str, str | None
     return texts
 
 
-def _beginning(text: str, most: int) -> str:
-    """Return a text in one line, cut at the end of a word where it is longer."""
+def _truncate(text: str, most: int) -> str:
+    """Return a text on one line; truncate a longer text at the end of a word."""
     words = " ".join(text.split())
     if len(words) <= most:
         return words
@@ -592,10 +593,10 @@ SEARCH_ARTICLES = Operation(
 )
 
 
-# Warnings: what must be known before results are read
+# Warnings
 
 COUNT_DEADLINE_MS: Final = 15_000
-"""A count that only explains a result is not worth more of anybody's time."""
+"""The time limit of a count that only explains a result."""
 FILTERS: Final = (
     "date_range",
     "filter_by_publication_types",
@@ -608,38 +609,38 @@ FILTERS: Final = (
     "free_full_text",
 )
 MAX_HIDDEN: Final = 20
-"""PMIDs in the warning about records without MeSH terms."""
+"""The most PMIDs in the warning about records without MeSH terms."""
 UNINDEXED: Final = "NOT medline[sb]"
-"""Records without MeSH: those still in process, those as publishers supplied them, and those out of MEDLINE's scope."""
+"""Records without MeSH terms: in process, supplied by publishers, or outside MEDLINE's scope."""
 
 
 def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
-    """Find the records that match except for MeSH terms they do not have; sends one request, and never fails.
+    """Warn about records that match the query except for MeSH terms, which they do not have.
 
-    The warning counts them and lists the first PMIDs.
+    The warning counts the records and lists the first PMIDs. This sends one request and never raises an error.
     """
     gap = mesh_gap(request.term())
     if gap is None:
         return []
     names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
-    what = _listed(names, "and") if names else "a MeSH term of the query"
+    what = _join_names(names, "and") if names else "a MeSH term of the query"
     try:
         hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
-        why = f"; how many there are was not answered: {exc.message}"
+        why = f". These records could not be counted: {exc.message}"
         message = FrontendText("Records without MeSH terms cannot match ", what, why)
         return [Warn(code="without_mesh_uncounted", message=message)]
     number = hidden.count
     if not number:
         return []
     records, match, have = ("1 record", "matches", "has") if number == 1 else (f"{number:,} records", "match", "have")
-    known = "with the same words" if gap.by_words else f"that {match} otherwise"
-    message = FrontendText(f"{records} {known} {have} no MeSH terms, or none yet, and cannot match ", what, ".")
+    known = "with the same words" if gap.by_words else f"that otherwise {match}"
+    message = FrontendText(f"{records} {known} {have} no MeSH terms (yet) and cannot match ", what, ".")
     return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
 
 
 def suggestions(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
-    """Say why nothing was found, or too much: which filter left nothing of what the query finds, or NCBI's spelling."""
+    """Warn about the cause of an empty result or an unknown phrase: the filters, or a spelling error."""
     unknown = any(one.code in ("phrase_not_found", "quoted_phrase_not_found") for one in found.complaints)
     if found.count and not unknown:
         return []
@@ -647,74 +648,79 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
     filters = [name for name in FILTERS if getattr(request, name) and (name != "date_range" or dated)]
     given = [] if found.count else filters
     try:
-        emptied = _emptied_by(services, request, given) if given else []
-        return emptied or _spelling(services, request.query().text, "" if found.count else "Nothing was found. ")
+        emptied = _find_emptying_filters(services, request, given) if given else []
+        return emptied or _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
     except (UpstreamError, RateLimited):
         return []
 
 
-def _emptied_by(services: Services, request: SearchRequest, given: Sequence[str]) -> list[Warn]:
-    """Name the filters to blame. Asks for a count without any, without each, and at worst with each alone."""
+def _find_emptying_filters(services: Services, request: SearchRequest, given: Sequence[str]) -> list[Warn]:
+    """Warn about the filters that exclude all results: count without filters, without each one, and with each alone."""
 
     def counts(requests: Sequence[SearchRequest]) -> list[int]:
         return all_at_once([partial(count_records, services, one, one.term()) for one in requests])
 
-    bare = _without(request, given)
-    without_one = [_without(request, [name]) for name in given] if len(given) > 1 else []
+    bare = _remove_filters(request, given)
+    without_one = [_remove_filters(request, [name]) for name in given] if len(given) > 1 else []
     total, *left = counts([bare, *without_one])
     if not total:
         return []
     found = f"The query alone finds {total:,} {'record' if total == 1 else 'records'}"
     names = [Argument(name, marked=True) for name in given]
     if len(names) == 1:
-        message = FrontendText(found, "; ", names[0], " leaves none of them.")
+        message = FrontendText(found, "; ", names[0], " excludes all of them.")
     elif any(left):
         rest = [
-            FrontendText("without ", name, f" {number:,}") for name, number in zip(names, left, strict=True) if number
+            FrontendText("without ", name, f": {number:,}") for name, number in zip(names, left, strict=True) if number
         ]
-        message = FrontendText(found, ", the filters leave none: ", FrontendText.joined(", ", rest), " would be left.")
+        message = FrontendText(
+            found, "; the filters exclude all of them. Results ", FrontendText.joined(", ", rest), "."
+        )
     else:
-        alone = counts([_without(request, [name for name in given if name != one]) for one in given])
+        alone = counts([_remove_filters(request, [name for name in given if name != one]) for one in given])
         culprits = [name for name, number in zip(names, alone, strict=True) if not number]
         if culprits:
-            message = FrontendText(found, "; ", _listed(culprits, "or"), " alone leaves none of them.")
+            message = FrontendText(found, "; ", _join_names(culprits, "or"), " alone excludes all of them.")
         else:
-            each = [FrontendText(name, f" alone {number:,}") for name, number in zip(names, alone, strict=True)]
+            each = [FrontendText(name, f": {number:,}") for name, number in zip(names, alone, strict=True)]
             message = FrontendText(
-                found, "; the filters leave none only together: ", FrontendText.joined(", ", each), "."
+                found,
+                "; only the filters together exclude all of them. Each alone leaves: ",
+                FrontendText.joined(", ", each),
+                ".",
             )
     return [Warn(code="filters_emptied", message=message)]
 
 
-def _without(request: SearchRequest, names: Sequence[str]) -> SearchRequest:
+def _remove_filters(request: SearchRequest, names: Sequence[str]) -> SearchRequest:
     fields = type(request).model_fields
     return request.model_copy(update={name: fields[name].get_default(call_default_factory=True) for name in names})
 
 
 def count_records(services: Services, request: SearchRequest, term: str) -> int:
-    """Count the records of a term between the request's dates."""
+    """Count the records that match a term between the request's dates."""
     return find_records(services, request, term, 0).count
 
 
 def find_records(services: Services, request: SearchRequest, term: str, number: int) -> ESearchReply:
-    """Return the count of a term between the request's dates, and this many of its PMIDs."""
+    """Search a term between the request's dates; the reply has the count and up to ``number`` PMIDs."""
     reply = services.eutils.esearch(
         db="pubmed", term=term, retmax=number, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()
     )
     return reply.value
 
 
-def _spelling(services: Services, query: str, said: str) -> list[Warn]:
-    """Ask for NCBI's suggestion; a search stands even when ESpell does not answer."""
+def _suggest_spelling(services: Services, query: str, said: str) -> list[Warn]:
+    """Return NCBI's spelling suggestion as a warning; if ESpell fails, warn that it is missing."""
     try:
         suggestion = services.eutils.espell(term=query, db="pubmed").value.corrected
     except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
-        return [Warn(code="spelling_unavailable", message=f"NCBI gave no spelling suggestion: {exc.message}")]
+        return [Warn(code="spelling_unavailable", message=f"NCBI's spelling suggestion is missing: {exc.message}")]
     if not suggestion or suggestion.lower() == query.lower():
         return []
     return [Warn(code="spelling_suggestion", message=f"{said}Did you mean: {suggestion}")]
 
 
-def _listed(names: Sequence[Argument], conjunction: str) -> FrontendText:
+def _join_names(names: Sequence[Argument], conjunction: str) -> FrontendText:
     *front, last = names
     return FrontendText(FrontendText.joined(", ", front), f" {conjunction} ", last) if front else FrontendText(last)

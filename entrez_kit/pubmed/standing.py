@@ -1,6 +1,6 @@
-"""The standing of a work: retracted, in doubt, corrected, replaced; or the notice that says so of another work.
+"""The publication status ("standing") of a work: retracted, in doubt, corrected, replaced, or a notice about a work.
 
-This is the one place that knows what NLM's RefTypes, publication types, titles and JATS' related articles mean for it.
+This module alone interprets NLM's RefTypes, publication types, titles and JATS related articles.
 """
 
 import re
@@ -27,7 +27,7 @@ RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retrac
 RETRACTED: Final = "retracted"
 
 GRAVITY: Final[tuple[StandingStatus, ...]] = StandingStatus.__args__  # type: ignore[attr-defined]
-"""What a reader must know first comes first."""
+"""The statuses, the gravest first."""
 
 WORDS: Final[Mapping[str, str]] = {
     **{status: status.replace("_", " ").capitalize() for status in GRAVITY},
@@ -35,7 +35,7 @@ WORDS: Final[Mapping[str, str]] = {
     "republished": "Corrected and republished",
     "preprint_published": "Preprint since published",
 }
-"""Each standing in words."""
+"""The label of each status."""
 
 _COARSE: Final[Mapping[str, RetractionStatus]] = {
     "retracted": "retracted",
@@ -61,7 +61,7 @@ KINDS: Final[Mapping[str, StandingStatus]] = {
     "PreprintOf": "preprint_published",
     "ErratumIn": "corrected",
 }
-"""NLM's RefTypes that say how a work stands, and Europe PMC's PreprintOf; others tell of comments, reprints, data."""
+"""NLM's RefTypes that determine a status, and Europe PMC's PreprintOf. Others link comments, reprints and data."""
 
 _TYPES: Final[Mapping[str, StandingStatus]] = {
     "retracted publication": "retracted",
@@ -75,13 +75,13 @@ _TYPES: Final[Mapping[str, StandingStatus]] = {
     "correction": "correction_notice",
     "corrigendum": "correction_notice",
 }
-"""Publication types of PubMed and Europe PMC, in small letters, hyphens as spaces."""
+"""Publication types of PubMed and Europe PMC, in lower case, with spaces for hyphens."""
 
 _TELLING: Final = re.compile("etract|oncern|rrat|orrect|orrig|reprint")
 LIFTED: Final[frozenset[StandingStatus]] = frozenset(
     ("retracted", "withdrawn", "partially_retracted", "expression_of_concern")
 )
-"""What a later reinstatement takes back."""
+"""The statuses that a later reinstatement cancels."""
 _ABOUT_RETRACTION: Final[frozenset[StandingStatus]] = LIFTED | {"retraction_notice", "concern_notice"}
 _TITLE: Final = re.compile(
     r"[\[(*]?\s?(?:"
@@ -93,7 +93,7 @@ _TITLE: Final = re.compile(
     r"|(?P<concern_notice>(?:(?:EDITORIAL|Editorial) )?(?:EXPRESSION|[Ee]xpression) (?:OF|of) (?:CONCERN|[Cc]oncern):)"
     r")"
 )
-"""What publishers put before a title. Only these: "Retracted: a study of retractions" is a title like any other."""
+"""Publishers' marks before a title. Only these forms: "Retracted: a study of retractions" is an ordinary title."""
 _FIRST_LETTERS: Final = frozenset("[(*RWTNSEe")
 _WITHDRAWN: Final = re.compile(
     r"\b(?:authors?|(?:bio|med)Rxiv|Research Square|the (?:server|platform)) ha(?:s|ve) withdrawn\b"
@@ -113,12 +113,12 @@ _DATE: Final = re.compile(
     r"(?:^|[.,)] )((?:18|19|20)[0-9]{2}(?: (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b(?: [0-9]{1,2}\b)?)?)"
 )
 _SIGNED: Final = re.compile(r"[^.,]*[^\W\d_a-z](?:,[^.]*)?|[^.]*\bet al|\[[^\]]*\]")
-"""Who wrote a notice, before the journal: "Doe J, Roe RA", or "Doe J, et al"."""
+"""The authors of a notice, before the journal: "Doe J, Roe RA", or "Doe J, et al"."""
 _TAIL: Final = re.compile(r"[.;,]? ?\b(?:doi: ?10\.|PMID:? ?[0-9]|PubMed PMID|eCollection|Epub)", re.IGNORECASE)
 
 
 class StandingNotice(Result):
-    """What says so: the other record, when it appeared, and the reason where one is given."""
+    """The record that determines a status: its ids, its date, and the reason if it gives one."""
 
     status: StandingStatus
     kind: str | None = omit_if_empty()
@@ -130,10 +130,10 @@ class StandingNotice(Result):
 
 
 class Standing(Result):
-    """How a work stands. ``status`` is the gravest; ``notices`` are all there are, gravest first.
+    """The publication status of a work. ``status`` is the gravest; ``notices`` lists all notices, the gravest first.
 
-    A ``preprint_published`` was since published elsewhere, a ``superseded`` work has a newer version, a ``republished``
-    one was corrected and published anew; the ``..._notice`` are themselves what retracts, doubts or corrects a work.
+    A ``preprint_published`` has since been published in a journal. A ``superseded`` work has a newer version. A
+    ``republished`` work was corrected and published again. A ``..._notice`` retracts, questions or corrects a work.
     """
 
     status: StandingStatus
@@ -141,21 +141,21 @@ class Standing(Result):
 
     @property
     def label(self) -> str:
-        """The status in words: "Partially retracted"."""
+        """The label of the status: "Partially retracted"."""
         return WORDS[self.status]
 
     @property
     def note(self) -> str:
-        """What a citation says in brackets: "[Retracted: J Inv Res. 2021 Jun;9(6):600]"."""
+        """The bracketed note of a citation: "[Retracted: J Inv Res. 2021 Jun;9(6):600]"."""
         places = [place for notice in self.notices if notice.status == self.status and (place := place_of(notice))]
         text = "; ".join(dict.fromkeys(places))
         return f"[{self.label}: {text}]" if text else f"[{self.label}]"
 
 
 def place_of(notice: StandingNotice) -> str:
-    """Return where a notice was published, without who signed it, and without identifiers.
+    """Return the journal and place of a notice, without its authors and identifiers.
 
-    Those of another work would be taken for the work's own.
+    Readers would take these for the authors and identifiers of the work itself.
     """
     text = " ".join((notice.citation or "").split())
     tail = _TAIL.search(text)
@@ -183,13 +183,13 @@ def standing_of(
     title: str | None = None,
     abstract: str | None = None,
 ) -> Standing | None:
-    """Say how a work stands by what its record says; None where it is a plain work.
+    """Determine the status of a work from its record; None if the record has no sign of one.
 
     Args:
-        publication_types: of PubMed or Europe PMC.
+        publication_types: the types of PubMed or Europe PMC.
         corrections: related records: kind (NLM's RefType), pmid, citation, note.
-        title: a publisher's mark before it counts where types and related records are silent.
-        abstract: that of a withdrawn preprint says so.
+        title: a publisher's mark before it counts if types and related records show no retraction.
+        abstract: a withdrawn preprint is recognized by its abstract.
     """
     listed = list(corrections)
     kinds = [kind.lower().replace("-", " ") for kind in publication_types if _TELLING.search(kind)]
@@ -198,7 +198,7 @@ def standing_of(
         return None
     preprint = "preprint" in kinds
     types = {_TYPES[kind] for kind in kinds if kind in _TYPES}
-    notices = [notice for item in listed if (notice := _notice(item, preprint=preprint)) is not None]
+    notices = [notice for item in listed if (notice := _read_notice(item, preprint=preprint)) is not None]
     found = types | {notice.status for notice in notices}
     if "reinstated" in found and "retracted" not in types:
         found -= LIFTED
@@ -221,7 +221,7 @@ def standing_of(
 
 
 def standing_of_article(article: Any) -> Standing | None:
-    """Say how a work stands by the fields of an ``Article``, also of one that was stored before it had a standing."""
+    """Determine the status of a work from the fields of an ``Article``, which may be stored without a status."""
     return standing_of(
         publication_types=article.publication_types,
         corrections=[correction.model_dump() for correction in article.corrections],
@@ -244,15 +244,15 @@ _JATS: Final[tuple[tuple[str, StandingStatus], ...]] = (
     ("erratum", "corrected"),
     ("addend", "corrected"),
 )
-"""How a JATS article stands by the "...-forward" types of the articles related to it: the first part that is there."""
+"""The status of a JATS article by the type of a related article ("...-forward"): the first part that it contains."""
 
 
-def _status_of_jats(kind: str) -> StandingStatus | None:
+def _read_jats_status(kind: str) -> StandingStatus | None:
     kind = kind.lower()
     partial = "partial" in kind and "retracted" in kind
     if partial or "-forward" in kind or kind in ("retraction", "partial-retraction"):
         return next((status for part, status in _JATS if part in kind), None)
-    # Without "forward" the article at hand is itself the notice.
+    # Without "forward" this article is the notice.
     if "retracted-article" in kind:
         return "retraction_notice"
     return "concern_notice" if "object-of-concern" in kind else None
@@ -261,19 +261,19 @@ def _status_of_jats(kind: str) -> StandingStatus | None:
 def standing_of_jats(
     article_type: str | None, related: Iterable[Mapping[str, str]], title: str | None
 ) -> Standing | None:
-    """Say how an article stands by its full text.
+    """Determine the status of an article from its full text.
 
     Args:
         article_type: JATS' article-type.
-        related: of each related-article its type as ``kind``, and its ``doi``, ``pmid`` and text as ``citation``.
-        title: a publisher's mark before it counts.
+        related: the type of each related-article as ``kind``, its ``doi``, ``pmid``, and its text as ``citation``.
+        title: the title; a publisher's mark before it counts.
     """
     own = (article_type or "").lower()
     types = ["Retracted Publication"] if own == "retracted-article" else [own]
     said = standing_of(publication_types=types, title=title)
     notices = []
     for item in related:
-        status = _status_of_jats(item["kind"])
+        status = _read_jats_status(item["kind"])
         if status is not None:
             notices.append(StandingNotice(status=status, **item))
     found = [notice.status for notice in notices] + ([said.status] if said is not None else [])
@@ -285,12 +285,12 @@ def standing_of_jats(
 
 
 def graver(one: Standing | None, other: Standing | None) -> Standing | None:
-    """Return the graver of what two sources say; where they agree, what the first one says."""
+    """Return the graver of two statuses; the first one if they are equal."""
     known = [standing for standing in (one, other) if standing is not None]
     return min(known, key=lambda standing: GRAVITY.index(standing.status), default=None)
 
 
-def _notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:
+def _read_notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:
     from entrez_kit.pubmed.xml.dates import iso_from_text
 
     kind = str(item.get("kind") or "")

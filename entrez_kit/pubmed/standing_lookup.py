@@ -1,4 +1,4 @@
-"""Ask PubMed what works are and how they stand, many in one request, where no more is known of them than PMIDs."""
+"""Look up summaries and publication status of works by PMID, many in one request."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
 BATCH: Final = 200
-"""Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""
+"""Summaries per request. For more ids NCBI requires POST, and a small batch loses little if it fails."""
 STANDING_UNKNOWN: Final = "standing_unknown"
 
 
 @dataclass(slots=True)
 class Standings:
-    """How works stand, by PMID, and why it is not known of others; plain works are in neither, but in ``summaries``."""
+    """Publication status (``known``) and errors (``unknown``) by PMID; works without a status are in neither."""
 
     known: dict[str, Standing] = field(default_factory=dict)
     summaries: dict[str, BriefSummary] = field(default_factory=dict)
@@ -27,16 +27,16 @@ class Standings:
 
     @property
     def warnings(self) -> list[Warn]:
-        """What to say where something is not known."""
+        """A warning if the status of any work is unknown."""
         if not self.unknown:
             return []
         why = next(iter(self.unknown.values())).message
-        message = f"Whether PMID {listed(self.unknown)} was retracted or corrected is not known: {why}"
+        message = f"Retractions and corrections of PMID {listed(self.unknown)} are unknown: {why}"
         return [Warn(code=STANDING_UNKNOWN, message=message)]
 
 
 def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
-    """Ask what works are and how they stand. A failure is part of the answer, never an error."""
+    """Look up summaries and publication status. A failure is part of the result; it raises no error."""
     from entrez_kit.pubmed.summaries import parse_summaries
 
     def ask(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:
@@ -51,12 +51,12 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
         answered = {summary.pmid for summary in summaries}
         found.summaries |= {summary.pmid: summary for summary in summaries}
         found.known |= {summary.pmid: summary.standing for summary in summaries if summary.standing is not None}
-        left_out = UpstreamError("PubMed left it out of its answer.", details={"reason": "incomplete"})
+        left_out = UpstreamError("NCBI's reply does not contain it.", details={"reason": "incomplete"})
         found.unknown |= {pmid: left_out for pmid in batch if pmid not in answered and pmid not in missing}
     return found
 
 
 def standing_error(warnings: Iterable[Warn]) -> EntrezKitError | None:
-    """Return the error that goes with a document in which it is not known how some works stand."""
+    """Return the error for a document in which the status of some works is unknown."""
     said = [warning.message for warning in warnings if warning.code == STANDING_UNKNOWN]
     return incomplete_error(["standing"], said[0]) if said else None

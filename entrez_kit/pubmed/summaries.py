@@ -1,4 +1,4 @@
-"""Brief summaries of articles, from each of the three forms ESummary answers in."""
+"""Parse brief summaries of articles from the three formats of ESummary replies."""
 
 import re
 from typing import Any, Final
@@ -18,7 +18,7 @@ _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
 _DOI: Final = re.compile(r"doi:\s*(10\.\S*[^\s.;])", re.IGNORECASE)
 _BAD_UID: Final = re.compile(r"(?:invalid uid|uid=)\s*+:?\s*+([^\s:]++)", re.IGNORECASE)
 _REF_TYPES: Final = {kind.lower(): kind for kind in KINDS}
-"""The kinds of related records, as ESummary writes them but for spaces ("Retraction in")."""
+"""The kinds of related records by ESummary's names without spaces ("Retraction in" is "retractionin")."""
 
 _MOMENT: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d")
 XML: Final = XmlShape(
@@ -66,42 +66,42 @@ def parse_summaries(document: Any) -> tuple[list[BriefSummary], list[str]]:
     """Read an ESummary reply for db=pubmed.
 
     Args:
-        document: as ``parse_esummary`` returns it.
+        document: the result of ``parse_esummary``.
 
     Returns:
-        The summaries in the order of the reply, and the UIDs NCBI had no summary for.
+        The summaries in the order of the reply, and the UIDs without a summary.
 
     Raises:
-        UpstreamError: the reply is not an ESummary result, or an error about something else than an id.
+        UpstreamError: the reply is not an ESummary result, or reports an error that is not about an id.
     """
     log_drift(shape_of, document)
     if not isinstance(document, dict):
-        records, missing = _xml_records(document)
-        return [_summary(record) for record in records], missing
-    told = parse_documents(document)
-    known = ({name.lower(): value for name, value in record.items()} for record in told.documents.values())
-    return [_summary(record) for record in known], list(told.problems)
+        records, missing = _read_xml(document)
+        return [_read_summary(record) for record in records], missing
+    parsed = parse_documents(document)
+    known = ({name.lower(): value for name, value in record.items()} for record in parsed.documents.values())
+    return [_read_summary(record) for record in known], list(parsed.problems)
 
 
 def shape_of(reply: Any) -> Shape:
-    """Return what is known of summaries in the form of these."""
+    """Return the known shape of summaries in the format of this reply."""
     return JSON if is_json(reply) else XML
 
 
-def _objects(record: Fields, name: str) -> list[Fields]:
-    """Return the objects in a list; NCBI writes an empty text where there is none."""
+def _list_objects(record: Fields, name: str) -> list[Fields]:
+    """Return the objects in a list. NCBI writes an empty string instead of an empty list."""
     values = record.get(name)
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def _xml_records(root: Any) -> tuple[list[Fields], list[str]]:
+def _read_xml(root: Any) -> tuple[list[Fields], list[str]]:
     records, missing = [], []
     for element in root.iter("DocumentSummary"):
         if element.find("error") is not None:
             missing.append(element.get("uid", ""))
         else:
-            records.append(_version_2(element))
-    records += [_version_1(element) for element in root.iter("DocSum")]
+            records.append(_read_version_2(element))
+    records += [_read_version_1(element) for element in root.iter("DocSum")]
     for error in root.iter("ERROR"):
         about = _BAD_UID.search(text_of(error))
         if not about:
@@ -110,8 +110,8 @@ def _xml_records(root: Any) -> tuple[list[Fields], list[str]]:
     return records, missing
 
 
-def _version_2(element: Any) -> Fields:
-    """Return a summary as JSON has it."""
+def _read_version_2(element: Any) -> Fields:
+    """Convert a summary of version 2.0 XML to the fields of JSON."""
     fields: Fields = {child.tag.lower(): text_of(child) for child in element.iterchildren("*")}
     for name, path in (("authors", "Authors/*"), ("articleids", "ArticleIds/*"), ("references", "References/*")):
         fields[name] = [
@@ -121,8 +121,8 @@ def _version_2(element: Any) -> Fields:
     return {**fields, "uid": element.get("uid", "")}
 
 
-def _version_1(element: Any) -> Fields:
-    """Return a summary as JSON has it."""
+def _read_version_1(element: Any) -> Fields:
+    """Convert a summary of version 1.0 XML to the fields of JSON."""
     items = {item.get("Name", "").lower(): item for item in element.iterfind("Item")}
     lists = {
         name: [(item.get("Name", ""), text_of(item)) for item in items.get(name, ())]
@@ -137,14 +137,16 @@ def _version_1(element: Any) -> Fields:
     }
 
 
-def _summary(fields: Fields) -> BriefSummary:
-    ids = {str(item.get("idtype", "")).lower(): str(item.get("value", "")) for item in _objects(fields, "articleids")}
+def _read_summary(fields: Fields) -> BriefSummary:
+    ids = {
+        str(item.get("idtype", "")).lower(): str(item.get("value", "")) for item in _list_objects(fields, "articleids")
+    }
     listed = fields.get("pubtype")
     types = [str(kind) for kind in listed] if isinstance(listed, list) else []
-    related = [_related(item) for item in _objects(fields, "references")]
-    people = [(str(one.get("name") or ""), str(one.get("authtype") or "")) for one in _objects(fields, "authors")]
+    related = [_read_related(item) for item in _list_objects(fields, "references")]
+    people = [(str(one.get("name") or ""), str(one.get("authtype") or "")) for one in _list_objects(fields, "authors")]
     pmid = next((ids[key] for key in ("pubmed", "pmid") if ids.get(key)), "") or fields["uid"]
-    pmcid = next((found for key in ("pmc", "pmcid") if (found := _pmcid(ids.get(key, "")))), None)
+    pmcid = next((found for key in ("pmc", "pmcid") if (found := _read_pmcid(ids.get(key, "")))), None)
     located = _DOI.search(str(fields.get("elocationid") or ""))
     doi = bare_doi(ids.get("doi") or (located[1] if located else ""))
     title = plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
@@ -155,7 +157,7 @@ def _summary(fields: Fields) -> BriefSummary:
         pmid=pmid,
         title=title,
         authors=", ".join([name for name, editor in named if not editor] or [name for name, _ in named]) or None,
-        source=_source(fields, published) or None,
+        source=_read_source(fields, published) or None,
         pub_date=iso_from_text(published) if published else None,
         epub_date=iso_from_text(electronic) if electronic else None,
         doi=doi or None,
@@ -167,28 +169,28 @@ def _summary(fields: Fields) -> BriefSummary:
     return summary
 
 
-def source_line(journal: str, published: str, volume: str, issue: str, pages: str) -> str:
-    """Write where a work appeared as PubMed prints it: J Inv Res. 2024 Mar;12(2):737-8."""
+def format_source(journal: str, published: str, volume: str, issue: str, pages: str) -> str:
+    """Format the place of publication as PubMed does: J Inv Res. 2024 Mar;12(2):737-8."""
     place = volume + (f"({issue})" if issue else "")
     tail = published + (f";{place}" if place else "") + (f":{pages}" if pages else "")
     return ". ".join(part for part in (journal.rstrip("."), tail) if part)
 
 
-def _source(fields: Fields, published: str) -> str:
+def _read_source(fields: Fields, published: str) -> str:
     journal = plain_text(str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or ""))
     volume, issue, pages = (str(fields.get(name) or "") for name in ("volume", "issue", "pages"))
     if (volume or issue) and not pages and (located := _PII.search(str(fields.get("elocationid") or ""))):
         pages = article_number([("pii", located[1], True)]) or ""
-    return source_line(journal, published, volume, issue, pages)
+    return format_source(journal, published, volume, issue, pages)
 
 
-def _pmcid(text: str) -> str | None:
-    """Read a PMCID alone, or out of "pmc-id: PMC123;manuscript-id: ..."."""
+def _read_pmcid(text: str) -> str | None:
+    """Read a PMCID, which may be part of "pmc-id: PMC123;manuscript-id: ..."."""
     return bare_pmcid(text.lower().removeprefix("pmc-id:").partition(";")[0])
 
 
-def _related(item: Fields) -> dict[str, str | None]:
-    """Return a related record as a correction of an article has it."""
+def _read_related(item: Fields) -> dict[str, str | None]:
+    """Convert a related record to the fields of a ``Correction``."""
     kind, pmid, source, note = (str(item.get(name) or "") for name in ("reftype", "pmid", "refsource", "note"))
     bare = "".join(kind.split())
     kind = _REF_TYPES.get(bare.lower(), bare)

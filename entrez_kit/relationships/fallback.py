@@ -8,7 +8,7 @@ from urllib.parse import quote
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.identifiers import bare_doi, bare_pmcid
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.summaries import source_line
+from entrez_kit.pubmed.summaries import format_source
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
@@ -153,7 +153,7 @@ def _read_record(record: Mapping[str, Any]) -> RelatedArticle:
         pmid=pmid,
         title=text("title"),
         authors=(text("authorString") or "").rstrip(".") or None,
-        source=source_line(*appeared) or None,
+        source=format_source(*appeared) or None,
         pub_date=text("pubYear"),
         doi=bare_doi(text("doi") or "") or None,
         pmcid=bare_pmcid(number or "") if source == "PMC" else None,

@@ -1,1 +1,1 @@
-"""Europe PMC: searched, and its records read into PubMed's shape."""
+"""Search Europe PMC, and read its records into the models of PubMed."""

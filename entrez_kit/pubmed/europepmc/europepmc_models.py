@@ -1,4 +1,4 @@
-"""The documents of Europe PMC: an article in the same shape as PubMed's, and what Europe PMC knows beside it."""
+"""Result models of Europe PMC: PubMed's article with additional fields."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ RECORD_ADDRESS: Final = "https://europepmc.org/article"
 
 
 class FullTextLink(Result):
-    """Where the text can be read, in what form, and whether it is free."""
+    """A link to the full text, with its format and availability."""
 
     url: str
     site: str | None = omit_if_empty()
@@ -18,7 +18,7 @@ class FullTextLink(Result):
 
 
 class RecordVersion(Result):
-    """One version of a preprint; each has an id and often a DOI of its own."""
+    """One version of a preprint; each version has its own id and often its own DOI."""
 
     version: str
     source: str
@@ -28,9 +28,9 @@ class RecordVersion(Result):
 
 
 class RelatedRecord(Result):
-    """The preprint of an article (kind PreprintIn), the article a preprint became (PreprintOf), or another record.
+    """The preprint of an article (kind PreprintIn), the article of a preprint (PreprintOf), or another record.
 
-    ``kind`` is written as NLM writes its RefTypes.
+    ``kind`` has the form of NLM's RefTypes.
     """
 
     kind: str
@@ -40,15 +40,15 @@ class RelatedRecord(Result):
 
 
 class EuropePMCArticle(Article):
-    """One Europe PMC record; what is not in PubMed (preprints, patents, theses) has no PMID.
+    """One Europe PMC record. Records that are not in PubMed (preprints, patents, theses) have no PMID.
 
-    ``source`` and ``epmc_id`` name it within Europe PMC: MED 12345678, PPR PPR123456. Of a preprint, ``journal_info``
-    has the server as its title; ``related_records`` leads to the article it became, and back. ``features`` lists what
-    Europe PMC says it has: pdf, book, supplement, data, references, text_mined_terms, author_manuscript ...
-    ``issns`` are those of a brief record, which does not say what is print and what electronic.
+    ``source`` and ``epmc_id`` identify it in Europe PMC: MED 12345678, PPR PPR123456. For a preprint, the title in
+    ``journal_info`` is the server. ``related_records`` links a preprint with its published article. ``features`` lists
+    what Europe PMC has for the record: pdf, book, supplement, data, references, text_mined_terms, author_manuscript ...
+    ``issns`` are the ISSNs of a brief record, which does not distinguish print and electronic ones.
     """
 
-    pmid: str | None = omit_if_empty()  # type: ignore[assignment]  # records from elsewhere than PubMed have none
+    pmid: str | None = omit_if_empty()  # type: ignore[assignment]  # records of other sources have no PMID
     source: str
     epmc_id: str
     is_open_access: bool | None = omit_if_empty()
@@ -72,5 +72,5 @@ class EuropePMCArticle(Article):
 
     @property
     def key(self) -> str:
-        """The PMID, or source and id for what has none ("PPR:PPR123456")."""
+        """The PMID, or else source and id ("PPR:PPR123456")."""
         return self.pmid or f"{self.source}:{self.epmc_id}"

@@ -1,7 +1,7 @@
-"""Europe PMC's replies read into articles in PubMed's shape: core and lite records, from JSON or from XML.
+"""Read Europe PMC's replies into articles with PubMed's fields: core and lite records.
 
-Left out is only what says nothing more: the list of ORCIDs (each stands with its author), numbers of order, the day of
-a print date that has none, codes beside the words they stand for, and Europe PMC's own number of the issue.
+Only redundant fields are omitted: the list of ORCIDs (each is also in its author), ordinal numbers, the day of a print
+date without a day, codes of fields that are also in words, and Europe PMC's own number of the issue.
 """
 
 import json
@@ -16,13 +16,13 @@ from entrez_kit.base.identifiers import bare_doi, bare_orcid, bare_pmcid
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
 from entrez_kit.pubmed.standing import Standing, StandingNotice
-from entrez_kit.pubmed.xml.article import add_standing, joined_sections
+from entrez_kit.pubmed.xml.article import add_standing, join_sections
 from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.xml_reply import malformed
 
 _SOME_LENGTH: Final = 25
-"""Words of an abstract after which its language shows."""
+"""The fewest words of an abstract that reveal its language."""
 
 Fields = dict[str, Any]
 Raw = Mapping[str, Any]
@@ -77,7 +77,7 @@ _KINDS: Final = {
     "summary for patients in": "SummaryForPatientsIn",
     "dataset described in": "AssociatedPublication",
 }
-"""Europe PMC's words for a link between records, as NLM's RefType has them; others are joined ("Erratum in")."""
+"""NLM's RefType for Europe PMC's name of a link. For other names, the words are joined ("Erratum in")."""
 _NAME: Final = re.compile(
     r"(?P<last>\S.*?) (?P<initials>(?:[^\W\d_a-zà-öø-ÿ]\.?-?){1,6}|[a-z]{1,2})"
     r"(?: (?P<suffix>Jr|Sr|1st|2nd|3rd|[4-9]th|II|III|IV))?"
@@ -167,7 +167,7 @@ FOUND: Final = JsonShape(
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a search; ``next_cursor`` is absent where there is no further page."""
+    """One page of a search; ``next_cursor`` is None on the last page."""
 
     total_found: int
     listed: list[Any] = field(repr=False)
@@ -175,12 +175,12 @@ class Page:
 
     @cached_property
     def articles(self) -> list[EuropePMCArticle]:
-        """The records, read when they are first wanted."""
+        """The records, parsed at the first access."""
         return [article for raw in self.listed if (article := parse_record(raw)) is not None]
 
     @property
     def skipped(self) -> int:
-        """How many results are no records."""
+        """The number of results that are not valid records."""
         return len(self.listed) - len(self.articles)
 
 
@@ -188,26 +188,26 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     """Read a search reply.
 
     Args:
-        reply: its bytes, or the object of its JSON.
-        cursor_mark: the cursor that was sent; the same one in the reply means that nothing follows.
+        reply: its bytes, or its parsed JSON object.
+        cursor_mark: the cursor of the request; the same cursor in the reply marks the last page.
 
     Raises:
-        UpstreamError: the reply is none, or has no number of hits.
+        UpstreamError: the reply is not a search result, or has no number of hits.
     """
     try:
         document: Any = json.loads(reply) if isinstance(reply, bytes) else reply
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, Mapping):
-        raise malformed("Europe PMC search", "no JSON object")
+        raise malformed("Europe PMC search", "it is not a JSON object")
     said = document.get("errMsg") or document.get("errCode")
     if said:
         raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
     log_drift(FOUND, document)
-    total = whole(document.get("hitCount"))
+    total = to_integer(document.get("hitCount"))
     if total is None:
         raise malformed("Europe PMC search", "it has no number of hits")
-    listed = _items(document, "resultList", "result")
+    listed = _list_items(document, "resultList", "result")
     if total > 0 and "resultList" not in document:
         raise malformed("Europe PMC search", f"it counts {total} hits and lists none")
     following = document.get("nextCursorMark")
@@ -217,34 +217,34 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
 
 
 def parse_record(raw: object) -> EuropePMCArticle | None:
-    """Read one record of a search (core, lite or idlist); None where it has neither source nor id."""
+    """Read one record of a search (core, lite or idlist); None if it has no source or no id."""
     if not isinstance(raw, Mapping):
         return None
     source, epmc_id = text(raw.get("source")), text(raw.get("id"))
     if not source or not epmc_id:
         return None
     fields: Fields = {"source": source, "epmc_id": epmc_id, "url": f"{RECORD_ADDRESS}/{source}/{epmc_id}"}
-    fields |= _renamed(raw, _SAID)
+    fields |= _rename_fields(raw, _SAID)
     for name, (outer, inner) in _LISTS.items():
-        fields[name] = [word for item in _items(raw, outer, inner) if (word := _first(item))]
+        fields[name] = [word for item in _list_items(raw, outer, inner) if (word := _first_text(item))]
     if not fields["publication_types"]:
-        kinds = (_first(raw.get("pubType")) or "").split(";")
+        kinds = (_first_text(raw.get("pubType")) or "").split(";")
         fields["publication_types"] = [kind.strip() for kind in kinds if kind.strip()]
-    _ids(raw, fields)
+    _read_ids(raw, fields)
     fields["title"] = plain_text(text(raw.get("title")))
     parts = abstract_parts(text(raw.get("abstractText")))
     if parts:
         fields["abstract_sections"] = parts
-        fields["abstract_text"] = joined_sections(cast("list[Fields]", parts))
-    fields["authors"] = _authors(raw)
-    _publication(raw, fields)
-    _terms(raw, fields)
-    _links(raw, fields)
-    if parts and (language := _language_of(fields["abstract_text"], fields["languages"])):
+        fields["abstract_text"] = join_sections(cast("list[Fields]", parts))
+    fields["authors"] = _read_authors(raw)
+    _read_publication(raw, fields)
+    _read_terms(raw, fields)
+    _read_links(raw, fields)
+    if parts and (language := _guess_language(fields["abstract_text"], fields["languages"])):
         fields["abstract_language"] = language
     add_standing(fields)
-    _newer_version(fields)
-    _availability(raw, fields)
+    _mark_superseded(fields)
+    _read_availability(raw, fields)
     return EuropePMCArticle(**{name: value for name, value in fields.items() if value not in (None, "", [], {})})
 
 
@@ -252,25 +252,25 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
 
 
 def text(value: object) -> str:
-    """Return a value as trimmed text; what is no text or number is none."""
+    """Return a string or number as trimmed text; other values become an empty text."""
     if isinstance(value, str):
         return value.strip()
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-def whole(value: object) -> int | None:
-    """Return a whole number, written as one or in digits."""
+def to_integer(value: object) -> int | None:
+    """Return an integer from a number or a text of digits."""
     written = text(value)
     return int(written) if written.isascii() and written.isdigit() else None
 
 
-def yes(value: object) -> bool | None:
-    """Return what Y and N mean; None for anything else."""
+def to_boolean(value: object) -> bool | None:
+    """Convert Y and N to a boolean, other values to None."""
     return {"Y": True, "N": False}.get(text(value).upper())
 
 
-def _items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
-    """Return the members of a list, however it is wrapped; a single one may stand by itself."""
+def _list_items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
+    """Return the members of a list. Europe PMC may wrap the list, or give a single member without a list."""
     holder = raw.get(outer)
     if inner and isinstance(holder, Mapping):
         holder = holder.get(inner)
@@ -279,28 +279,28 @@ def _items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
     return holder if isinstance(holder, list) else [holder]
 
 
-def _mappings(raw: Raw, outer: str, inner: str = "") -> list[Raw]:
-    return [item for item in _items(raw, outer, inner) if isinstance(item, Mapping)]
+def _list_mappings(raw: Raw, outer: str, inner: str = "") -> list[Raw]:
+    return [item for item in _list_items(raw, outer, inner) if isinstance(item, Mapping)]
 
 
-def _inner(raw: Raw, name: str) -> Raw:
+def _get_mapping(raw: Raw, name: str) -> Raw:
     value = raw.get(name)
     return value if isinstance(value, Mapping) else {}
 
 
-def _renamed(raw: Raw, names: Mapping[str, str]) -> Fields:
-    """Return what a record says under our names for its fields; what it does not say is left out."""
-    return {ours: words for ours, theirs in names.items() if (words := _first(raw.get(theirs)))}
+def _rename_fields(raw: Raw, names: Mapping[str, str]) -> Fields:
+    """Return the fields of a record under our names; omit empty fields."""
+    return {ours: words for ours, theirs in names.items() if (words := _first_text(raw.get(theirs)))}
 
 
-def _first(*values: object) -> str | None:
+def _first_text(*values: object) -> str | None:
     return next((words for value in values if (words := plain_text(text(value)))), None)
 
 
 # Parts of a record --------------------------------------------------------------------------------------------------
 
 
-def _ids(raw: Raw, fields: Fields) -> None:
+def _read_ids(raw: Raw, fields: Fields) -> None:
     source, epmc_id = fields["source"], fields["epmc_id"]
     pmid = text(raw.get("pmid")) or (epmc_id if source == "MED" else "")
     given = text(raw.get("pmcid")) or (epmc_id if source == "PMC" else "")
@@ -315,42 +315,44 @@ def _ids(raw: Raw, fields: Fields) -> None:
         "bookaccession": text(raw.get("bookid")),
     }
     fields["article_ids"] = {kind: value for kind, value in ids.items() if value}
-    fields["full_text_ids"] = [name for item in _items(raw, "fullTextIdList", "fullTextId") if (name := text(item))]
-    version = whole(raw.get("versionNumber"))
+    fields["full_text_ids"] = [
+        name for item in _list_items(raw, "fullTextIdList", "fullTextId") if (name := text(item))
+    ]
+    version = to_integer(raw.get("versionNumber"))
     fields["version"] = str(version) if version is not None else None
 
 
-def _authors(raw: Raw) -> list[Fields]:
-    listed = [person for item in _mappings(raw, "authorList", "author") if (person := _author(item))]
+def _read_authors(raw: Raw) -> list[Fields]:
+    listed = [person for item in _list_mappings(raw, "authorList", "author") if (person := _read_author(item))]
     if listed:
-        first = _first(raw.get("affiliation"))
+        first = _first_text(raw.get("affiliation"))
         if first and not any("affiliations" in person for person in listed):
             listed[0]["affiliations"] = [first]
         return listed
     return authors_of(text(raw.get("authorString")))
 
 
-def _author(raw: Raw) -> Fields:
-    person = _renamed(raw, {"collective_name": "collectiveName"}) or _renamed(raw, _NAMES)
-    if not person.keys() & {"collective_name", "last_name"} and (full := _first(raw.get("fullName"))):
+def _read_author(raw: Raw) -> Fields:
+    person = _rename_fields(raw, {"collective_name": "collectiveName"}) or _rename_fields(raw, _NAMES)
+    if not person.keys() & {"collective_name", "last_name"} and (full := _first_text(raw.get("fullName"))):
         person |= authors_of(full)[0]
-    for one in _mappings(raw, "authorId"):
+    for one in _list_mappings(raw, "authorId"):
         if text(one.get("type")).upper() == "ORCID" and (orcid := bare_orcid(text(one.get("value")))):
             person["orcid"] = orcid
     places = [
-        _first(item.get("affiliation") if isinstance(item, Mapping) else item)
-        for item in _items(raw, "authorAffiliationDetailsList", "authorAffiliation")
+        _first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
+        for item in _list_items(raw, "authorAffiliationDetailsList", "authorAffiliation")
     ]
-    known = [place for place in (places or [_first(raw.get("affiliation"))]) if place]
+    known = [place for place in (places or [_first_text(raw.get("affiliation"))]) if place]
     if person and known:
         person["affiliations"] = list(dict.fromkeys(known))
     return person
 
 
 def authors_of(names: str) -> list[Fields]:
-    """Read a line of names ("Lee MS, Glover JN."), as records without a list of authors have it.
+    """Read a line of names ("Lee MS, Glover JN.") of a record without a list of authors.
 
-    A name without initials is a group where it sounds like one or has several words; one word is taken for a surname.
+    A name without initials is a group if it has several words or a word such as "consortium"; else it is a surname.
     """
     people: list[Fields] = []
     line = plain_text(names)
@@ -370,52 +372,56 @@ def authors_of(names: str) -> list[Fields]:
     return people
 
 
-def _publication(raw: Raw, fields: Fields) -> None:
+def _read_publication(raw: Raw, fields: Fields) -> None:
     """Read journal, book or preprint server, and the dates."""
-    issue = _inner(raw, "journalInfo")
-    journal = _inner(issue, "journal")
-    issn, eissn = _first(journal.get("issn")), _first(journal.get("essn"), journal.get("eissn"))
-    if not journal:  # a lite record does not say which is which
+    issue = _get_mapping(raw, "journalInfo")
+    journal = _get_mapping(issue, "journal")
+    issn, eissn = _first_text(journal.get("issn")), _first_text(journal.get("essn"), journal.get("eissn"))
+    if not journal:  # a lite record does not distinguish print and electronic ISSNs
         numbers = [part.upper() for part in re.split(r"[;\s]+", text(raw.get("journalIssn"))) if part]
         issn = numbers[0] if numbers else None
         fields["issns"] = numbers[1:] and numbers
-    medline = _first(journal.get("medlineAbbreviation"))
-    short = _first(journal.get("isoabbreviation"), medline, raw.get("journalTitle"))
+    medline = _first_text(journal.get("medlineAbbreviation"))
+    short = _first_text(journal.get("isoabbreviation"), medline, raw.get("journalTitle"))
     info: Fields = {
-        "title": _first(journal.get("title")),
+        "title": _first_text(journal.get("title")),
         "iso_abbreviation": short,
         "medline_abbreviation": medline if medline != short else None,
         "issn": issn,
         "eissn": eissn,
-        "nlm_id": _first(journal.get("nlmid")),
-        "volume": _first(issue.get("volume"), raw.get("journalVolume")),
-        "issue": _first(issue.get("issue"), raw.get("issue")),
-        "pages": _first(raw.get("pageInfo")),
+        "nlm_id": _first_text(journal.get("nlmid")),
+        "volume": _first_text(issue.get("volume"), raw.get("journalVolume")),
+        "issue": _first_text(issue.get("issue"), raw.get("issue")),
+        "pages": _first_text(raw.get("pageInfo")),
     }
-    book = _inner(raw, "bookOrReportDetails")
+    book = _get_mapping(raw, "bookOrReportDetails")
     if fields["source"] == "PPR":
-        server = _first(book.get("publisher"))
+        server = _first_text(book.get("publisher"))
         fields["preprint_server"] = server
         info["title"] = info["title"] or server
     elif book:
-        _book(raw, book, fields, info)
-    info["publication_date"] = _published(raw, issue, book, fields["source"])
+        _read_book(raw, book, fields, info)
+    info["publication_date"] = _read_published(raw, issue, book, fields["source"])
     fields["journal_info"] = {name: value for name, value in info.items() if value}
-    _dates(raw, fields)
+    _read_dates(raw, fields)
 
 
-def _book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
-    isbns = [_first(book.get(name)) for name in ("isbn10", "isbn13", "isbn")]
-    details = {**_renamed(book, _BOOK), "isbns": list(filter(None, isbns)), "accession": _first(raw.get("bookid"))}
+def _read_book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
+    isbns = [_first_text(book.get(name)) for name in ("isbn10", "isbn13", "isbn")]
+    details = {
+        **_rename_fields(book, _BOOK),
+        "isbns": list(filter(None, isbns)),
+        "accession": _first_text(raw.get("bookid")),
+    }
     fields["book_info"] = {name: value for name, value in details.items() if value}
     whole_title = details.get("title")
-    if yes(raw.get("hasBook")) or raw.get("bookid"):
+    if to_boolean(raw.get("hasBook")) or raw.get("bookid"):
         fields["record_type"] = "chapter" if whole_title else "book"
         info["title"] = info["title"] or whole_title
 
 
-def _published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | None:
-    """Return the date of the issue; of a preprint, the day it came out."""
+def _read_published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | None:
+    """Return the date of the issue, or the day of publication of a preprint."""
     written = text(issue.get("dateOfPublication"))
     parts = written.split()
     if len(parts) > 3:
@@ -425,58 +431,59 @@ def _published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | None:
     if any(parts):
         year, month, day = (*(part or None for part in parts), None, None, None)[:3]
         return publication_date(year, month, day, None, None)
-    known = _first(issue.get("yearOfPublication"), raw.get("pubYear"), book.get("yearOfPublication"))
-    return publication_date(known, _first(issue.get("monthOfPublication")), None, None, None) if known else None
+    known = _first_text(issue.get("yearOfPublication"), raw.get("pubYear"), book.get("yearOfPublication"))
+    return publication_date(known, _first_text(issue.get("monthOfPublication")), None, None, None) if known else None
 
 
-def _calendar(value: object) -> dict[str, int]:
+def _read_calendar(value: object) -> dict[str, int]:
     parts = zip(("year", "month", "day"), text(value).split("-"), strict=False)
     return {name: found for name, part in parts if (found := number(part or None)) is not None}
 
 
-def _dates(raw: Raw, fields: Fields) -> None:
-    electronic = _calendar(raw.get("electronicPublicationDate"))
+def _read_dates(raw: Raw, fields: Fields) -> None:
+    electronic = _read_calendar(raw.get("electronicPublicationDate"))
     if electronic:
         fields["article_dates"] = [{"type": "Electronic", **electronic}]
     fields["history"] = [
-        {"status": status, **day} for name, status in _HISTORY.items() if (day := _calendar(raw.get(name)))
+        {"status": status, **day} for name, status in _HISTORY.items() if (day := _read_calendar(raw.get(name)))
     ]
-    fields["date_revised"] = iso_date(**_calendar(raw.get("dateOfRevision")))
-    fields["first_publication_date"] = iso_date(**_calendar(raw.get("firstPublicationDate")))
+    fields["date_revised"] = iso_date(**_read_calendar(raw.get("dateOfRevision")))
+    fields["first_publication_date"] = iso_date(**_read_calendar(raw.get("firstPublicationDate")))
 
 
-def _terms(raw: Raw, fields: Fields) -> None:
-    fields["languages"] = [words for item in _items(raw, "language") if (words := _first(item))]
+def _read_terms(raw: Raw, fields: Fields) -> None:
+    fields["languages"] = [words for item in _list_items(raw, "language") if (words := _first_text(item))]
     fields["mesh_terms"] = [
         {
             "descriptor_name": name,
-            "is_major_topic": bool(yes(heading.get("majorTopic_YN"))),
+            "is_major_topic": bool(to_boolean(heading.get("majorTopic_YN"))),
             "qualifiers": tuple(
-                {"name": subheading, "is_major_topic": bool(yes(qualifier.get("majorTopic_YN")))}
-                for qualifier in _mappings(heading, "meshQualifierList", "meshQualifier")
-                if (subheading := _first(qualifier.get("qualifierName")))
+                {"name": subheading, "is_major_topic": bool(to_boolean(qualifier.get("majorTopic_YN")))}
+                for qualifier in _list_mappings(heading, "meshQualifierList", "meshQualifier")
+                if (subheading := _first_text(qualifier.get("qualifierName")))
             ),
         }
-        for heading in _mappings(raw, "meshHeadingList", "meshHeading")
-        if (name := _first(heading.get("descriptorName")))
+        for heading in _list_mappings(raw, "meshHeadingList", "meshHeading")
+        if (name := _first_text(heading.get("descriptorName")))
     ]
-    chemicals = [_renamed(item, _CHEMICAL) for item in _mappings(raw, "chemicalList", "chemical")]
+    chemicals = [_rename_fields(item, _CHEMICAL) for item in _list_mappings(raw, "chemicalList", "chemical")]
     named = [chemical for chemical in chemicals if "name" in chemical]
-    fields["chemicals"] = [  # 0 means that there is no number
+    fields["chemicals"] = [  # 0 means "no number"
         {name: value for name, value in one.items() if (name, value) != ("registry_number", "0")} for one in named
     ]
-    grants = [_renamed(item, _GRANT) for item in _mappings(raw, "grantsList", "grant")]
+    grants = [_rename_fields(item, _GRANT) for item in _list_mappings(raw, "grantsList", "grant")]
     fields["grant_list"] = [grant for grant in grants if grant]
     fields["subsets"] = [
-        name for item in _mappings(raw, "subsetList", "subset") if (name := _first(item.get("name"), item.get("code")))
+        name
+        for item in _list_mappings(raw, "subsetList", "subset")
+        if (name := _first_text(item.get("name"), item.get("code")))
     ]
 
 
-def _language_of(abstract: str, languages: list[str]) -> str | None:
-    """Return the language of an abstract that is not in English, as far as that is plain from its words.
+def _guess_language(abstract: str, languages: list[str]) -> str | None:
+    """Return the language of an abstract if its words show that it is not English.
 
-    Europe PMC says what language an article is in, and not its abstract; no English one of some length does without
-    the article.
+    Europe PMC gives the language of an article, but not of its abstract. Any longer English text contains "the".
     """
     own = next((code for code in languages if code not in ("eng", "en", "und", "mul")), None)
     words = re.findall(r"[^\W\d_]+", abstract.lower())
@@ -484,18 +491,20 @@ def _language_of(abstract: str, languages: list[str]) -> str | None:
     return own if "the" not in words and (len(words) >= _SOME_LENGTH or (words and not latin)) else None
 
 
-def _links(raw: Raw, fields: Fields) -> None:
-    """Read links to other records: corrections, comments, preprint and article, versions."""
+def _read_links(raw: Raw, fields: Fields) -> None:
+    """Read links to other records: corrections, comments, preprints, published articles, versions."""
     corrections: list[Fields] = []
     related: list[Fields] = []
-    for item in _mappings(raw, "commentCorrectionList", "commentCorrection"):
+    for item in _list_mappings(raw, "commentCorrectionList", "commentCorrection"):
         kind = kind_of(text(item.get("type")))
         if not kind:
             continue
         source, other = text(item.get("source")), text(item.get("id"))
-        citation = _first(item.get("reference")) or ""
+        citation = _first_text(item.get("reference")) or ""
         pmid = other if source == "MED" else None
-        corrections.append({"kind": kind, "citation": citation, "note": _first(item.get("note")), "pmid": pmid or None})
+        corrections.append(
+            {"kind": kind, "citation": citation, "note": _first_text(item.get("note")), "pmid": pmid or None}
+        )
         if source and other and (source != "MED" or kind in ("PreprintOf", "PreprintIn")):
             related.append({"kind": kind, "source": source, "epmc_id": other, "citation": citation or None})
     fields["corrections"] = corrections
@@ -506,36 +515,36 @@ def _links(raw: Raw, fields: Fields) -> None:
             "source": text(item.get("source")) or fields["source"],
             "epmc_id": text(item.get("id")),
             "doi": bare_doi(text(item.get("doi"))) or None,
-            "date": iso_date(**_calendar(item.get("firstPublishDate"))),
+            "date": iso_date(**_read_calendar(item.get("firstPublishDate"))),
         }
-        for item in _mappings(raw, "versionList", "version")
-        if (count := whole(item.get("versionNumber"))) is not None and text(item.get("id"))
+        for item in _list_mappings(raw, "versionList", "version")
+        if (count := to_integer(item.get("versionNumber"))) is not None and text(item.get("id"))
     ]
 
 
-def _newer_version(fields: Fields) -> None:
-    """Say of a preprint that nothing graver is known of that it has a newer version."""
-    own = whole(fields.get("version"))
+def _mark_superseded(fields: Fields) -> None:
+    """Set the status "superseded" of a preprint with a newer version, unless it has a status already."""
+    own = to_integer(fields.get("version"))
     newest = max(fields["versions"], key=lambda version: int(version["version"]), default=None)
     if own is None or newest is None or int(newest["version"]) <= own or "standing" in fields:
         return
-    log_drift = StandingNotice(status="superseded", kind="NewVersion", doi=newest["doi"], date=newest["date"])
-    fields["standing"] = Standing(status="superseded", notices=[log_drift])
+    notice = StandingNotice(status="superseded", kind="NewVersion", doi=newest["doi"], date=newest["date"])
+    fields["standing"] = Standing(status="superseded", notices=[notice])
 
 
 def kind_of(words: str) -> str:
-    """Return NLM's RefType for Europe PMC's words: "Erratum in" is ErratumIn."""
+    """Convert Europe PMC's name of a link to NLM's RefType: "Erratum in" is ErratumIn."""
     plain = " ".join(plain_text(words).lower().split())
     return _KINDS.get(plain) or "".join(word.capitalize() for word in re.findall(r"[a-z]+", plain))
 
 
-def _availability(raw: Raw, fields: Fields) -> None:
-    fields["is_open_access"] = yes(raw.get("isOpenAccess"))
-    fields["has_full_text"] = bool(fields["full_text_ids"]) or yes(raw.get("inEPMC"))
-    fields["cited_by_count"] = whole(raw.get("citedByCount"))
-    fields["features"] = [name for key, name in _FEATURES.items() if yes(raw.get(key))]
+def _read_availability(raw: Raw, fields: Fields) -> None:
+    fields["is_open_access"] = to_boolean(raw.get("isOpenAccess"))
+    fields["has_full_text"] = bool(fields["full_text_ids"]) or to_boolean(raw.get("inEPMC"))
+    fields["cited_by_count"] = to_integer(raw.get("citedByCount"))
+    fields["features"] = [name for key, name in _FEATURES.items() if to_boolean(raw.get(key))]
     fields["full_text_links"] = [
-        {"url": address, **_renamed(item, _LINK)}
-        for item in _mappings(raw, "fullTextUrlList", "fullTextUrl")
+        {"url": address, **_rename_fields(item, _LINK)}
+        for item in _list_mappings(raw, "fullTextUrlList", "fullTextUrl")
         if (address := text(item.get("url")))
     ]

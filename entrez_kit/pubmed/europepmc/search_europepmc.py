@@ -1,4 +1,4 @@
-"""Search Europe PMC: what PubMed holds, and preprints, patents and more besides; page by page, or as far as wanted."""
+"""Search Europe PMC: PubMed's articles, preprints, patents and more, in one or several pages."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ SHORT_NAMES: Final = {
     "THESES": "ETH",
     "BOOKS": "NBK",
 }
-"""What people call the sources."""
+"""Short names of the sources."""
 
 
 _ESCAPED: Final = re.compile(r"\\.")
@@ -53,7 +53,7 @@ _PUBMED_TAG: Final = re.compile(
 )
 
 
-def _source(value: Any) -> Any:
+def _expand_source(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     name = value.strip().upper()
@@ -61,7 +61,7 @@ def _source(value: Any) -> Any:
 
 
 class EuropePMCRequest(Request):
-    """What to search Europe PMC for."""
+    """A search of Europe PMC: the query, sources, order and page."""
 
     query: str = Field(
         min_length=1,
@@ -69,10 +69,12 @@ class EuropePMCRequest(Request):
         description='Europe PMC query: words, "a phrase", TITLE:crispr, AUTH:doudna, PUB_YEAR:2024; AND, OR, NOT.',
     )
     page_size: int = Field(default=25, ge=1, le=MAX_PAGE_SIZE, description="Records per page.")
-    cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the page before.")
-    sources: Annotated[list[Annotated[Source, BeforeValidator(_source)]], BeforeValidator(split_at_commas)] = Field(
-        default=["MED", "PMC", "PPR"],
-        description="MED (PubMed), PMC, PPR (preprints), PAT (patents), ETH (theses) ...",
+    cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the previous page.")
+    sources: Annotated[list[Annotated[Source, BeforeValidator(_expand_source)]], BeforeValidator(split_at_commas)] = (
+        Field(
+            default=["MED", "PMC", "PPR"],
+            description="MED (PubMed), PMC, PPR (preprints), PAT (patents), ETH (theses) ...",
+        )
     )
     sort_by: Annotated[Sort, BeforeValidator(lambda name: "date" if name == "pub_date" else name)] = Field(
         default="relevance", description="Order: relevance, date (newest first) or cited (most)."
@@ -84,19 +86,19 @@ class EuropePMCRequest(Request):
         default=False, description="Also search synonyms of the words, as Europe PMC's website does."
     )
     max_results: SkipJsonSchema[int | None] = Field(
-        default=None, ge=1, description="How many records, over as many pages as that takes."
+        default=None, ge=1, description="How many records; several pages are requested if needed."
     )
 
     @field_validator("query")
     @classmethod
-    def _not_blank(cls, value: str) -> str:
+    def _check_query(cls, value: str) -> str:
         if not any(character.isalnum() for character in value):
-            raise ValueError("at least one word is needed")
+            raise ValueError("must contain at least one word")
         return value.strip()
 
     @field_validator("cursor")
     @classmethod
-    def _one_of_theirs(cls, value: str) -> str:
+    def _check_cursor(cls, value: str) -> str:
         try:
             return read_cursor(value)
         except InvalidInput as exc:
@@ -104,15 +106,15 @@ class EuropePMCRequest(Request):
 
     @field_validator("sources")
     @classmethod
-    def _once(cls, value: list[Source]) -> list[Source]:
+    def _remove_duplicates(cls, value: list[Source]) -> list[Source]:
         return list(dict.fromkeys(value))
 
 
 class EuropePMCResult(Collected):
-    """A page of records, or several in a row, and where the next one begins.
+    """One or several pages of records, and the cursor of the next page.
 
-    ``effective_query`` is what was sent. ``next_cursor`` is absent when there is no further page. Records without a
-    PMID, preprints above all, are named by ``source`` and ``epmc_id``.
+    ``effective_query`` is the query that was sent. ``next_cursor`` is absent after the last page. ``source`` and
+    ``epmc_id`` identify records without a PMID, such as preprints.
     """
 
     RECORDS: ClassVar = "articles"
@@ -131,23 +133,23 @@ class EuropePMCResult(Collected):
 
 
 def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
-    """Return the query in parentheses with a clause for the sources, so that an OR in it cannot get past them.
+    """Return the query in parentheses with a clause for the sources, so that an OR in the query stays inside.
 
-    It is mended where Europe PMC would find nothing; the warnings say so.
+    Quotes around ids are removed, because Europe PMC would find nothing; a warning reports it.
 
     Raises:
-        InvalidInput: it has quotes or parentheses that do not pair up, or ends with a backslash.
+        InvalidInput: the query has unbalanced quotes or parentheses, or ends with a backslash.
     """
     query = " ".join(query.split())
-    # Europe PMC may read \" and \( as plain characters or as what they are: the query has to hold together either way.
+    # Europe PMC may read \" and \( as plain characters or as syntax, so the query must be balanced in both readings.
     check_balance(query, "query")
     masked = _ESCAPED.sub("..", query)
     check_balance(masked, "query")
     if masked.endswith("\\"):
         raise InvalidInput(
-            FrontendText(Argument("query"), ": it ends with a backslash that has nothing to escape"),
+            FrontendText(Argument("query"), ": ends with a backslash, which escapes nothing"),
             invalid_input=f"query={query}",
-            recovery_hint="Take the backslash away.",
+            recovery_hint="Remove the backslash.",
             details={"reason": "unbalanced_query", "position": len(query)},
         )
     warnings = []
@@ -156,15 +158,15 @@ def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
         warnings.append(
             Warn(
                 code="ids_unquoted",
-                message="Europe PMC finds no quoted id where sources are named; the quotes around ids were taken away.",
+                message="The quotes around ids were removed: with a list of sources, Europe PMC finds no quoted ids.",
             )
         )
     if tag := _PUBMED_TAG.search(query):
         warnings.append(
             Warn(
                 code="pubmed_syntax",
-                message=f"{tag[0]} is PubMed's way to name a field; Europe PMC takes it for words. "
-                "It writes TITLE:word, AUTH:name, KW:term, PUB_TYPE:review.",
+                message=f"{tag[0]} is PubMed's syntax; Europe PMC searches it as plain words. "
+                "Use TITLE:word, AUTH:name, KW:term, PUB_TYPE:review.",
             )
         )
     clauses = " OR ".join(f"SRC:{source}" for source in sources)
@@ -172,13 +174,13 @@ def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
 
 
 class Walk(Outcomes[EuropePMCArticle]):
-    """The records of a search, page after page until enough came; holds one page at a time.
+    """The records of a search. It requests pages until it has enough records, and holds one page at a time.
 
-    After the walk ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure`` say what it came to.
+    After the iteration ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure`` are complete.
 
     Args:
         services: the clients.
-        request: the search; its cursor says where to begin.
+        request: the search; its cursor is the first page.
     """
 
     def __init__(self, services: Services, request: EuropePMCRequest) -> None:
@@ -192,8 +194,8 @@ class Walk(Outcomes[EuropePMCArticle]):
         by_date = "FIRST_PDATE_D desc" if by_first_date else "P_PDATE_D desc"
         self._sort = {"cited": "CITED desc", "date": by_date}.get(request.sort_by)
         if by_first_date:
-            message = "Preprints have no print date, by which Europe PMC sorts otherwise; the records are sorted by "
-            self.warnings.append(Warn(code="sorted_by_first_date", message=f"{message}the date of first publication."))
+            message = "The records are sorted by the date of first publication, because preprints have no print date."
+            self.warnings.append(Warn(code="sorted_by_first_date", message=message))
         self.total_found = 0
         self.retrieved = 0
         self.next_cursor: str | None = request.cursor
@@ -203,19 +205,19 @@ class Walk(Outcomes[EuropePMCArticle]):
         self._skipped = 0
 
     @property
-    def promised(self) -> int:
-        """How many records are due: as many as wanted, or as there are; unknown where the walk began in the middle."""
+    def expected_count(self) -> int:
+        """The number of expected records; 0 if it is unknown because the first page is not the beginning."""
         return min(self._wanted, self.total_found) if self._request.cursor == FIRST_PAGE else 0
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report fewer records than Europe PMC promised."""
+        """Return the error for missing records."""
         return self.failure
 
     def __iter__(self) -> Iterator[EuropePMCArticle]:
         """Yield the records.
 
         Raises:
-            EntrezKitError: the first page failed. What fails later is kept in ``failure``.
+            EntrezKitError: the first page failed. A later failure is kept in ``failure``.
         """
         from entrez_kit.pubmed.europepmc.europepmc_records import parse_page
 
@@ -230,12 +232,12 @@ class Walk(Outcomes[EuropePMCArticle]):
                 self.searched_at = self.searched_at or reply.sent_at
                 if cursor == self._request.cursor:
                     self.total_found = page.total_found
-                coming = self._ahead(page)
+                coming = self._request_next(page)
                 articles = page.articles
             except EntrezKitError as exc:
                 if not self.retrieved:
                     raise
-                self.failure = self._broken_off(exc, cursor)
+                self.failure = self._add_progress(exc, cursor)
                 return
             self._skipped += page.skipped
             fresh = [article for article in articles if f"{article.source}:{article.epmc_id}" not in last]
@@ -248,13 +250,13 @@ class Walk(Outcomes[EuropePMCArticle]):
                 self.next_cursor = None  # a further page would be empty
             yield from fresh
             if not fresh:
-                break  # the same records again, whatever the cursor says
-        self._judge()
+                break  # the page repeats the records of the one before, although its cursor is new
+        self._verify_count()
 
-    def _ahead(self, page: "Page") -> "Callable[[], Reply[dict[str, Any]]] | None":
-        """Ask for the page after this one while this one is read and used; None where it is not known to be wanted.
+    def _request_next(self, page: "Page") -> "Callable[[], Reply[dict[str, Any]]] | None":
+        """Request the next page while the caller uses this one; None if no further records are needed.
 
-        More cannot be in flight: only a page says where the next one begins.
+        Only one page can be requested ahead, because each page contains the cursor of the next one.
         """
         done = self.retrieved + len(page.listed)
         due = self._wanted if self._request.cursor != FIRST_PAGE else min(self._wanted, self.total_found)
@@ -272,40 +274,45 @@ class Walk(Outcomes[EuropePMCArticle]):
             synonym=self._request.synonyms,
         )
 
-    def _judge(self) -> None:
-        """Compare what came with what was promised, once there is nothing more to ask for."""
-        missing = self.promised - self.retrieved
+    def _verify_count(self) -> None:
+        """Compare the number of records with the expected number after the last page."""
+        missing = self.expected_count - self.retrieved
         if self._skipped:
             self.warnings.append(
-                Warn(code="records_unusable", message=f"{self._skipped} results had neither source nor id.")
+                Warn(code="records_unusable", message=f"{self._skipped} results had no source or no id.")
             )
         if missing > 0:
             self.failure = UpstreamError(
                 f"Europe PMC counts {self.total_found:,} records and returned {self.retrieved:,} of "
-                f"{self.promised:,}: {missing:,} are missing.",
-                recovery_hint=FrontendText(ANEW, "; if it stays so, narrow the query, for example by PUB_YEAR."),
-                details={**self._state(), "reason": "incomplete", "partial": self.retrieved > 0, "missing": missing},
+                f"{self.expected_count:,}: {missing:,} are missing.",
+                recovery_hint=FrontendText(ANEW, "; if this persists, narrow the query, for example by PUB_YEAR."),
+                details={
+                    **self._describe_progress(),
+                    "reason": "incomplete",
+                    "partial": self.retrieved > 0,
+                    "missing": missing,
+                },
             )
 
-    def _broken_off(self, error: EntrezKitError, cursor: str) -> EntrezKitError:
-        """Return the error for a walk that failed on the way: what came so far stands."""
+    def _add_progress(self, error: EntrezKitError, cursor: str) -> EntrezKitError:
+        """Return the error for a search that failed after its first page; the records before it stay valid."""
         self.next_cursor = cursor
         missing = max(min(self._wanted, self.total_found) - self.retrieved, 0)
         return error.copy_with(
             f"After {self.retrieved:,} records: {error.message}",
-            FrontendText(AGAIN, ": the pages that came are in the cache. Or go on with ", Argument("cursor", cursor)),
-            **self._state(),
+            FrontendText(AGAIN, ": the previous pages are cached. Or continue with ", Argument("cursor", cursor)),
+            **self._describe_progress(),
             partial=True,
             missing=missing,
         )
 
-    def _state(self) -> dict[str, Any]:
+    def _describe_progress(self) -> dict[str, Any]:
         state = {"total_found": self.total_found, "retrieved": self.retrieved}
         return {**state, "next_cursor": self.next_cursor} if self.next_cursor else state
 
 
 def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
-    """Search Europe PMC: PubMed's articles, PMC's, preprints (bioRxiv, medRxiv ...) and, on request, patents.
+    """Search Europe PMC: articles of PubMed and PMC, preprints (bioRxiv, medRxiv ...) and, on request, patents.
 
     Use it for preprints and citation counts; for PubMed's syntax and MeSH use pubmed_search_articles. Example:
     query "base editing AND PUB_YEAR:2024", sources ["PPR"].
@@ -315,8 +322,8 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
         request: query, sources, order and page.
 
     Raises:
-        InvalidInput: an unbalanced query, or Europe PMC refuses query, cursor or order.
-        NotConfigured: Europe PMC is switched off.
+        InvalidInput: the query is unbalanced, or Europe PMC refuses the query, cursor or order.
+        NotConfigured: Europe PMC is disabled.
         UpstreamError: Europe PMC did not answer after every attempt.
         RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
 

@@ -1,1 +1,1 @@
-"""PubMed's XML: cut into records as it arrives, and each record read."""
+"""PubMed's XML: split a stream into records, and parse each record."""

@@ -1,7 +1,7 @@
-"""A PubMed record's element read into the fields of an Article: journal articles.
+"""Read the element of a journal article into the fields of an Article.
 
-Every record passes through here, so the element tree is walked once, with a handler per tag and flat loops over the
-lists inside. What is not known is passed over; what is missing is left out.
+Every record is read here, so this is fast: one pass over the element tree, with a handler per tag and flat loops over
+lists. Unknown elements are ignored; missing fields are omitted.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ from entrez_kit.pubmed.xml.dates import (
 
 Fields = dict[str, Any]
 Handlers = Mapping[str, "str | Callable[[Any, Fields], None] | Mapping[str, Any]"]
-"""By tag, what reads an element: a function, the field that its text is, or what reads the elements inside."""
+"""The handler of each tag: a function, the field for the element's text, or the handlers of its children."""
 Read = Callable[[Any], str | None]
 
 plain: Final[Read] = attrgetter("text")
-"""Reads an element that has no children; ``text_of`` reads any, at several times the cost."""
+"""Return the text of an element without children. ``text_of`` reads any element, but takes several times longer."""
 
 _NAME_PARTS: Final = {
     "LastName": "last_name",
@@ -44,15 +44,15 @@ _JOURNAL_PARTS: Final = {
 _GRANT: Final = {"GrantID": "grant_id", "Agency": "agency", "Acronym": "acronym", "Country": "country"}
 _CORRECTION: Final = {"RefSource": "citation", "PMID": "pmid", "Note": "note"}
 _UNLABELLED: Final = "UNLABELLED"
-"""NLM's label for the part of a structured abstract that has none."""
+"""NLM's label for an unlabelled section of a structured abstract."""
 
 
 def article_fields(record: Any, known: Fields | None = None) -> Fields:
-    """Read a PubmedArticle (or a bare MedlineCitation) into the fields of an ``Article``, but for PMID and address.
+    """Read a PubmedArticle (or a MedlineCitation) into the fields of an ``Article``, except PMID and URL.
 
     Args:
         record: the element.
-        known: fields whose lists were taken out of the element before.
+        known: fields that were read before; their lists are not in the element.
     """
     fields: Fields = {"record_type": "article", **(known or {})}
     dispatch(record, _CITATION if record.tag == "MedlineCitation" else _RECORD, fields)
@@ -73,7 +73,7 @@ def dispatch(element: Any, handlers: Handlers, fields: Fields) -> None:
 
 
 def finish(fields: Fields) -> None:
-    """Derive what depends on several parts of a record: ids, abstract text, standing."""
+    """Set the fields that depend on several parts of a record: ids, abstract text, publication status."""
     located = fields.pop("_located", [])
     if number := article_number(located):
         fields.setdefault("journal_info", {})["article_number"] = number
@@ -88,17 +88,17 @@ def finish(fields: Fields) -> None:
         people = fields.get("authors")
         if first_affiliation and people and not any("affiliations" in person for person in people):
             people[0]["affiliations"] = [first_affiliation]
-    if not fields.get("abstract_sections") and (own := _in_own_language(fields)):
+    if not fields.get("abstract_sections") and (own := _find_abstract(fields)):
         fields["abstract_sections"] = own.get("sections") or [{"text": own["text"]}]
         fields["abstract_language"] = own["language"]
     sections = fields.get("abstract_sections")
     if sections:
-        fields["abstract_text"] = joined_sections(sections)
+        fields["abstract_text"] = join_sections(sections)
     add_standing(fields)
 
 
 def add_standing(fields: Fields) -> None:
-    """Say how the work stands, by its types, related records, title and abstract."""
+    """Set the publication status by types, related records, title and abstract."""
     standing = standing_of(
         publication_types=fields.get("publication_types", ()),
         corrections=fields.get("corrections", ()),
@@ -110,15 +110,15 @@ def add_standing(fields: Fields) -> None:
         fields["retraction_status"] = retraction_status(standing)
 
 
-def _in_own_language(fields: Fields) -> Fields | None:
-    """Return the abstract in a language of the article, else in any but English, of a record without an English one."""
+def _find_abstract(fields: Fields) -> Fields | None:
+    """Return the abstract in a language of the article, else any that is not English."""
     others: list[Fields] = [one for one in fields.get("other_abstracts", ()) if one.get("language", "eng") != "eng"]
     languages = fields.get("languages", [])
     return min(others, key=lambda one: one["language"] not in languages, default=None)
 
 
-def joined_sections(sections: list[Fields]) -> str:
-    """Join the sections of an abstract, one a line, each after its label."""
+def join_sections(sections: list[Fields]) -> str:
+    """Join the sections of an abstract, one per line, each after its label."""
     if len(sections) == 1 and "label" not in sections[0]:
         return str(sections[0]["text"])
     lines = (f"{part['label']}: {part['text']}".rstrip() if "label" in part else part["text"] for part in sections)
@@ -129,16 +129,16 @@ def joined_sections(sections: list[Fields]) -> str:
 
 
 def own_ids(listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]) -> tuple[dict[str, str], str | None]:
-    """Put together a record's own ids, losing none, and choose its DOI.
+    """Merge all ids of a record by type, and choose its DOI, which has the key "doi".
 
-    A second id of the same type is numbered ("mid_2"); the chosen DOI is always the one called "doi".
+    A second id of the same type is numbered ("mid_2").
 
     Args:
         listed: type and id, from the record's list of ids.
-        located: type, id and whether NLM calls it valid, from its electronic locations.
+        located: the type, the id and NLM's mark "valid" of each electronic location.
     """
     ids = dict(listed)
-    if len(ids) == len(listed):  # one id of each type, and the locations say the same: nearly always
+    if len(ids) == len(listed):  # the usual case: one id of each type, and the locations agree
         for kind, value, valid in located:
             if not valid or ids.setdefault(kind, value) != value:
                 break
@@ -146,10 +146,10 @@ def own_ids(listed: list[tuple[str, str]], located: list[tuple[str, str, bool]])
             doi = ids.get("doi")
             if doi is None or doi.startswith("10."):
                 return ids, doi
-    return _reconciled(listed, located)
+    return _merge_ids(listed, located)
 
 
-def _reconciled(
+def _merge_ids(
     listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
 ) -> tuple[dict[str, str], str | None]:
     dois = [value for kind, value, valid in located if kind == "doi" and valid]
@@ -182,7 +182,7 @@ def _free_key(kind: str, ids: dict[str, str]) -> str:
 
 
 def people(container: Any, read: Read = plain) -> list[Fields]:
-    """Read the authors, editors or investigators in a list, leaving out names that NLM marks as invalid."""
+    """Read the authors, editors or investigators in a list; omit names that NLM marks as invalid, unless all are."""
     valid: list[Fields] = []
     invalid: list[Fields] = []
     person: Fields = {}
@@ -219,12 +219,12 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
         elif tag == "CollectiveName":
             person["collective_name"] = text_of(element)
         elif read is plain and (tag in INLINE or not isinstance(tag, str)):
-            return people(container, text_of)  # markup inside names: rare, and worth a second look
+            return people(container, text_of)  # names with markup are rare: read the list again, slowly
     return [person for person in valid or invalid if person]
 
 
 def abstract_sections(container: Any) -> tuple[list[Fields], str]:
-    """Read the parts of an abstract, each with its label and NLM's category, and the copyright line."""
+    """Read the sections of an abstract, each with its label and NLM's category, and the copyright notice."""
     sections: list[Fields] = []
     notice = ""
     for element in container:
@@ -245,7 +245,7 @@ def abstract_sections(container: Any) -> tuple[list[Fields], str]:
 
 
 def history(container: Any, fields: Fields) -> None:
-    """Read the steps in the life of a record: received, accepted, entrez ..."""
+    """Read the dated steps of a record: received, accepted, entrez ..."""
     steps: list[Fields] = []
     for element in container:
         if status := element.get("PubStatus"):
@@ -266,10 +266,10 @@ def grants(container: Any, fields: Fields) -> None:
 
 def pub_date(element: Any) -> Fields | None:
     """Read a PubDate element."""
-    return _published({child.tag: child.text for child in element})
+    return _read_published({child.tag: child.text for child in element})
 
 
-def _published(texts: dict[str, str | None]) -> Fields | None:
+def _read_published(texts: dict[str, str | None]) -> Fields | None:
     get = texts.get
     return publication_date(get("Year"), get("Month"), get("Day"), get("Season"), get("MedlineDate"))
 
@@ -282,7 +282,7 @@ def plain_date(element: Any) -> dict[str, int]:
 
 
 def keywords(container: Any, fields: Fields) -> None:
-    """Add keywords, of every owner, each once; those of a major topic are listed again."""
+    """Add each keyword of any owner once; add those of major topics to ``major_keywords`` too."""
     found: list[str] = fields.setdefault("keywords", [])
     for element in container:
         word = text_of(element)
@@ -295,7 +295,7 @@ def keywords(container: Any, fields: Fields) -> None:
 
 
 def listed_ids(container: Any, fields: Fields) -> None:
-    """Note the record's own ids; those of cited works stand in lists of their own, inside ReferenceList."""
+    """Collect the record's own ids. Ids of cited works are in other lists, inside ReferenceList."""
     found: list[tuple[str, str]] = fields.setdefault("_listed", [])
     for element in container:
         text = element.text
@@ -304,15 +304,15 @@ def listed_ids(container: Any, fields: Fields) -> None:
 
 
 def located_id(element: Any, fields: Fields) -> None:
-    """Note an electronic location: a DOI or a publisher's number."""
+    """Collect an electronic location: a DOI or a publisher's number."""
     value = text_of(element)
     if value:
         valid = element.get("ValidYN") != "N"
         fields.setdefault("_located", []).append((element.get("EIdType") or "pii", value, valid))
 
 
-def revised(element: Any, fields: Fields) -> None:
-    """Read when the record was last revised."""
+def read_revised(element: Any, fields: Fields) -> None:
+    """Read the date of the last revision of the record."""
     date = iso_date(**plain_date(element))
     if date:
         fields["date_revised"] = date
@@ -326,26 +326,26 @@ def language(element: Any, fields: Fields) -> None:
 
 
 def authors(element: Any, fields: Fields) -> None:
-    """Add authors, and say when NLM knows that there are more."""
+    """Add authors; mark the list as incomplete if NLM does."""
     fields.setdefault("authors", []).extend(people(element))
     if element.get("CompleteYN") == "N":
         fields["authors_complete"] = False
 
 
 def investigators(element: Any, fields: Fields) -> None:
-    """Add investigators: members of the groups among the authors."""
+    """Add investigators, the members of groups among the authors."""
     fields.setdefault("investigators", []).extend(people(element))
 
 
 def abstract(element: Any, fields: Fields) -> None:
-    """Read the abstract and its copyright line."""
+    """Read the abstract and its copyright notice."""
     fields["abstract_sections"], notice = abstract_sections(element)
     if notice:
         fields["abstract_copyright"] = notice
 
 
-def dated(element: Any, kind: str | None, fields: Fields) -> None:
-    """Add a date beside the issue date."""
+def add_date(element: Any, kind: str | None, fields: Fields) -> None:
+    """Add a date other than the issue date."""
     date: Fields = {**plain_date(element)}
     if kind:
         date["type"] = kind
@@ -356,7 +356,7 @@ def dated(element: Any, kind: str | None, fields: Fields) -> None:
 # parts of a journal article
 
 
-def _journal(element: Any, fields: Fields) -> None:
+def _read_journal(element: Any, fields: Fields) -> None:
     journal: Fields = fields.setdefault("journal_info", {})
     date: dict[str, str | None] = {}
     name_of = _JOURNAL_PARTS.get
@@ -370,10 +370,10 @@ def _journal(element: Any, fields: Fields) -> None:
         elif tag == "ISSN":
             journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = text_of(child)
     if date:
-        journal["publication_date"] = _published(date)
+        journal["publication_date"] = _read_published(date)
 
 
-def _medline_journal(element: Any, fields: Fields) -> None:
+def _read_medline_journal(element: Any, fields: Fields) -> None:
     journal: Fields = fields.setdefault("journal_info", {})
     for child in element:
         tag = child.tag
@@ -386,18 +386,18 @@ def _medline_journal(element: Any, fields: Fields) -> None:
 
 
 def pagination(element: Any, fields: Fields) -> None:
-    """Note pages as MEDLINE shortens them (117-26), or the first and last one where that is missing."""
+    """Read the pages in MEDLINE's short form (117-26), or else the first and the last page."""
     said = {child.tag: text_of(child) for child in element}
     ends = [page for name in ("StartPage", "EndPage") if (page := said.get(name))]
     if pages := said.get("MedlinePgn") or "-".join(dict.fromkeys(ends)):
         fields.setdefault("journal_info", {})["pages"] = pages
 
 
-def _types(element: Any, fields: Fields) -> None:
+def _read_types(element: Any, fields: Fields) -> None:
     fields["publication_types"] = [kind for child in element if (kind := text_of(child))]
 
 
-def _data_banks(element: Any, fields: Fields) -> None:
+def _read_data_banks(element: Any, fields: Fields) -> None:
     for bank in element:
         name = bank.findtext("DataBankName")
         if name:
@@ -405,37 +405,37 @@ def _data_banks(element: Any, fields: Fields) -> None:
             fields.setdefault("data_banks", []).append({"name": name, "accession_numbers": numbers})
 
 
-def _mesh(element: Any, fields: Fields) -> None:
+def _read_mesh(element: Any, fields: Fields) -> None:
     fields["mesh_terms"] = [*fields.get("mesh_terms", ()), *mesh.read(element)]
 
 
-def _chemicals(element: Any, fields: Fields) -> None:
+def _read_chemicals(element: Any, fields: Fields) -> None:
     found: list[Fields] = []
     for child in element:
         substance = child.find("NameOfSubstance")
         if substance is None or not (name := text_of(substance)):
             continue
-        number = child.findtext("RegistryNumber") or "0"  # 0 means that there is none
+        number = child.findtext("RegistryNumber") or "0"  # 0 means "no number"
         found.append({"name": name, "ui": substance.get("UI"), "registry_number": None if number == "0" else number})
     fields["chemicals"] = found
 
 
-def _title(element: Any, fields: Fields) -> None:
+def _read_title(element: Any, fields: Fields) -> None:
     fields["title"] = text_of(element)
     if len(element) and (italics := [text for child in element.iterdescendants("i") if (text := text_of(child))]):
         fields["_italics"] = italics
 
 
-def _supplemental_mesh(element: Any, fields: Fields) -> None:
+def _read_supplemental_mesh(element: Any, fields: Fields) -> None:
     fields["supplemental_mesh"] = [
         {"name": text_of(child), "ui": child.get("UI"), "type": child.get("Type")} for child in element
     ]
 
 
-def _other_abstract(element: Any, fields: Fields) -> None:
+def _read_other_abstract(element: Any, fields: Fields) -> None:
     sections, _ = abstract_sections(element)
     if sections:
-        other: Fields = {"text": joined_sections(sections)}
+        other: Fields = {"text": join_sections(sections)}
         if len(sections) > 1 or "label" in sections[0]:
             other["sections"] = sections
         for name, attribute in (("language", "Language"), ("type", "Type")):
@@ -445,7 +445,7 @@ def _other_abstract(element: Any, fields: Fields) -> None:
         fields.setdefault("other_abstracts", []).append(other)
 
 
-def _corrections(element: Any, fields: Fields) -> None:
+def _read_corrections(element: Any, fields: Fields) -> None:
     found: list[Fields] = []
     for entry in element:
         kind = entry.get("RefType")
@@ -458,29 +458,29 @@ def _corrections(element: Any, fields: Fields) -> None:
 
 
 _ARTICLE: Final[Handlers] = {
-    "Journal": _journal,
-    "ArticleTitle": _title,
+    "Journal": _read_journal,
+    "ArticleTitle": _read_title,
     "Pagination": pagination,
     "ELocationID": located_id,
     "Abstract": abstract,
     "AuthorList": authors,
-    "Affiliation": "_affiliation",  # until 2013 NLM kept the first author's beside the list, and only that
+    "Affiliation": "_affiliation",  # until 2013 NLM recorded only the first author's, outside the list
     "Language": language,
-    "DataBankList": _data_banks,
+    "DataBankList": _read_data_banks,
     "GrantList": grants,
-    "PublicationTypeList": _types,
+    "PublicationTypeList": _read_types,
     "VernacularTitle": "vernacular_title",
-    "ArticleDate": lambda element, fields: dated(element, element.get("DateType"), fields),
+    "ArticleDate": lambda element, fields: add_date(element, element.get("DateType"), fields),
 }
 _CITATION: Final[Handlers] = {
-    "DateRevised": revised,
+    "DateRevised": read_revised,
     "Article": _ARTICLE,
-    "MedlineJournalInfo": _medline_journal,
-    "ChemicalList": _chemicals,
-    "MeshHeadingList": _mesh,
-    "SupplMeshList": _supplemental_mesh,
-    "CommentsCorrectionsList": _corrections,
-    "OtherAbstract": _other_abstract,
+    "MedlineJournalInfo": _read_medline_journal,
+    "ChemicalList": _read_chemicals,
+    "MeshHeadingList": _read_mesh,
+    "SupplMeshList": _read_supplemental_mesh,
+    "CommentsCorrectionsList": _read_corrections,
+    "OtherAbstract": _read_other_abstract,
     "KeywordList": keywords,
     "CoiStatement": "coi_statement",
     "InvestigatorList": investigators,

@@ -1,4 +1,4 @@
-"""Books and book chapters of PubMed (NCBI Bookshelf) read into the fields of an Article."""
+"""Read books and book chapters of PubMed (NCBI Bookshelf) into the fields of an Article."""
 
 from typing import Any, Final, Literal
 
@@ -8,7 +8,7 @@ from entrez_kit.pubmed.xml.article import Fields, Handlers
 
 
 def book_fields(record: Any) -> Fields:
-    """Read a PubmedBookArticle (or a bare BookDocument) into the fields of an ``Article``, but for PMID and address."""
+    """Read a PubmedBookArticle (or a BookDocument) into the fields of an ``Article``, except PMID and URL."""
     document = record if record.tag == "BookDocument" else record.find("BookDocument")
     kind = book_kind(document)
     fields: Fields = {"record_type": kind, "book_info": {}, "journal_info": {}}
@@ -23,10 +23,10 @@ def book_fields(record: Any) -> Fields:
 
 
 def book_kind(document: Any) -> Literal["book", "chapter"]:
-    """Tell a chapter from a whole book.
+    """Return whether a record is a chapter or a whole book.
 
-    NLM gives a chapter a title of its own, with the part of the book it is, or says where in the book it stands
-    (LocationLabel). A whole book has only the book's title, sometimes twice.
+    A chapter has its own title, which names the part of the book, or a place in the book (LocationLabel). A whole book
+    has only the book's title, sometimes twice.
     """
     if document is None:
         return "book"
@@ -42,7 +42,7 @@ def book_kind(document: Any) -> Literal["book", "chapter"]:
 
 
 def _place_book(fields: Fields, *, whole: bool) -> None:
-    """Decide what of the book is the record's own: all of it for a book, the date and the place for a chapter."""
+    """Assign the book's fields: to the record itself if it is a book, otherwise to ``book_info``."""
     info: Fields = fields["book_info"]
     book_authors: list[Fields] = fields.pop("_book_authors", [])
     book_ids: list[tuple[str, str, bool]] = fields.pop("_book_ids", [])
@@ -63,19 +63,19 @@ def _place_book(fields: Fields, *, whole: bool) -> None:
     journal["volume"] = info.get("volume")
 
 
-def _book(element: Any, fields: Fields) -> None:
+def _read_book(element: Any, fields: Fields) -> None:
     info: Fields = fields["book_info"]
     for child in element:
         tag = child.tag
         if tag in _BOOK_TEXTS:
             info[_BOOK_TEXTS[tag]] = text_of(child)
         elif tag == "Publisher":
-            info["publisher"] = _text(child, "PublisherName")
-            info["publisher_location"] = _text(child, "PublisherLocation")
+            info["publisher"] = _read_text(child, "PublisherName")
+            info["publisher_location"] = _read_text(child, "PublisherLocation")
         elif tag == "PubDate":
             fields["journal_info"]["publication_date"] = article.pub_date(child)
         elif tag in ("BeginningDate", "EndingDate"):
-            article.dated(child, tag.removesuffix("Date").lower(), fields)
+            article.add_date(child, tag.removesuffix("Date").lower(), fields)
         elif tag == "AuthorList":
             if child.get("Type") == "editors":
                 info.setdefault("editors", []).extend(article.people(child))
@@ -91,35 +91,35 @@ def _book(element: Any, fields: Fields) -> None:
             fields.setdefault("_book_ids", []).extend(located.get("_located", []))
 
 
-def _text(element: Any, name: str) -> str | None:
+def _read_text(element: Any, name: str) -> str | None:
     found = element.find(name)
     return text_of(found) if found is not None else None
 
 
-def _authors(element: Any, fields: Fields) -> None:
+def _read_authors(element: Any, fields: Fields) -> None:
     if element.get("Type") == "editors":
         fields["book_info"].setdefault("editors", []).extend(article.people(element))
     else:
         article.authors(element, fields)
 
 
-def _location(element: Any, fields: Fields) -> None:
+def _read_location(element: Any, fields: Fields) -> None:
     label = " ".join(part for part in (element.get("Type"), text_of(element)) if part)
     if label:
         info: Fields = fields["book_info"]
         info["location"] = f"{info['location']}, {label}" if "location" in info else label
 
 
-def _publication_type(element: Any, fields: Fields) -> None:
+def _read_publication_type(element: Any, fields: Fields) -> None:
     if kind := text_of(element):
         fields.setdefault("publication_types", []).append(kind)
 
 
-def _sections(element: Any, fields: Fields) -> None:
-    """Read the table of contents, sections within sections in reading order."""
+def _read_sections(element: Any, fields: Fields) -> None:
+    """Read the table of contents with nested sections, in reading order."""
     titles: list[str] = fields["book_info"].setdefault("sections", [])
     for section in element.iter("Section"):
-        parts = (_text(section, "LocationLabel"), _text(section, "SectionTitle"))
+        parts = (_read_text(section, "LocationLabel"), _read_text(section, "SectionTitle"))
         if title := " ".join(part for part in parts if part):
             titles.append(title)
 
@@ -135,21 +135,21 @@ _BOOK_TEXTS: Final = {
 }
 _DOCUMENT: Final[Handlers] = {
     "ArticleIdList": article.listed_ids,
-    "Book": _book,
-    "LocationLabel": _location,
+    "Book": _read_book,
+    "LocationLabel": _read_location,
     "ArticleTitle": "title",
     "VernacularTitle": "vernacular_title",
     "Pagination": article.pagination,
     "ELocationID": article.located_id,
     "Language": article.language,
-    "AuthorList": _authors,
+    "AuthorList": _read_authors,
     "InvestigatorList": article.investigators,
-    "PublicationType": _publication_type,
+    "PublicationType": _read_publication_type,
     "Abstract": article.abstract,
-    "Sections": _sections,
+    "Sections": _read_sections,
     "KeywordList": article.keywords,
-    "ContributionDate": lambda element, fields: article.dated(element, "contribution", fields),
-    "DateRevised": article.revised,
+    "ContributionDate": lambda element, fields: article.add_date(element, "contribution", fields),
+    "DateRevised": article.read_revised,
     "GrantList": article.grants,
 }
 _RECORD: Final[Handlers] = {"BookDocument": _DOCUMENT, "PubmedBookData": article.DATA}

@@ -1,4 +1,4 @@
-"""Dates as PubMed writes them: plain, by season, as a range, as free text, and some that never existed."""
+"""Read PubMed's dates: plain dates, seasons, ranges, free text, and dates that do not exist."""
 
 import re
 from calendar import monthrange
@@ -19,7 +19,7 @@ MONTH_NAMES: Final = (
     ("nov", "november"),
     ("dec", "december"),
 )
-"""How a month may be written, NLM's abbreviation first."""
+"""The spellings of each month, NLM's abbreviation first."""
 _MONTHS: Final[dict[str, int]] = {
     spelling: number
     for number, names in enumerate(MONTH_NAMES, start=1)
@@ -50,7 +50,7 @@ _STEP: Final = re.compile(
 
 
 def number(text: str | None) -> int | None:
-    """Read a year, day, hour or minute; None where the text is no plain number."""
+    """Read a year, day, hour or minute; None if the text is not a plain number."""
     if text is None:
         return None
     known = NUMBERS.get(text)
@@ -68,7 +68,7 @@ def month_number(text: str | None) -> int | None:
 
 
 def day_exists(year: int | None, month: int | None, day: int) -> bool:
-    """Tell whether a month has such a day (a leap year is assumed where the year is unknown)."""
+    """Return whether a month has a day; if the year is unknown, February has 29 days."""
     if day < 1 or month is None:
         return False
     return day <= 28 or day <= monthrange(year or 2000, month)[1]
@@ -76,7 +76,7 @@ def day_exists(year: int | None, month: int | None, day: int) -> bool:
 
 @lru_cache(maxsize=8192)
 def calendar_parts(year: str | None, month: str | None, day: str | None) -> dict[str, int]:
-    """Return year, month and day as numbers, as far as they make a date that exists. Copy it before changing it."""
+    """Return year, month and day as numbers, without parts that do not exist. Copy the result before you change it."""
     parts: dict[str, int] = {}
     if (known_year := number(year)) is not None:
         parts["year"] = known_year
@@ -90,38 +90,38 @@ def calendar_parts(year: str | None, month: str | None, day: str | None) -> dict
 def moment(
     year: str | None, month: str | None, day: str | None, hour: str | None, minute: str | None
 ) -> dict[str, Any]:
-    """Return a date with a time, as far as it exists."""
+    """Return a date and time as numbers, without date parts that do not exist."""
     return {**calendar_parts(year, month, day), "hour": number(hour), "minute": number(minute)}
 
 
 def look_up_history(data: bytes, start: int, end: int) -> tuple[list[dict[str, Any]], int] | None:
-    """Read the steps in the life of a record from their bytes; None where NLM writes them otherwise.
+    """Read the dated steps of a record from bytes; None if their format is not NLM's usual one.
 
     Args:
-        data: where they stand.
-        start: where the list begins.
-        end: of the record.
+        data: the bytes of the document.
+        start: the beginning of the list.
+        end: the end of the record.
 
     Returns:
-        the steps, and where the list ends.
+        the steps, and the end of the list.
     """
     steps = []
     start += len(HISTORY)
     while step := _STEP.match(data, start, end):
-        steps.append(_step(*step.groups()))
+        steps.append(_read_step(*step.groups()))
         start = step.end()
     list_end = _HISTORY_END.match(data, start, end)
     return (steps, list_end.end()) if list_end else None
 
 
 @lru_cache(maxsize=8192)
-def _step(status: bytes, *texts: bytes | None) -> dict[str, Any]:
+def _read_step(status: bytes, *texts: bytes | None) -> dict[str, Any]:
     year, month, day, hour, minute = (text.decode("ascii") if text is not None else None for text in texts)
     return {**moment(year, month, day, hour, minute), "status": status.decode("ascii")}
 
 
 def iso_date(year: int | None = None, month: int | None = None, day: int | None = None) -> str | None:
-    """Write a date as 2023-03-15, 2023-03 or 2023; None without a year."""
+    """Format a date as 2023-03-15, 2023-03 or 2023; None without a year."""
     if year is None:
         return None
     if month is None:
@@ -132,12 +132,12 @@ def iso_date(year: int | None = None, month: int | None = None, day: int | None 
 def publication_date(
     year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
 ) -> dict[str, Any] | None:
-    """Return the fields of a ``PublicationDate`` from the texts of a PubDate element, or None where all are empty."""
-    return dict(found) if (found := _publication_date(year, month, day, season, medline_date)) else None
+    """Return the fields of a ``PublicationDate`` from the texts of a PubDate element, or None if all are empty."""
+    return dict(found) if (found := _read_publication_date(year, month, day, season, medline_date)) else None
 
 
 @lru_cache(maxsize=4096)
-def _publication_date(
+def _read_publication_date(
     year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
 ) -> dict[str, Any] | None:
     given = (year, season, month, day) if not medline_date else (medline_date,)
@@ -152,7 +152,7 @@ def _publication_date(
 
 
 def _read_text(text: str) -> dict[str, Any]:
-    """Read what a free text says of a date: of a range its beginning, of a season the year."""
+    """Read a date from free text: the beginning of a range, the year of a season."""
     year = _YEAR.search(text)
     if not year:
         return {}
@@ -176,7 +176,7 @@ def _read_text(text: str) -> dict[str, Any]:
 
 
 def iso_from_text(text: str) -> str:
-    """Write a plain date ("2023 Mar 15", "2023/03/15 00:00") as ISO; any other text comes back as it is."""
+    """Convert a plain date ("2023 Mar 15", "2023/03/15 00:00") to ISO format; return other texts unchanged."""
     text = " ".join(text.split())
     plain = _PLAIN.fullmatch(text)
     if not plain:

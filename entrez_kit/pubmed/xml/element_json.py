@@ -1,4 +1,4 @@
-"""An XML element as JSON and nothing lost: order, attributes and text between children all stay."""
+"""Convert an XML element to JSON without loss: order, attributes and text between children stay."""
 
 from typing import Any, Final
 
@@ -6,23 +6,23 @@ from entrez_kit.base.mixed_content import INLINE
 from entrez_kit.pubmed.xml.stream import invalid_response
 
 MAX_DEPTH: Final = 100
-"""PubMed's records are some 12 levels deep, formulas some 20 more; JSON writers give up at a few hundred."""
+"""PubMed's records have about 12 levels, formulas about 20 more; JSON encoders fail at a few hundred."""
 _WITHIN_TEXT: Final = INLINE | {"DispFormula", "{http://www.w3.org/1998/Math/MathML}math"}
-"""White space beside these is part of a text."""
+"""Elements inside text: white space next to them is part of the text."""
 
 
 def element_to_json(element: Any) -> dict[str, Any]:
-    """Return an element as ``{"tag", "attributes", "children"}``.
+    """Convert an element to ``{"tag", "attributes", "children"}``.
 
-    ``children`` are texts and elements of the same form, in the order of the document, so mixed content stays readable
-    in both directions. ``attributes`` and ``children`` are left out where there are none. Names keep the prefix they
-    were written with ("mml:math"), and a namespace is declared among the attributes of the element that declares it.
-    Left out are comments, processing instructions, and line breaks between elements that hold no text of their own.
+    ``children`` are strings and elements of the same form, in the order of the document, so mixed content can be
+    restored. Empty ``attributes`` and ``children`` are omitted. Names keep their prefix ("mml:math"), and namespace
+    declarations are attributes of their element. Comments, processing instructions, and line breaks between elements
+    without text are omitted.
 
     Raises:
-        UpstreamError: the element is nested deeper than anything PubMed sends.
+        UpstreamError: the element has more than 100 levels.
     """
-    top = _shell(element, {})
+    top = _build_shell(element, {})
     waiting = [(element, top, 1)]
     while waiting:
         node, shell, depth = waiting.pop()
@@ -34,10 +34,10 @@ def element_to_json(element: Any) -> dict[str, Any]:
         inherited = node.nsmap
         for child in node:
             if isinstance(child.tag, str):
-                inner = _shell(child, inherited)
+                inner = _build_shell(child, inherited)
                 children.append(inner)
                 waiting.append((child, inner, depth + 1))
-            else:  # a reference to an entity that nothing may expand
+            else:  # a reference to an entity, which is not expanded
                 _add_text(children, child.text, keeps_space=True)
             _add_text(children, child.tail, keeps_space)
         if children:
@@ -45,20 +45,20 @@ def element_to_json(element: Any) -> dict[str, Any]:
     return top
 
 
-def _shell(element: Any, inherited: dict[str | None, str]) -> dict[str, Any]:
+def _build_shell(element: Any, inherited: dict[str | None, str]) -> dict[str, Any]:
     attributes = {
         f"xmlns:{prefix}" if prefix else "xmlns": uri
         for prefix, uri in element.nsmap.items()
         if inherited.get(prefix) != uri
     }
-    attributes |= {_name(element, name): value for name, value in element.items()}
-    shell: dict[str, Any] = {"tag": _name(element, element.tag)}
+    attributes |= {_qualify_name(element, name): value for name, value in element.items()}
+    shell: dict[str, Any] = {"tag": _qualify_name(element, element.tag)}
     if attributes:
         shell["attributes"] = attributes
     return shell
 
 
-def _name(element: Any, name: str) -> str:
+def _qualify_name(element: Any, name: str) -> str:
     if not name.startswith("{"):
         return name
     uri, _, local = name[1:].partition("}")

@@ -1,4 +1,4 @@
-"""MeSH headings of PubMed records. The same ones come again and again, so records share them."""
+"""Read MeSH headings of PubMed records. Most headings repeat, so records share the models."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -10,7 +10,7 @@ from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.models import MeshTerm
 
 KEPT: Final = 8_192
-"""Headings kept for looking up, some 10 MB; a record has about ten, most of them met before."""
+"""The number of cached headings, about 10 MB. A record has about ten headings, and most are cached."""
 
 _LIST: Final = b"<MeshHeadingList>"
 _LIST_END: Final = b"</MeshHeadingList>"
@@ -41,20 +41,20 @@ def read(section: Any) -> list[MeshTerm]:
 
 
 def look_up(section: bytes) -> list[MeshTerm]:
-    """Read a MeshHeadingList from its bytes, and parse only headings not met lately: the bytes of one are its key.
+    """Read a MeshHeadingList from bytes; parse only headings that are not cached. The key is the heading's bytes.
 
     Raises:
         etree.XMLSyntaxError: the list is not well-formed.
     """
     *headings, rest = section.removeprefix(_LIST).split(_END)
-    terms = [_heading(heading) for heading in headings]
+    terms = [_read_heading(heading) for heading in headings]
     if not all(terms) or rest.strip() != _LIST_END:
         return read(etree.XML(section))
     return terms  # type: ignore[return-value]  # no None is left among them
 
 
 @lru_cache(maxsize=KEPT)
-def _heading(written: bytes) -> MeshTerm | None:
-    """Read one heading, written without its end tag; None where it is not what it seems."""
+def _read_heading(written: bytes) -> MeshTerm | None:
+    """Read one heading, given without its end tag; None if it is not exactly one heading."""
     terms = read(etree.XML(written + _END)) if written.lstrip().startswith(_BEGIN) else []
     return terms[0] if len(terms) == 1 else None

@@ -1,4 +1,4 @@
-"""PubMed records out of XML: a stream of them, each to be had as Article, citation data, JSON or NCBI's own bytes."""
+"""Parse PubMed XML as a stream of records; each record converts to Article, citation data, JSON or NCBI's bytes."""
 
 import marshal
 import re
@@ -33,12 +33,12 @@ _BOOKS: Final = frozenset(("PubmedBookArticle", "BookDocument"))
 _HEAD: Final = re.compile(
     rb'<PubmedArticle>\s*<MedlineCitation(?: [A-Za-z]+="[^"<>]*")*>\s*<PMID(?: Version="([0-9]*)")?>([0-9]+)</PMID>'
 )
-"""How nearly every record begins; any other is asked through its element."""
+"""The beginning of nearly every record. The PMID of any other record is read from its element."""
 _PMID_TAG: Final = re.compile(rb"<PMID[^<>]*>[^<>]*</PMID\s*>")
 
 
 _MODELS: Final[tuple[str, ...]] = ("mesh_terms", "standing")
-"""Fields of a record that are models already when it has been read."""
+"""Fields whose values are models, not plain JSON."""
 
 ARTICLES: Final = XmlShape(
     "PubMed XML",
@@ -57,7 +57,7 @@ ARTICLES: Final = XmlShape(
         "Minute": re.compile(r"[0-9]{1,2}"),
     },
 )
-"""The RefTypes that say how a work stands are listed in the DTD, so a new one shows."""
+"""The DTD lists the RefTypes, so the log reports a new one."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -67,9 +67,9 @@ class Record:
     Args:
         kind: article, book, chapter, or deleted (a PMID that NLM has withdrawn; nothing else is known of it).
         pmid: its PMID.
-        version: the version of the record, as its PMID element says.
-        raw: the record's own XML, byte for byte as it was sent.
-        encoding: of ``raw``; NCBI sends UTF-8.
+        version: the version of the record, from its PMID element.
+        raw: the bytes of the record's XML, unchanged.
+        encoding: the encoding of ``raw``; NCBI sends UTF-8.
     """
 
     kind: RecordKind
@@ -87,11 +87,11 @@ class Record:
 
     @property
     def element(self) -> Any:
-        """The whole record as an lxml element, cited works included; to be read only.
+        """The whole record as an lxml element, including cited works. Do not change it.
 
         Raises:
-            UpstreamError: no tree can be made of it, because among its cited works a name has a prefix that is not
-                declared: of those nothing is read before.
+            UpstreamError: the record is not well-formed: a name in its cited works has an undeclared prefix. The cited
+                works are not parsed before.
         """
         if self._lasting:
             return self._element
@@ -103,7 +103,7 @@ class Record:
             ) from None
 
     def article(self) -> Article:
-        """Return the record in full, which is quickest before the next record is read, or of one that was packed.
+        """Return the whole record. This is fastest before the next record is read, or after ``pack``.
 
         Raises:
             ValueError: the record is a deletion.
@@ -115,7 +115,7 @@ class Record:
         return article
 
     def citation(self) -> CitationData:
-        """Return what is needed to cite the record.
+        """Return the fields that a citation needs.
 
         Raises:
             ValueError: the record is a deletion.
@@ -128,20 +128,20 @@ class Record:
         return CitationData.model_validate(cited)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the whole element as JSON, order and mixed content kept (see ``element_to_json``).
+        """Return the whole element as JSON, with order and mixed content (see ``element_to_json``).
 
         Raises:
-            UpstreamError: no tree can be made of it (see ``element``), or one that is too deep.
+            UpstreamError: the record is not well-formed (see ``element``), or nested too deep.
         """
         return element_to_json(self.element)
 
     def pack(self, *, raw: bool = True) -> None:
-        """Read the record while its element is at hand, and keep what was read as bytes: a tenth of its room.
+        """Parse the record while its element is available, and keep the fields as bytes, in a tenth of the memory.
 
         Args:
-            raw: whether the record's own bytes are kept as well; without them there is no element any more.
+            raw: whether to keep the record's bytes as well; without them the element is not available.
         """
-        with suppress(ValueError):  # it is raised again where the article is asked for
+        with suppress(ValueError):  # ``article`` raises it again
             fields = self._fields()
             models = {name: fields.pop(name) for name in _MODELS if name in fields}
             self._packed = marshal.dumps(fields), models
@@ -153,71 +153,73 @@ class Record:
             packed, models = self._packed
             return {**marshal.loads(packed), **models}
         if self.kind == "deleted":
-            raise ValueError(f"PMID {self.pmid} is a deletion; there is no article")
+            raise ValueError(f"PMID {self.pmid} was deleted, so it has no article")
         try:
-            fields = _fields_of(self._element, self._known) if self._element is not None else _fields_of(self.element)
+            fields = (
+                _read_fields(self._element, self._known) if self._element is not None else _read_fields(self.element)
+            )
         except SpaceLost:
-            fields = _fields_of(self.element)
+            fields = _read_fields(self.element)
         fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{URL}{self.pmid}/"
         return fields
 
 
-def _fields_of(element: Any, known: Fields | None = None) -> Fields:
+def _read_fields(element: Any, known: Fields | None = None) -> Fields:
     return book_fields(element) if element.tag in _BOOKS else article_fields(element, known)
 
 
 def iter_records(source: Source) -> Iterator[Record]:
-    """Read PubMed records one by one, in constant memory.
+    """Parse PubMed records as a stream, in constant memory.
 
-    Understands what EFetch and the yearly and daily files hold: PubmedArticleSet with articles, books, chapters and
-    deletions, the older MedlineCitationSet, sets of books, and a single record as the whole document. Files are to be
-    decompressed before.
+    Accepts the documents of EFetch and of the yearly and daily files: PubmedArticleSet with articles, books, chapters
+    and deletions, the older MedlineCitationSet, sets of books, and a document with a single record as its root.
+    Compressed files must be decompressed first.
 
     Args:
         source: a binary file, an iterable of chunks, or bytes.
 
     Raises:
         UpstreamError: the document is not PubMed XML, not well-formed or not complete (``reason`` invalid_response).
-            Every record that was complete before the defect has been yielded by then.
+            All complete records before the defect are yielded first.
     """
     for found in iter_elements(source):
         if found.element.tag in DELETIONS:
-            yield from _deletions(found)
+            yield from _split_deletions(found)
             continue
-        record = _record(found)
+        record = _build_record(found)
         yield record
-        if found.alone:  # the tree takes ten times the room of the bytes it can be made from again
+        if found.alone:  # the tree takes ten times the memory of the bytes, which can be parsed again
             record._element = record._known = None
 
 
 def read_records(content: bytes) -> Iterator[Record]:
-    """Read the records of a reply, one by one; a new kind of element in it is told in the log.
+    """Parse the records of a reply as a stream; log unknown elements.
 
     Raises:
-        UpstreamError: as ``iter_records`` does.
+        UpstreamError: see ``iter_records``.
     """
     log_drift(ARTICLES, content)
     yield from iter_records(content)
 
 
-def _record(found: Found) -> Record:
+def _build_record(found: Found) -> Record:
     element = found.element
     head = _HEAD.match(found.raw) if found.alone else None
     if head:
         pmid, version = head[2].decode(), (head[1] or b"").decode() or None
     else:
-        pmid, version = _own_pmid(element)
+        pmid, version = _find_pmid(element)
     kind: RecordKind = "article"
     if element.tag in _BOOKS:
         if found.alone:
-            element = parse_alone(found.raw)  # rare, and needed in full to tell a chapter from a book
+            element = parse_alone(found.raw)  # rare; the whole element shows whether it is a chapter or a book
         document = element if element.tag == "BookDocument" else element.find("BookDocument")
         kind = book_kind(document)
     return Record(kind, pmid, version, found.raw, found.encoding, element, found.known, not found.alone)
 
 
-def _own_pmid(element: Any) -> tuple[str, str | None]:
-    """Find the record's PMID; not that of an article it comments on or cites."""
+def _find_pmid(element: Any) -> tuple[str, str | None]:
+    """Return the record's own PMID, not the PMID of an article that it comments on or cites."""
     for tag in element.iter("PMID"):
         if tag.getparent().tag in ("MedlineCitation", "BookDocument"):
             pmid = text_of(tag)
@@ -231,8 +233,8 @@ def _own_pmid(element: Any) -> tuple[str, str | None]:
     raise invalid_response("A PubMed record has no PMID.")
 
 
-def _deletions(found: Found) -> Iterator[Record]:
-    """Turn a list of deleted PMIDs into one record each."""
+def _split_deletions(found: Found) -> Iterator[Record]:
+    """Yield one record for each deleted PMID of a list."""
     tags = [element for element in found.element if element.tag == "PMID" and text_of(element)]
     pieces = _PMID_TAG.findall(found.raw)
     for index, element in enumerate(tags):

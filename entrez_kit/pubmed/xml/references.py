@@ -11,43 +11,43 @@ from entrez_kit.pubmed.models import CitedWork
 def read_references(element: Any, pmid: str) -> Iterator[CitedWork]:
     """Yield the works in the reference list of a record, nested lists included.
 
-    A record without a list has the articles that NLM links as cited.
+    If the record has no list, yield the articles that NLM links as cited.
 
     Args:
         element: the whole record.
-        pmid: its PMID. A reference to itself is left out, as is a second one to the same PMID.
+        pmid: its PMID. References to the record itself, and repeated references to a PMID, are omitted.
     """
     seen: set[str | None] = {pmid}
-    for work in [*_listed(element)] or _linked(element):
+    for work in [*_read_listed(element)] or _read_linked(element):
         if work.pmid not in seen:
             seen |= {work.pmid} - {None}
             yield work
 
 
-def _listed(element: Any) -> Iterator[CitedWork]:
+def _read_listed(element: Any) -> Iterator[CitedWork]:
     for reference in element.iter("Reference"):
         ids: dict[str, str] = {}
         for item in reference.iterfind("ArticleIdList/ArticleId"):
-            kind, value = (item.get("IdType") or "").lower(), _words(item)
+            kind, value = (item.get("IdType") or "").lower(), _read_words(item)
             if value:
                 ids.setdefault(kind, value)
         work = CitedWork(
             pmid=read_pmid(ids.get("pubmed")),
             doi=bare_doi(ids.get("doi", "")) or None,
             pmcid=bare_pmcid(ids.get("pmc") or ids.get("pmcid") or ""),
-            citation=_words(reference.find("Citation")) or None,
+            citation=_read_words(reference.find("Citation")) or None,
         )
         if work.pmid or work.doi or work.pmcid or work.citation:
             yield work
 
 
-def _linked(element: Any) -> Iterator[CitedWork]:
+def _read_linked(element: Any) -> Iterator[CitedWork]:
     for item in element.iter("CommentsCorrections"):
-        if item.get("RefType") == "Cites" and (pmid := read_pmid(_words(item.find("PMID")))):
-            yield CitedWork(pmid=pmid, citation=_words(item.find("RefSource")) or None)
+        if item.get("RefType") == "Cites" and (pmid := read_pmid(_read_words(item.find("PMID")))):
+            yield CitedWork(pmid=pmid, citation=_read_words(item.find("RefSource")) or None)
 
 
-def _words(element: Any) -> str:
+def _read_words(element: Any) -> str:
     return "" if element is None else " ".join(text_of(element).split())
 
 

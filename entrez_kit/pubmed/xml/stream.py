@@ -1,9 +1,9 @@
-"""PubMed XML cut into records as it arrives: each record's element, and its bytes exactly as they were sent.
+"""Split a stream of PubMed XML into records: the element of each record, and its unchanged bytes.
 
-Two ways lead there, with the same result. PubMed's own files are plain: records stand one after the other, so a
-record ends where its end tag is found, and each is parsed by itself. Whatever is not plain (another encoding, entity
-declarations, namespaces, comments or CDATA that could hide a tag, a parse error) goes through expat, which tells where
-records begin and end; that is slower, and the judge of what is well-formed.
+There is a fast and a slow way, with the same result. PubMed's own files are plain: one record follows another, a
+search for the end tag finds the end of a record, and each record is parsed separately. All other documents (another
+encoding, entity declarations, namespaces, comments or CDATA that could hide a tag, a parse error) are read by expat,
+which finds the beginning and end of each record. Expat is slower and decides whether a document is well-formed.
 """
 
 import codecs
@@ -28,26 +28,26 @@ RECORDS: Final = frozenset(("PubmedArticle", "PubmedBookArticle", "MedlineCitati
 DELETIONS: Final = frozenset(("DeleteCitation", "DeleteDocument"))
 
 MAX_RECORD_BYTES: Final = 64 << 20
-"""A record larger than this is no record; the largest known ones have a few megabytes."""
+"""The largest record accepted. The largest known records have a few megabytes."""
 MAX_BETWEEN_BYTES: Final = 8 << 20
-"""Between two records stands a line break, or a comment; before the first one a document type."""
+"""The most bytes before a record: a line break, a comment or the document type."""
 CHUNK: Final = 1 << 17
 GROUP_BYTES: Final = 1 << 16
 HUGE_BYTES: Final = 8 << 20
-"""From here on libxml2's own limit (10 MB for one text) has to be lifted."""
+"""For larger documents, libxml2's limit of 10 MB per text must be disabled."""
 MAX_TAG_BYTES: Final = 4096
 MAX_MESSAGE: Final = 200
-"""Characters of a parser's message that are passed on: libxml2 quotes the text around a defect, all of it."""
+"""The most characters of a parser's message in ours, because libxml2 quotes all of the text around a defect."""
 
 _PLAIN_HEAD: Final = re.compile(
     rb"(?:<\?xml\s[^>]*?\?>)?\s*+(?:<!DOCTYPE\s[^\[\]<>]*>\s*+)?<(?P<root>[A-Za-z]+)(?P<attributes>\s[^<>&/]*)?>"
 )
 _DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _ENCODING: Final = re.compile(r"utf-(?:8|16|32)(?:-[bl]e|-sig)?|ascii|iso8859-[0-9]+|cp125[0-9]|koi8-[ru]")
-"""Those of one byte a character, and Unicode's own: their text becomes the bytes again that it came from."""
+"""Encodings in which text converts back to the same bytes: one byte per character, and Unicode's."""
 _ROOT_TAG: Final = re.compile(rb"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
 _DOCTYPE: Final = b"<!DOCTYPE x SYSTEM 'x'>"
-"""Before a record: expat has judged the names of its entities, which a DTD that is not read may declare."""
+"""A document type for a separate record: an external DTD, which is not read, may declare its entities."""
 _NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
 _OPENING: Final = f"<{BLANKLESS}>".encode()
 _CLOSING: Final = f"</{BLANKLESS}>".encode()
@@ -69,15 +69,15 @@ _OPTIONS: Final[dict[str, Any]] = {
 
 
 def invalid_response(message: str, **details: Any) -> UpstreamError:
-    """Return the error for bytes that are not what PubMed sends."""
+    """Return the error for bytes that are not valid PubMed XML."""
     return UpstreamError(message, details={"reason": "invalid_response", **details})
 
 
 class Found(NamedTuple):
     """A record in a document.
 
-    ``element`` may lack the list of cited works, and lists whose fields are then in ``known``. ``alone`` tells whether
-    ``raw`` can be parsed again by itself, with all of them: it is UTF-8 and leans on nothing before it.
+    ``element`` may lack the list of cited works, and lists whose fields are in ``known``. If ``alone`` is true, ``raw``
+    is the complete record in UTF-8, which can be parsed without the rest of the document.
     """
 
     element: Any
@@ -88,23 +88,23 @@ class Found(NamedTuple):
 
 
 def iter_elements(source: Source) -> Iterator[Found]:
-    """Cut a document into its records, deletion lists included.
+    """Split a document into its records, including lists of deletions.
 
     Raises:
-        UpstreamError: the document is not PubMed XML, not well-formed or not complete. What was complete before the
-            defect has been yielded by then.
+        UpstreamError: the document is not PubMed XML, not well-formed or not complete. All complete records before the
+            defect are yielded first.
     """
-    pieces = _pieces(source)
+    pieces = _read_pieces(source)
     head = _take(pieces, CHUNK).lstrip(b" \t\r\n")
     while not head and (more := _take(pieces, CHUNK)):
         head = more.lstrip(b" \t\r\n")
     if len(head) < MAX_TAG_BYTES:
         head += _take(pieces, CHUNK)
-    plain = _plain_head(head)
+    plain = _match_plain_head(head)
     if plain and plain["root"].decode() in SETS:
-        yield from _quick(pieces, head, plain)
+        yield from _parse_fast(pieces, head, plain)
     else:
-        yield from _careful(pieces, head)
+        yield from _parse_slowly(pieces, head)
 
 
 def parse_alone(raw: bytes) -> Any:
@@ -113,17 +113,17 @@ def parse_alone(raw: bytes) -> Any:
     return etree.XML(raw, parser)
 
 
-def _pieces(source: Source) -> Iterator[bytes]:
+def _read_pieces(source: Source) -> Iterator[bytes]:
     if isinstance(source, bytes | bytearray | memoryview):
         source = io.BytesIO(source)
     for piece in iter(partial(source.read, CHUNK), b"") if hasattr(source, "read") else source:
         if not isinstance(piece, bytes | bytearray | memoryview):
-            raise TypeError(f"PubMed records are read from bytes, not from {type(piece).__name__}")
+            raise TypeError(f"Expected bytes of PubMed XML, got {type(piece).__name__}")
         yield bytes(piece)
 
 
 def _take(pieces: Iterator[bytes], size: int) -> bytes:
-    """Return at least so many bytes, fewer only at the end of the source, none after it."""
+    """Return at least ``size`` bytes, or all remaining bytes at the end of the source."""
     taken: list[bytes] = []
     while size > 0 and (piece := next(pieces, None)) is not None:
         taken.append(piece)
@@ -131,11 +131,11 @@ def _take(pieces: Iterator[bytes], size: int) -> bytes:
     return b"".join(taken)
 
 
-# the quick way
+# The fast way
 
 
-def _plain_head(head: bytes) -> "re.Match[bytes] | None":
-    """Match the beginning of a document that hides nothing: UTF-8, no entity declarations, no namespaces."""
+def _match_plain_head(head: bytes) -> "re.Match[bytes] | None":
+    """Match the beginning of a plain document: UTF-8, no entity declarations, no namespaces."""
     if head.startswith(codecs.BOM_UTF8):
         return None
     declared = _DECLARATION.match(head)
@@ -145,12 +145,12 @@ def _plain_head(head: bytes) -> "re.Match[bytes] | None":
     return None if plain and b"xmlns" in (plain["attributes"] or b"") else plain
 
 
-def _quick(pieces: Iterator[bytes], data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
-    """Cut plain records out of the bytes and parse a few at a time; leave the rest to the careful way."""
-    records = _Plain()
+def _parse_fast(pieces: Iterator[bytes], data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
+    """Parse plain records in small groups; continue the slow way at the first record that is not plain."""
+    records = _PlainParser()
     prologue, position = data[: plain.end()], plain.end()
     while True:
-        spans, tag = _spans(data, position)
+        spans, tag = _find_spans(data, position)
         if spans:
             group = records.parse(data, spans)
             if group is None:
@@ -167,11 +167,11 @@ def _quick(pieces: Iterator[bytes], data: bytes, plain: "re.Match[bytes]") -> It
         if not more:
             break
         data, position = data[position:] + more, 0
-    yield from _careful(pieces, prologue + data[position:])
+    yield from _parse_slowly(pieces, prologue + data[position:])
 
 
-def _spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | None]":
-    """Find the next few complete records, and the tag after them; None where it is not complete or no plain tag."""
+def _find_spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | None]":
+    """Find the next few complete records, and the tag after them; None if it is incomplete or not a plain tag."""
     spans: list[_Span] = []
     until = position + GROUP_BYTES
     while True:
@@ -186,38 +186,38 @@ def _spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | 
         spans.append((tag[2], tag.start(1) - 1, position))
 
 
-class _Plain:
-    """Parses groups of plain records: those in which every "<" is what it seems to be."""
+class _PlainParser:
+    """A parser of groups of plain records, in which every "<" begins a tag."""
 
     def __init__(self) -> None:
         self._parser = etree.XMLParser(**_OPTIONS, remove_blank_text=True)
-        self._checker = etree.XMLParser(target=_Nothing(), **_OPTIONS)
+        self._checker = etree.XMLParser(target=_NullTarget(), **_OPTIONS)
 
     def parse(self, data: bytes, spans: "list[_Span]") -> list[Found] | None:
-        """Parse records that stand one after the other; None where they are not as plain as they seemed."""
+        """Parse consecutive records; return None if one of them is not plain."""
         first, last = spans[0][1], spans[-1][2]
         if _hides_tags(data, first, last):
             return None
         try:
             if last - first <= HUGE_BYTES:
-                elements, known = self._without_lists(data, spans)
+                elements, known = self._parse_without_lists(data, spans)
                 if [element.tag.encode() for element in elements] == [name for name, _, _ in spans]:
                     return [
                         Found(element, data[start:end], known=fields)
                         for element, fields, (_, start, end) in zip(elements, known, spans, strict=True)
                     ]
         except etree.XMLSyntaxError:
-            pass  # a list within a list, for example; or it is no XML
+            pass  # for example a list within a list, or it is not XML
         try:
             return [Found(parse_alone(raw), raw) for raw in (data[start:end] for _, start, end in spans)]
         except etree.XMLSyntaxError:
             return None
 
-    def _without_lists(self, data: bytes, spans: "list[_Span]") -> tuple[list[Any], list[dict[str, Any]]]:
-        """Build the trees of records but for three lists; raises ``etree.XMLSyntaxError`` where something is not XML.
+    def _parse_without_lists(self, data: bytes, spans: "list[_Span]") -> tuple[list[Any], list[dict[str, Any]]]:
+        """Build the trees of records without three lists; raise ``etree.XMLSyntaxError`` if a record is not XML.
 
-        Cited works are a third of all bytes and nothing of an article: they are checked, and no tree is built of them.
-        MeSH headings repeat so much that they are looked up by their bytes, and so are the dates of the history.
+        Cited works are a third of all bytes and no part of an Article, so they are checked without building a tree.
+        MeSH headings and the dates of the history repeat often, so they are looked up by their bytes.
         """
         kept: list[bytes] = [_OPENING]
         cited: list[bytes] = [_OPENING]
@@ -253,9 +253,9 @@ def _find_list(data: bytes, opening: bytes, closing: bytes, start: int, end: int
 
 
 def _hides_tags(data: bytes, first: int, last: int) -> bool:
-    """Tell whether a comment, CDATA or processing instruction holds a "<"; otherwise every other "<" begins a tag.
+    """Return whether a comment, CDATA or processing instruction contains a "<", which may not begin a tag.
 
-    Processing instructions do come: NLM marks author manuscripts with one.
+    Processing instructions are normal: NLM marks author manuscripts with one.
     """
     for sign in (b"!", b"?"):
         place = data.find(sign, first, last)
@@ -266,8 +266,8 @@ def _hides_tags(data: bytes, first: int, last: int) -> bool:
     return False
 
 
-class _Nothing:
-    """A parser target that takes nothing, so that libxml2 checks a document and builds no tree."""
+class _NullTarget:
+    """A parser target that ignores all events, so that libxml2 checks a document without building a tree."""
 
     def close(self) -> None:
         """End the document."""
@@ -276,12 +276,12 @@ class _Nothing:
 _Span = tuple[bytes, int, int]  # name, start, end
 
 
-# the careful way
+# The slow way
 
 
-def _careful(pieces: Iterator[bytes], data: bytes) -> Iterator[Found]:
-    """Read a document of any form; a piece is at least as long as what waits, so that the work stays linear."""
-    document = _Document(data)
+def _parse_slowly(pieces: Iterator[bytes], data: bytes) -> Iterator[Found]:
+    """Read any document. Each piece is at least as long as the unread text, so that the time is linear."""
+    document = _ExpatReader(data)
     at = 0
     while data:
         piece = data[at : at + max(CHUNK, document.waiting)]
@@ -292,21 +292,21 @@ def _careful(pieces: Iterator[bytes], data: bytes) -> Iterator[Found]:
     yield from document.read(b"", last=True)
 
 
-class _Document:
-    """A document read piece by piece, as UTF-8: expat finds the records, and each is parsed below the root's tag."""
+class _ExpatReader:
+    """A document that is read in pieces, as UTF-8: expat finds the records; each is parsed inside the root's tag."""
 
     def __init__(self, beginning: bytes) -> None:
         self._encoding = _encoding(beginning)
         self._decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)()
-        self._text = bytearray()  # what came since the last record, or is not read yet
-        self._offset = 0  # where in the document it begins
-        self._declares = False  # whether the document type has declarations of its own
-        self._level = -1  # the depth at which records stand: 1 in a set, 0 where the document is one record
+        self._text = bytearray()  # the text after the last record
+        self._offset = 0  # its place in the document
+        self._declares = False  # whether the document type has an internal subset
+        self._level = -1  # the depth of records: 1 in a set, 0 if the document is one record
         self._depth = 0
-        self._begin = -1  # of the record that is being read
+        self._begin = -1  # the place of the record that is being read
         self._complete: list[tuple[int, int]] = []
         self._count = 0
-        self._around = (b"", b"")  # what a record is parsed with
+        self._around = (b"", b"")  # the text to add before and after a record for parsing
         self._parser = expat.ParserCreate("utf-8")
         self._parser.StartDoctypeDeclHandler = self._start_doctype
         self._parser.StartElementHandler = self._start
@@ -314,11 +314,11 @@ class _Document:
 
     @property
     def waiting(self) -> int:
-        """How much of the document came since the last record."""
+        """The number of bytes after the last record."""
         return len(self._text)
 
     def read(self, piece: bytes, *, last: bool = False) -> Iterator[Found]:
-        """Yield the records that a piece completes, even where it holds a defect after them; then raise for that."""
+        """Yield the records that a piece completes; if the piece has a defect after them, raise an error."""
         defect: Exception | None = None
         if self._decoder:
             try:
@@ -347,12 +347,12 @@ class _Document:
         if self._begin >= 0 and self._offset + self.waiting - self._begin > MAX_RECORD_BYTES:
             raise invalid_response(f"A PubMed record is larger than {MAX_RECORD_BYTES >> 20} MB.")
         if self._begin < 0 and self.waiting > MAX_BETWEEN_BYTES:
-            raise invalid_response(f"There is no PubMed record in {MAX_BETWEEN_BYTES >> 20} MB of XML.")
+            raise invalid_response(f"{MAX_BETWEEN_BYTES >> 20} MB of XML contain no PubMed record.")
 
     def _start_doctype(self, name: str, system: str | None, public: str | None, declares: int) -> None:
         if declares:
             self._declares = True
-            self._parser.DefaultHandler = lambda _: None  # expat expands no entities while there is one
+            self._parser.DefaultHandler = lambda _: None  # with this handler expat does not expand entities
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         kind = name.rpartition(":")[2]
@@ -362,11 +362,11 @@ class _Document:
             if kind in RECORDS or kind in DELETIONS:
                 self._begin = self._parser.CurrentByteIndex
             elif kind == "ERROR":
-                raise invalid_response("NCBI answered with an error between the records of PubMed.")
+                raise invalid_response("NCBI's reply contains an error among the PubMed records.")
         self._depth += 1
 
     def _begin_root(self, name: str, kind: str) -> None:
-        """Note what has to stand around a record so that it means what it means in the document."""
+        """Set the text that a separate record needs before and after it, so that it is parsed as in the document."""
         start = self._parser.CurrentByteIndex
         prologue = bytes(self._text[:start]) if self._declares else _DOCTYPE
         if kind in SETS:
@@ -382,18 +382,18 @@ class _Document:
     def _end(self, name: str) -> None:
         self._depth -= 1
         if self._depth == self._level and self._begin >= 0:
-            end = self._parser.CurrentByteIndex  # where an end tag begins, or where a tag like <a/> ends
+            end = self._parser.CurrentByteIndex  # the beginning of an end tag, or the end of a tag such as <a/>
             if self._text.startswith(f"</{name}".encode(), end - self._offset):
                 end = self._offset + self._text.index(b">", end - self._offset) + 1
             self._complete.append((self._begin, end))
             self._begin = -1
 
     def _element(self, raw: bytes) -> Any:
-        """Parse a record; what declares entities keeps libxml2's limits, which stop those that explode."""
+        """Parse a record. If the document declares entities, libxml2's limits stay on, which stop entity expansion."""
         before, behind = self._around
         huge = len(raw) > HUGE_BYTES and not self._declares
         root = etree.XML(before + raw + behind, etree.XMLParser(**_OPTIONS, encoding="utf-8", huge_tree=huge))
-        return _without_namespace(root[-1] if self._level else root)
+        return _remove_namespace(root[-1] if self._level else root)
 
     def _error(self, defect: Exception) -> UpstreamError:
         if isinstance(defect, UpstreamError):
@@ -403,8 +403,8 @@ class _Document:
         return invalid_response(f"The PubMed XML is not well-formed{where}: {reason[:MAX_MESSAGE]}")
 
 
-def _without_namespace(record: Any) -> Any:
-    """Take away the namespace that a whole document was put into; that of formulas stays."""
+def _remove_namespace(record: Any) -> Any:
+    """Remove the namespace of the whole document; the namespace of formulas stays."""
     if record.tag.startswith("{"):
         prefix = record.tag[: record.tag.index("}") + 1]
         for element in record.iter(f"{prefix}*"):
@@ -413,7 +413,7 @@ def _without_namespace(record: Any) -> Any:
 
 
 def _encoding(data: bytes) -> str:
-    """Tell how a document is encoded, from its first bytes and its declaration."""
+    """Return the encoding of a document, from its first bytes and its declaration."""
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),
         (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -426,9 +426,7 @@ def _encoding(data: bytes) -> str:
         if data.startswith(mark):
             return name
     if not data.startswith(b"<"):
-        raise invalid_response(
-            "NCBI answered with something that is not XML." if data else "NCBI answered with an empty document."
-        )
+        raise invalid_response("NCBI's reply is not XML." if data else "NCBI's reply is empty.")
     declared = _DECLARATION.match(data)
     label = declared[1].decode() if declared else "utf-8"
     try:
@@ -436,5 +434,5 @@ def _encoding(data: bytes) -> str:
     except LookupError:
         name = ""
     if not _ENCODING.fullmatch(name):
-        raise invalid_response(f"The PubMed XML declares an encoding that is not read: {label[:50]!r}.")
+        raise invalid_response(f"The PubMed XML declares an unsupported encoding: {label[:50]!r}.")
     return "utf-8" if name.startswith("utf-") else name

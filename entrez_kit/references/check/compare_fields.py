@@ -15,7 +15,7 @@ from entrez_kit.core.model import Result
 from entrez_kit.pubmed.likeness import (
     bare_place,
     begins,
-    folded,
+    fold_text,
     is_one_edit,
     same_pages,
     same_volume,
@@ -175,8 +175,8 @@ def is_at_its_place(reference: Reference, article: Article) -> bool:
 
 def _is_title_with_mistakes(reference: Reference, article: Article, names: Sequence[Name], *, sure: bool) -> bool:
     """Tell whether the title of a reference is the record's with mistakes, or a part of it."""
-    given = folded(reference.title or "")
-    titles = [folded(title) for title in titles_of(article)]
+    given = fold_text(reference.title or "")
+    titles = [fold_text(title) for title in titles_of(article)]
     if sure:
         like = any(text_likeness(given, title) >= LIKE_TITLES or _has_words_of(given, title) for title in titles)
         return like or title_agrees(reference, article)
@@ -204,7 +204,8 @@ def title_agrees(reference: Reference, article: Article) -> bool:
     """Tell whether the title of a reference is a record's, or like it."""
     given = reference.title or ""
     return bool(given) and (
-        _is_title(given, article) or any(titles_alike(folded(given), folded(title)) for title in titles_of(article))
+        _is_title(given, article)
+        or any(titles_alike(fold_text(given), fold_text(title)) for title in titles_of(article))
     )
 
 
@@ -223,7 +224,7 @@ def _has_other_authors(mine: Sequence[RefAuthor], names: Sequence[Name], *, sure
 
 
 def _bare(text: str) -> str:
-    return folded(text).replace(" ", "")
+    return fold_text(text).replace(" ", "")
 
 
 def _title_key(title: str) -> str:
@@ -259,7 +260,7 @@ def same_journal(given: str, article: Article) -> bool:
 
 
 def _journal_words(name: str) -> list[str]:
-    return [word for word in folded(name).split() if word not in _SMALL_WORDS]
+    return [word for word in fold_text(name).split() if word not in _SMALL_WORDS]
 
 
 def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -363,7 +364,7 @@ def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None
 def _forms(family: str) -> set[str]:
     """Return how a name may be written in plain letters: Müller is muller and mueller, and so is Mueller."""
     text = re.sub(r"^the\s+", "", family.strip(), flags=re.IGNORECASE)
-    plain, expanded_form = _bare(text), folded(text, expand=True).replace(" ", "")
+    plain, expanded_form = _bare(text), fold_text(text, expand=True).replace(" ", "")
     return {plain, expanded_form, _UMLAUT.sub(r"\1", plain), _UMLAUT.sub(r"\1", expanded_form)} - {""}
 
 
@@ -400,9 +401,9 @@ def _given_words(given: str) -> list[str]:
     words: list[str] = []
     for word in re.findall(r"[^\W_]+", given):
         if word.isupper() and len(word) <= 3:
-            words += [folded(letter) for letter in word]
+            words += [fold_text(letter) for letter in word]
         else:
-            words.append(folded(word))
+            words.append(fold_text(word))
     return [word for word in words if word]
 
 
@@ -421,7 +422,7 @@ def _likeness(author: RefAuthor, name: Name, *, sure: bool) -> float:
     Family names that differ in one letter are alike if the given names agree, short ones only where it is ``sure`` that
     the record is meant.
     """
-    mine, theirs = folded(author.text[:MAX_NAME]), folded(format_name(name)[:MAX_NAME])
+    mine, theirs = fold_text(author.text[:MAX_NAME]), fold_text(format_name(name)[:MAX_NAME])
     whole = text_likeness(mine, theirs)
     if author.group or "literal" in name or not _same_given(author.given or "", name.get("given", "")):
         return whole

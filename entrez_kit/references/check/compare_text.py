@@ -19,14 +19,14 @@ from entrez_kit.pubmed.likeness import (
     LEAST_PART,
     confusable_key,
     digits_of,
-    folded,
+    fold_text,
     in_digits,
     is_one_edit,
     text_likeness,
     years_of,
 )
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, JournalInfo, PublicationDate
-from entrez_kit.pubmed.pages import expanded
+from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 from entrez_kit.references.check.compare_fields import (
     LIKE_TITLES,
@@ -137,14 +137,14 @@ def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, 
 def _volume_and_page(item: Item) -> tuple[list[str], list[str]]:
     """Return the words of a record's volume and of its first page."""
     page = str(item.get("page") or item.get("number") or "").partition("-")[0]
-    return folded(str(item.get("volume") or "")).split(), folded(page).split()
+    return fold_text(str(item.get("volume") or "")).split(), fold_text(page).split()
 
 
 def _words_of_record(article: Article, item: Item) -> set[str]:
     """Return the words of the titles, the authors and the journal of a record."""
     names = csl_names(article.authors)
     texts = [*titles_of(article), *_journal_names(article, item), *map(format_name, names)]
-    return {word for text in texts for word in folded(text).split()}
+    return {word for text in texts for word in fold_text(text).split()}
 
 
 def _is_at_its_place(reference: Reference, words: Sequence[str], article: Article, item: Item) -> bool:
@@ -159,7 +159,7 @@ def _is_at_its_place(reference: Reference, words: Sequence[str], article: Articl
 
 
 def _has_journal(words: Sequence[str], article: Article, item: Item) -> bool:
-    return any(_place_of(folded(name).split(), words) is not None for name in _journal_names(article, item))
+    return any(_place_of(fold_text(name).split(), words) is not None for name in _journal_names(article, item))
 
 
 def _journal_names(article: Article, item: Item) -> list[str]:
@@ -179,7 +179,7 @@ def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
 
 def _journal_start(words: Sequence[str], article: Article, item: Item) -> int | None:
     """Return where the journal of a record begins in a text; a shortened name ends before the first number."""
-    names = sorted((folded(name).split() for name in _journal_names(article, item)), key=len, reverse=True)
+    names = sorted((fold_text(name).split() for name in _journal_names(article, item)), key=len, reverse=True)
     whole = next((place for name in names if (place := _place_of(name, words)) is not None), None)
     if whole is not None:
         return whole
@@ -207,7 +207,7 @@ class _Title:
 
 def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title:
     """Find the title: whole, with mistakes, or its beginning."""
-    titles = [folded(title).split() for title in titles_of(article)]
+    titles = [fold_text(title).split() for title in titles_of(article)]
     spans = [(place, len(title)) for title in titles if (place := _place_of(title, words)) is not None]
     if spans:
         return _Title(spans)
@@ -326,7 +326,7 @@ def _with_others(authors: _Authors) -> _Authors:
 
 def _none_of_them(words: Sequence[str], names: Sequence[Name], head: int | None) -> FieldDifference:
     """Return the difference of a text by other authors; it says that none is in it only if that is so."""
-    known = [folded(str(name.get("literal") or name.get("family") or "")).split() for name in names]
+    known = [fold_text(str(name.get("literal") or name.get("family") or "")).split() for name in names]
     somewhere = any(_place_of(family, words) is not None for family in known)
     detail = "these are other authors" if somewhere else "none of the record's authors is in the text"
     given = " ".join(words[: head or NAME_WORDS])
@@ -373,7 +373,7 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
 
 
 def _family_words(name: Name) -> list[str]:
-    family = folded(str(name.get("literal") or name.get("family") or "")).split()
+    family = fold_text(str(name.get("literal") or name.get("family") or "")).split()
     return family[1:] if family[:1] == ["the"] and len(family) > 1 else family
 
 
@@ -426,12 +426,12 @@ def _name_likeness(words: Sequence[str], start: int, size: int, name: Name) -> f
 
 def _given_forms(name: Name) -> set[str]:
     """Return the words a given name may be written with: itself, its parts, and its initials together or apart."""
-    words = folded(str(name.get("given") or "")).split()
-    particles = folded(" ".join(str(name.get(part) or "") for part in _PARTICLES)).split()
+    words = fold_text(str(name.get("given") or "")).split()
+    particles = fold_text(" ".join(str(name.get(part) or "") for part in _PARTICLES)).split()
     initials = "".join(word[0] for word in words)
     letters = {letter for word in words if len(word) <= MAX_INITIALS for letter in word}
     suffixes = _GENERATIONS if name.get("suffix") else frozenset[str]()
-    printed = folded(name.get("initials", ""))  # PubMed's may be fewer than there are names
+    printed = fold_text(name.get("initials", ""))  # PubMed's may be fewer than there are names
     return {*words, *particles, *initials, initials, initials[:1], printed, "".join(words), *letters} - {""} | suffixes
 
 
@@ -454,14 +454,16 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     names = _journal_names(article, item)
     has_journal = _has_journal(words, article, item)
     cut = list(_cut_names(names)) if article.journal_info is not None else []
-    for name in sorted((folded(name).split() for name in names), key=len, reverse=True):
+    for name in sorted((fold_text(name).split() for name in names), key=len, reverse=True):
         if len(name) > 1 and (place := _place_of(name, words)) is not None:  # a year may be part of it
             words = [*words[:place], *words[place + len(name) :]]
             cut = []
     places = (journal.pages, journal.article_number, item.get("volume"), item.get("issue"))
-    texts = [folded(name) for name in names]
+    texts = [fold_text(name) for name in names]
     of_journal = {word for text in texts for form in (text, _SPELT.sub(r"\1", text)) for word in form.split()}
-    known = of_journal | {word for word in folded(" ".join(filter(None, places))).split() if word.isalpha()}  # iii-iv
+    known = of_journal | {
+        word for word in fold_text(" ".join(filter(None, places))).split() if word.isalpha()
+    }  # iii-iv
     said = [word for word in words if word in known and word not in _SUPERFLUOUS and not word.isdigit()]
     # "Nature" is not "Nature methods".
     left: list[str] = said if cut and 0 < len(said) < min(map(len, cut)) else []
@@ -501,7 +503,7 @@ def _words_of_book(article: Article) -> set[str]:
         *(book.edition, book.volume, book.medium, book.report_number, book.location),
     )
     years = set(years_of(article))
-    words |= {word for text in texts for word in folded(text or "").split() if word not in years}
+    words |= {word for text in texts for word in fold_text(text or "").split() if word not in years}
     return words | _OF_BOOKS
 
 
@@ -521,7 +523,7 @@ def _unknown_words(
     journal = article.journal_info or JournalInfo()
     published = journal.publication_date or PublicationDate()
     dates: Sequence[PublicationDate | ArticleDate] = (published, *article.article_dates)
-    ranged = folded(published.medline_date or "").split()
+    ranged = fold_text(published.medline_date or "").split()
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
     months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
@@ -548,7 +550,7 @@ def _unknown_words(
 def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
     """Yield the words of a journal's names that count, without what stands in brackets and behind colons."""
     for name in names:
-        text = folded(re.split(r"[(:=]", name or "", maxsplit=1)[0])
+        text = fold_text(re.split(r"[(:=]", name or "", maxsplit=1)[0])
         for form in {text, _SPELT.sub(r"\1", text)}:
             if words := [word for word in form.split() if word not in _SUPERFLUOUS and not word.isdigit()]:
                 yield words
@@ -585,16 +587,17 @@ def _compare_numbers(given: Sequence[str], forms: Sequence[Sequence[_Labelled]],
 
 def _places(article: Article, item: Item) -> list[list[_Labelled]]:
     """Return the forms of volume, issue and pages in a text: each given or not, a range whole, short or its start."""
-    pages = expanded(str(item.get("page") or item.get("number") or ""))
+    pages = expand_ranges(str(item.get("page") or item.get("number") or ""))
     head = re.split(r"[,;]", pages)[0]
     first, _, last = head.partition("-")
     journal = article.journal_info or JournalInfo()
     number = journal.article_number or ""
     forms = {
-        tuple(folded(form).split()) for form in (pages, head, first, journal.pages or "", number, number.lstrip("eE"))
+        tuple(fold_text(form).split())
+        for form in (pages, head, first, journal.pages or "", number, number.lstrip("eE"))
     }
-    forms |= {(*folded(first).split(), *folded(last)[size:].split()) for size in range(len(folded(last)))}
-    volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
+    forms |= {(*fold_text(first).split(), *fold_text(last)[size:].split()) for size in range(len(fold_text(last)))}
+    volume, issue = (tuple(fold_text(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
     found: list[list[_Labelled]] = []
     for volume_words in dict.fromkeys((volume, (in_digits("".join(volume)),), ())):
         for issue_words in dict.fromkeys((issue, ())):

@@ -17,7 +17,7 @@ from entrez_kit.pubmed.citation_matcher import (
     ask_matcher,
     name_candidates,
 )
-from entrez_kit.pubmed.likeness import confusable_key, digits_of, folded, text_likeness
+from entrez_kit.pubmed.likeness import confusable_key, digits_of, fold_text, text_likeness
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
 from entrez_kit.references.check.compare import compare
@@ -109,12 +109,14 @@ class Candidates:
         return any(
             sum(key in self._word_keys for key in keys) >= LEAST_TITLE_SHARE * len(keys)
             for title in titles_of(article)
-            if (keys := [confusable_key(word) for word in folded(title).split()])
+            if (keys := [confusable_key(word) for word in fold_text(title).split()])
         )
 
     @cached_property
     def _word_keys(self) -> frozenset[str]:
-        return frozenset(confusable_key(word) for word in folded(_DIVIDED.sub("", self.reference.text or "")).split())
+        return frozenset(
+            confusable_key(word) for word in fold_text(_DIVIDED.sub("", self.reference.text or "")).split()
+        )
 
     @property
     def settled(self) -> bool:
@@ -428,7 +430,7 @@ def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
     for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
-        likeness = text_likeness(folded(one.title), folded(article.title))
+        likeness = text_likeness(fold_text(one.title), fold_text(article.title))
         if likeness < LEAST_LIKENESS:
             continue
         one.add(article, "title", only_same=True)

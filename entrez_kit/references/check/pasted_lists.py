@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import visible
-from entrez_kit.pubmed.likeness import folded
+from entrez_kit.pubmed.likeness import fold_text
 from entrez_kit.pubmed.standing import WORDS
 from entrez_kit.references.check.guessing import VISITED, YEAR
 from entrez_kit.references.files.references import Reference
@@ -466,10 +466,10 @@ def words_of(text: str, known: Collection[str] = ()) -> list[str]:
 
     def join(match: re.Match[str]) -> str:
         whole = match[1] + match[2]
-        return whole if folded(whole) in known else match[0]
+        return whole if fold_text(whole) in known else match[0]
 
     plain = VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))
-    return folded(_DIVIDED.sub(join, plain) if known else plain).split()
+    return fold_text(_DIVIDED.sub(join, plain) if known else plain).split()
 
 
 def _identifiers(text: str) -> dict[str, Any]:

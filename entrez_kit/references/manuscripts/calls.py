@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.pubmed.likeness import folded
+from entrez_kit.pubmed.likeness import fold_text
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 from entrez_kit.references.check.check_references import InTextFinding
 from entrez_kit.references.check.guessing import guessed
@@ -195,10 +195,10 @@ def _each_year(names: str, years: str, line: Line, place: int) -> Iterator[_Call
         names = lead[2]
     names = names.rstrip(",")
     first = re.split(r",? (?:and|&|und|et|y)(?= )", names, maxsplit=1)[0]
-    if folded(first) in _NO_NAMES:
+    if fold_text(first) in _NO_NAMES:
         return
     for year, letter in _YEAR.findall(years):
-        yield _Call((folded(first), year), f"{names} {year}{letter}", line.number, _around(line.text, place))
+        yield _Call((fold_text(first), year), f"{names} {year}{letter}", line.number, _around(line.text, place))
 
 
 def _by_name(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
@@ -223,9 +223,9 @@ def _entries_by_name(references: Sequence[Reference]) -> Callable[[tuple[str, st
 
 def _head(reference: Reference) -> str:
     if reference.text:
-        return folded(reference.text[:120])
+        return fold_text(reference.text[:120])
     first = reference.authors[0] if reference.authors else None
-    return folded((first.family or first.group or "") if first else reference.title or "")
+    return fold_text((first.family or first.group or "") if first else reference.title or "")
 
 
 def _years(reference: Reference) -> set[str]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from entrez_kit.pubmed.likeness import folded
+from entrez_kit.pubmed.likeness import fold_text
 from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, as_reference
 from entrez_kit.references.files.read_csl import csl_reference
 from entrez_kit.references.files.read_endnote import endnote_reference
@@ -345,7 +345,7 @@ class _Records:
             if one.doi:
                 self._dois.add(one.doi.lower())
             branch = self._words
-            words = folded(one.title or "").split()[:MAX_WORDS]
+            words = fold_text(one.title or "").split()[:MAX_WORDS]
             for word in words:
                 branch = branch.setdefault(word, {})
             if words:
@@ -356,7 +356,7 @@ class _Records:
         dois = (match[0].lower() for match in _DOI.finditer(text))
         if any(doi in self._dois or doi.rstrip(".,;)]") in self._dois for doi in dois):
             return True
-        words = folded(text).split()
+        words = fold_text(text).split()
         return any(self._begins(words, n) for n in range(len(words)))
 
     def _begins(self, words: Sequence[str], start: int) -> bool:

@@ -49,7 +49,7 @@ def test_a_part_ends_with_4_and_names_what_is_missing(cli: Cli, form: str) -> No
     assert done.status == 4
     assert done.out
     if form == "table":
-        assert "No PubMed record for 2 of 6 inputs: 12, nonsense." in done.err
+        assert "PubMed has no record for 2 of 6 inputs: 12, nonsense." in done.err
     else:
         assert [item["input"] for item in envelope(done)["details"]["missing"]] == ["12", "nonsense"]
 

@@ -326,7 +326,7 @@ def test_nothing_can_be_refreshed_offline(cli: Cli) -> None:
     [
         (("convert", "foo", "99000001"), "not a PMID, PMCID or DOI"),
         (("convert", "foo", "10.5555/ekit.2024.0004", "--id-type", "doi"), "not a DOI"),
-        (("fetch", "foo", "99000001"), "Not an identifier of an article: foo."),
+        (("fetch", "foo", "99000001"), "Not a PMID, PMCID or DOI: foo."),
     ],
 )
 def test_what_is_no_identifier_is_called_that(cli: Cli, arguments: tuple[str, ...], said: str) -> None:

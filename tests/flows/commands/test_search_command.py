@@ -192,14 +192,14 @@ def test_warnings_name_flags_in_the_terminal_and_fields_in_the_document(cli: Cli
 
     for shown in (cli(*arguments, "-f", "table").err, cli(*arguments, "-f", "ids").err):
         text = " ".join(shown.split())
-        assert "without --journal 7 would be left" in text
+        assert "without --journal: 7" in text
         assert "`" not in text
     hidden = cli("search", "crispr", "--species", "humans", "-f", "ids").err
     assert "cannot match --species" in hidden
     messages = " ".join(warning["message"] for warning in document(cli(*arguments))["warnings"])
-    assert "without `journal` 7 would be left" in messages
+    assert "without `journal`: 7" in messages
     dated = cli("search", "crispr", "--max-date", "1900", "-f", "table").err
-    assert "--min-date/--max-date leaves none of them" in " ".join(dated.split())
+    assert "--min-date/--max-date excludes all of them" in " ".join(dated.split())
 
 
 @pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])

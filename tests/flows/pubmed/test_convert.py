@@ -332,7 +332,7 @@ def test_only_those_who_were_asked_are_said_not_to_know_an_id() -> None:
 
     refused, comma = Library(answer).run("10.5555/x", "10.5555/a,b").records
 
-    assert refused.message == "PubMed has no record of 10.5555/x; the ID Converter does not take it"
+    assert refused.message == "PubMed has no record of 10.5555/x; the ID Converter refused it"
     assert comma.status == "not_found"
     assert "Neither" not in (comma.message or "")
 
@@ -348,8 +348,8 @@ def test_an_input_that_is_no_identifier_is_not_said_to_be_unknown(sandbox: Sandb
     assert partial is not None
     assert mixed is not None
     assert partial.details["partial"] is True
-    assert partial.message == "Not an identifier of an article: nonsense."
-    assert mixed.message == "Neither PMC nor PubMed knows 12."
+    assert partial.message == "Not a PMID, PMCID or DOI: nonsense."
+    assert mixed.message == "Neither PMC nor PubMed has 12."
 
 
 def test_a_doi_with_a_quotation_mark_is_looked_up() -> None:

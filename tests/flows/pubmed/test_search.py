@@ -380,7 +380,7 @@ def test_what_rests_on_mesh_tells_how_many_records_have_none(
 
     assert without
     assert said(result, "without_mesh") == (
-        f"{len(without)} records that match otherwise have no MeSH terms, or none yet, and cannot match {named}."
+        f"{len(without)} records that otherwise match have no MeSH terms (yet) and cannot match {named}."
     )
     hidden = next(warning.terms for warning in result.warnings if warning.code == "without_mesh")
     assert set(hidden) <= set(without)
@@ -418,20 +418,20 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
 @pytest.mark.parametrize(
     ("arguments", "message", "requests"),
     [
-        ({"journal": "Nobody"}, "The query alone finds 14 records; `journal` leaves none of them.", 2),
+        ({"journal": "Nobody"}, "The query alone finds 14 records; `journal` excludes all of them.", 2),
         (
             {"journal": "Nobody", "has_abstract": True},
-            "The query alone finds 14 records, the filters leave none: without `journal` 14 would be left.",
+            "The query alone finds 14 records; the filters exclude all of them. Results without `journal`: 14.",
             4,
         ),
         (
             {"author": "Nemo X", "journal": "Nobody"},
-            "The query alone finds 14 records; `author` or `journal` alone leaves none of them.",
+            "The query alone finds 14 records; `author` or `journal` alone excludes all of them.",
             6,
         ),
         (
             {"date_range": {"min_date": "1900", "max_date": "1901"}},
-            "The query alone finds 14 records; `date_range` leaves none of them.",
+            "The query alone finds 14 records; `date_range` excludes all of them.",
             2,
         ),
     ],

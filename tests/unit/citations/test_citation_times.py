@@ -83,7 +83,7 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
     titles.format_journal_title(text)
     titles.format_article_title(text, f"{text}b")
     casing.find_taxa([text])
-    pages.expanded(text)
+    pages.expand_ranges(text)
     pages.is_article_number(text)
     names.split_particle(text)
     csl.parse_edition(text)

@@ -17,7 +17,7 @@ from entrez_kit.citations.style.casing import (
 )
 from entrez_kit.citations.titles import add_full_stops, format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import Author, PublicationDate
-from entrez_kit.pubmed.pages import expanded, is_article_number, page_and_number
+from entrez_kit.pubmed.pages import expand_ranges, is_article_number, page_and_number
 from entrez_kit.pubmed.xml.dates import publication_date
 
 
@@ -83,7 +83,7 @@ def test_a_date_without_a_year_keeps_its_words() -> None:
     ],
 )
 def test_ranges_of_pages_are_written_in_full(pages: str, wanted: str) -> None:
-    assert expanded(pages) == wanted
+    assert expand_ranges(pages) == wanted
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text, unescaped
+from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text, unescape_entities
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_a_formula_keeps_its_fractions() -> None:
 
 
 def test_entities_are_resolved_as_often_as_they_were_written() -> None:
-    assert unescaped("&amp;amp;lt;") == "<"
-    assert unescaped("<i>&alpha;</i>") == "<i>α</i>"
+    assert unescape_entities("&amp;amp;lt;") == "<"
+    assert unescape_entities("<i>&alpha;</i>") == "<i>α</i>"
 
 
 # Abstracts (pain 21)

@@ -8,7 +8,7 @@ import pytest
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.pubmed.citation_matcher import Citation, MatcherAnswer, citation_line, parse_matches
-from entrez_kit.pubmed.likeness import folded, titles_alike
+from entrez_kit.pubmed.likeness import fold_text, titles_alike
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 from entrez_kit.references.files.citation_lists import first_author, read_citations
 from entrez_kit.references.match import CODES, compare_citation
@@ -119,7 +119,7 @@ def test_another_title_is_noticed(given: str, title: str, same: bool) -> None:
 def test_a_word_that_is_another_one_makes_another_title(one: str, other: str, same: bool) -> None:
     started = time.process_time()
 
-    assert titles_alike(folded(one), folded(other)) is same
+    assert titles_alike(fold_text(one), fold_text(other)) is same
     assert time.process_time() - started < 2
 
 
