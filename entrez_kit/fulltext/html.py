@@ -56,6 +56,9 @@ _GLUED_LABEL: Final = re.compile(r"(?m)^(\*\*(?:Table|Figure|Fig\.|Scheme|Box) [
 _SUPERSCRIPT, _SUBSCRIPT, _END = "\ua9c1", "\ua9c2", "\u169c"
 _MARKS: Final = {ord(_SUPERSCRIPT): SUPERSCRIPT, ord(_SUBSCRIPT): SUBSCRIPT, ord(_END): END}
 """Rare letters that replace the script marks in the tree, which cannot hold the marks themselves."""
+_REMOVED: Final = dict.fromkeys((*_MARKS, *range(9), 0xB, 0xC, *range(0xE, 0x20), 0xFFFE, 0xFFFF))
+"""The marks, and the characters that XML forbids: the library returns no text for a page with one of them."""
+_CHARACTER_REFERENCE: Final = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,20})|([0-9]{1,20}));?")
 _WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
 
 
@@ -149,7 +152,8 @@ def _parse(text: str) -> Any:
     from lxml import etree, html
 
     # Remove the XML declaration, because the text is already decoded.
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).translate({0: None, **dict.fromkeys(_MARKS)})
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).translate(_REMOVED)
+    text = _CHARACTER_REFERENCE.sub(_remove_reference, text)
     long = (tag[1] for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES)
     if any(sum(1 for _ in re.finditer(_ATTRIBUTE, tag)) > MAX_ATTRIBUTES for tag in long):
         raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes on one element")
@@ -166,6 +170,12 @@ def _parse(text: str) -> Any:
     if elements > MAX_ELEMENTS:
         raise unreadable(f"is a page of {elements:,} elements (the limit is {MAX_ELEMENTS:,})")
     return root
+
+
+def _remove_reference(match: re.Match[str]) -> str:
+    """Return a character reference, or nothing if XML forbids its character."""
+    number = int(match[1], 16) if match[1] else int(match[2])
+    return "" if number in _REMOVED else match[0]
 
 
 def _mark_scripts(root: Any) -> None:

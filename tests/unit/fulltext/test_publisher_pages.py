@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from papers import prose
 from recordings import enough
 
 from entrez_kit.base.errors import UpstreamError
@@ -272,3 +273,14 @@ def test_scripts_of_a_page_are_raised_and_labels_stand_apart() -> None:
     assert "10⁵ cells in H₂O with Ca²⁺, Transport ᵃ" in page.markdown
     assert "| 10⁶ |" in page.markdown
     assert "**Figure 1.** Score plot" in page.markdown
+
+
+@pytest.mark.parametrize("hidden", ["\x1b", "\x07", "\x01", "\x0c", "\ufffe", "&#27;", "&#xFFFF;", "&#0;"])
+def test_a_character_that_xml_forbids_does_not_lose_the_page(hidden: str) -> None:
+    words = "".join(f"<p>{' '.join(prose(60, 60 * number))}.</p>" for number in range(10))
+    page = f"<html><body><article><h2>Introduction</h2>{words}<p>one{hidden}word</p></article></body></html>"
+
+    text = html_to_markdown(page.encode(), "https://example.org/").markdown
+
+    assert "word599x" in text
+    assert not {"\x1b", "\x07", "\x01", "\ufffe", "\uffff", "\x00"} & set(text)
