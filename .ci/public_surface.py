@@ -164,7 +164,7 @@ def _errors() -> Iterator[Fact]:
 
 def _settings() -> Iterator[Fact]:
     from entrez_kit.base.output_formats import FORMATS
-    from entrez_kit.base.settings import SETTINGS, default_of
+    from entrez_kit.base.settings import SETTINGS, get_default
 
     yield from (("formats", one.name) for one in FORMATS if one.can_be_default)
     for setting in SETTINGS:
@@ -173,7 +173,7 @@ def _settings() -> Iterator[Fact]:
         yield from ((subject, variable) for variable in setting.variables)
         yield from ((subject, f"choice {choice}") for choice in setting.choices)
         if setting.kind in ("number", "flag", "choice"):
-            yield subject, f"default {default_of(setting.name)!r}"
+            yield subject, f"default {get_default(setting.name)!r}"
 
 
 def _server() -> Iterator[Fact]:

@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from typing import BinaryIO, Final
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.invisible import drawn, visible
+from entrez_kit.base.invisible import strip_marks, visible
 from entrez_kit.base.private_files import refuse_foreign_links
 
 from ._state import is_terminal
@@ -80,7 +80,7 @@ class Sink:
 
     def write(self, text: str) -> int:
         """Write text as it is; for what we made ourselves, such as rendered tables, which are padded with blanks."""
-        text = drawn(text)
+        text = strip_marks(text)
         if not self._to_terminal:
             text = _PADDING.sub("", text)
         self._put(text.encode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.invisible import escape_json
-from entrez_kit.base.tracing import Watch, watched
+from entrez_kit.base.tracing import Watch, watch_calls
 
 from ._state import State, is_terminal
 
@@ -182,5 +182,5 @@ def watching(
             stack.close()
             ended = True
 
-        with watched(Watch(wanted=lambda: True, progress=advance, stage=next_stage)):
+        with watch_calls(Watch(wanted=lambda: True, progress=advance, stage=next_stage)):
             yield end

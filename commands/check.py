@@ -11,7 +11,7 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.output_formats import BY_SUFFIX
-from entrez_kit.base.settings import named_in
+from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_references import CHECK, CheckResult, Checks, InTextFinding
 from entrez_kit.references.check.findings import CODES
@@ -110,7 +110,7 @@ def command(
     if not fix:
         refuse_without(ctx, "force", "--fix")
     failures: list[str] = [*CODES, IN_TEXT]
-    wanted = named_in(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
+    wanted = parse_names(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
     source = _source(ctx, file, in_text=in_text)
     target = None
     if fix or dry_run:

@@ -1,6 +1,6 @@
-"""The user config as a file people edit: set and unset one setting, and show all settings with their origins.
+"""Set and unset single settings in the user config, and show all settings with their origins.
 
-Comments and order of the file are kept. Writing is atomic and leaves a file that only its owner can read.
+Comments and the order of the file are kept. A write is atomic and leaves a file that only its owner can read.
 """
 
 import os
@@ -18,31 +18,31 @@ from entrez_kit.base.settings import (
     SETTINGS,
     Setting,
     Settings,
-    as_shown,
-    bounds_of,
+    describe_bounds,
     find_setting,
-    near_settings,
+    find_similar_settings,
     parse_value,
+    redact_value,
 )
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 MASK: Final = "********"
-"""Stands for a secret, whatever its length and last characters."""
+"""Replaces every secret; its length does not depend on the secret."""
 
 DEFAULT_ORIGIN: Final = "default"
 
 
 def view_settings(settings: Settings, names: list[str] | None = None) -> list[dict[str, Any]]:
-    """Return name, variable, value and origin of settings as they may be shown: secrets and e-mail addresses masked.
+    """Return name, variable, value and origin of settings, with secrets and e-mail addresses masked.
 
     Args:
-        settings: what to show.
+        settings: the settings to show.
         names: field or variable names to show; all by default.
 
     Raises:
-        InvalidInput: there is no setting of that name.
+        InvalidInput: a name is unknown.
     """
     wanted = [require_setting(name) for name in names] if names else list(SETTINGS)
     return [
@@ -61,12 +61,12 @@ def require_setting(name: str) -> Setting:
     """Return the setting with this field or variable name.
 
     Raises:
-        InvalidInput: there is none; the hint names the likeliest.
+        InvalidInput: there is no such setting; the hint names similar ones.
     """
     setting = find_setting(name)
     if setting:
         return setting
-    near = near_settings(name)
+    near = find_similar_settings(name)
     raise InvalidInput(
         f"there is no setting {name!r}",
         invalid_input=name,
@@ -76,22 +76,22 @@ def require_setting(name: str) -> Setting:
 
 
 def set_in_file(path: Path, name: str, text: str) -> Setting:
-    """Write one setting to the user config, creating the file where there is none.
+    """Write one setting to the user config; create the file if it is missing.
 
     Args:
         path: the user config.
         name: field or variable name.
-        text: the value, as it would stand in the environment.
+        text: the value, in the syntax of the environment variable.
 
     Raises:
-        InvalidInput: there is no such setting, it does not belong in a user config, or the value cannot be used.
+        InvalidInput: there is no such setting, a user config must not have it, or the value is invalid.
         NotConfigured: the file is not valid TOML.
         StoreError: the file cannot be read or written.
     """
     setting = require_setting(name)
     if not setting.in_user_file:
         raise InvalidInput(
-            f"{setting.name} says where the user config is, so it cannot stand in it",
+            f"{setting.name} locates the user config, so the user config cannot set it",
             invalid_input=setting.name,
             recovery_hint=f"Set the variable {setting.variable} in your environment.",
         )
@@ -107,22 +107,22 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
         problem = f"{setting.name}: {exc}"
     else:
         document = _read(path)
-        document[setting.name] = _plain(value)
+        document[setting.name] = _to_toml(value)
         _write(path, document)
         return setting
-    bounds = "true or false" if setting.kind == "flag" else bounds_of(setting)
+    bounds = "true or false" if setting.kind == "flag" else describe_bounds(setting)
     raise InvalidInput(
         problem,
-        invalid_input=f"{setting.name}={as_shown(setting, text)}",
+        invalid_input=f"{setting.name}={redact_value(setting, text)}",
         recovery_hint=f"{setting.help} It accepts {bounds}." if bounds else setting.help,
         details={"reason": "bad_setting", "setting": setting.name},
     )
 
 
 def unset_in_file(path: Path, name: str) -> bool:
-    """Remove one setting from the user config and tell whether it was there.
+    """Remove one setting from the user config and return whether the file had it.
 
-    A name that is no setting may be removed as well, if the file has it.
+    An unknown name in the file can be removed too.
 
     Raises:
         InvalidInput: there is no such setting, in the file or at all.
@@ -138,8 +138,8 @@ def unset_in_file(path: Path, name: str) -> bool:
     return True
 
 
-def _plain(value: Any) -> str | int | bool:
-    """Return a converted value as TOML holds it; paths are written in full, since the working folder changes."""
+def _to_toml(value: Any) -> str | int | bool:
+    """Return a converted value as a TOML value; paths are absolute, because the working folder changes."""
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     return value if isinstance(value, int) else str(value)
@@ -154,9 +154,9 @@ def _read(path: Path) -> "TOMLDocument":
     except FileNotFoundError:
         return tomlkit.document()
     except OSError as exc:
-        raise _unusable(path, "read", exc) from None
+        raise _file_error(path, "read", exc) from None
     except (TOMLKitError, UnicodeDecodeError) as exc:
-        # Messages of tomlkit can quote the line at fault, which may hold a key: the kind of fault has to do.
+        # A message of tomlkit can quote the invalid line, which may contain a key, so only the line number is used.
         line = getattr(exc, "line", None)
         where = f" (line {line})" if isinstance(line, int) else ""
         problem = f"{path} is not valid TOML{where}"
@@ -169,10 +169,10 @@ def _read(path: Path) -> "TOMLDocument":
 
 
 def _write(path: Path, document: "TOMLDocument") -> None:
-    """Replace the file in one step, so that no reader sees half of it and no failure loses it."""
+    """Replace the file in one step, so that no reader sees a half-written file and no failure destroys it."""
     import tomlkit
 
-    target = path.resolve()  # a link into a folder of dotfiles stays a link
+    target = path.resolve()  # a symbolic link stays a link
     try:
         make_private_folder(target.parent)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
@@ -183,12 +183,12 @@ def _write(path: Path, document: "TOMLDocument") -> None:
                 os.fsync(file.fileno())
             written.replace(target)
     except OSError as exc:
-        raise _unusable(path, "written", exc) from None
+        raise _file_error(path, "written", exc) from None
 
 
-def _unusable(path: Path, verb: str, exc: OSError) -> StoreError:
+def _file_error(path: Path, verb: str, exc: OSError) -> StoreError:
     return StoreError(
         f"{path} cannot be {verb}: {exc.strerror or type(exc).__name__}",
-        recovery_hint="Check the folder and its rights, or name another file with --config or ENTREZ_KIT_CONFIG.",
+        recovery_hint="Check the folder and its permissions, or choose a file with --config or ENTREZ_KIT_CONFIG.",
         details={"reason": "config_not_usable", "path": str(path)},
     )

@@ -1,4 +1,4 @@
-"""Every error entrez-kit raises, its code, its exit status and its envelope.
+"""Every error that entrez-kit raises, with its code, exit status and envelope.
 
 EntrezKitError             INTERNAL_ERROR       exit 1
 ├─ InvalidInput            INVALID_INPUT        exit 2
@@ -25,7 +25,7 @@ from entrez_kit.base.frontend_text import AGAIN, REINDEX, Frontend, FrontendText
 
 
 class Exit(IntEnum):
-    """Exit statuses of the program, as `entrez-kit guide exit-codes` lists them."""
+    """Exit statuses of the program; `entrez-kit guide exit-codes` explains them."""
 
     DONE = 0
     DEFECT = 1
@@ -45,32 +45,32 @@ LASTING: Final = frozenset(
         *("bad_address", "bad_scheme", "forbidden_address", "too_many_redirects", "not_a_page", "parse_failed"),
     )
 )
-"""Reasons for which an upstream error stays what it is until something is changed."""
+"""Reasons of upstream errors that a retry cannot fix."""
 
 
 MOST_SAID: Final = 2_000
-"""Characters of a text of an error; what is longer repeats what it was given."""
+"""Maximum characters of a text in an error; a longer text repeats its input."""
 MOST_REPEATED: Final = 300
-"""Characters of the offending input, and of the name of its argument."""
+"""Maximum characters of the invalid input, including the name of its argument."""
 
 
 def truncate(text: str, most: int = MOST_SAID) -> str:
-    """Return a text, of one that is too long its beginning and its end."""
+    """Return a text; if it is too long, its beginning and its end."""
     return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
 
 
-def _said_within(value: Any, door: Frontend) -> Any:
-    """Return plain data with every text in it in the words of a door, and brief."""
+def _render_within(value: Any, door: Frontend) -> Any:
+    """Return plain data with every text in it rendered for a front end and truncated."""
     if isinstance(value, Mapping):
-        return {key: _said_within(item, door) for key, item in value.items()}
+        return {key: _render_within(item, door) for key, item in value.items()}
     if isinstance(value, list):
-        return [_said_within(item, door) for item in value]
+        return [_render_within(item, door) for item in value]
     return truncate(door.say(value)) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedReply:
-    """A response of a service that is not an answer: its status, its media type and its body."""
+    """A response of a service that is not a valid reply: its status, media type and body."""
 
     status: int
     content_type: str
@@ -78,15 +78,15 @@ class RefusedReply:
 
 
 class EntrezKitError(Exception):
-    """Base of every error of this library; raised itself only for a defect of ours.
+    """Base of every error of this library; only a defect of entrez-kit raises the base class itself.
 
     Args:
-        message: what went wrong, naming the thing and the value.
-        recovery_hint: what to do next. A ``FrontendText``, as the message, if it names a call, an argument or a flag.
-        invalid_input: the offending input, where there is one ("field=value" for a named argument).
-        details: machine-readable extras; ``reason`` holds the finer word.
+        message: the problem, with the name and the value.
+        recovery_hint: the next step. Like the message, a ``FrontendText`` if it names a call, an argument or a flag.
+        invalid_input: the invalid input, if there is one ("field=value" for a named argument).
+        details: machine-readable details; ``reason`` is a code that is more specific than ``code``.
 
-    ``reply`` is the response that is not an answer, if one came; a long body is left out. No envelope shows it.
+    ``reply`` is the invalid response, if a service sent one; a long body is omitted. No envelope shows it.
     """
 
     code: ClassVar[str] = "INTERNAL_ERROR"
@@ -111,17 +111,17 @@ class EntrezKitError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call may succeed later, nothing else changed."""
+        """Whether the same call may succeed later without any change."""
         return self.may_pass and self.reason not in LASTING
 
     @property
     def reason(self) -> str | None:
-        """The finer word for what happened, e.g. ``deadline_exceeded``."""
+        """The specific code of the cause, e.g. ``deadline_exceeded``."""
         reason = self.details.get("reason")
         return reason if isinstance(reason, str) else None
 
     def copy_with(self, message: str | None = None, hint: str | None = None, **details: object) -> Self:
-        """Return an equal error with a traceback of its own, but for what is given."""
+        """Return a copy of the error with its own traceback and the given changes."""
         copy = type(self)(
             message or self.message,
             recovery_hint=hint or self.recovery_hint,
@@ -132,13 +132,13 @@ class EntrezKitError(Exception):
         return copy
 
     def say_in(self, door: Frontend) -> "EntrezKitError":
-        """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""
+        """Render the texts of the error for a front end (before, they are rendered for Python); return the error."""
         said = (self.message, self.recovery_hint, self.details)
-        self.message, self.recovery_hint, self.details = (_said_within(one, door) for one in said)
+        self.message, self.recovery_hint, self.details = (_render_within(one, door) for one in said)
         return self
 
     def envelope(self) -> dict[str, Any]:
-        """Return the canonical error envelope, as terminal and MCP callers see it."""
+        """Return the canonical error envelope, which the terminal and MCP use."""
         error: dict[str, Any] = {
             "code": self.code,
             "message": self.message,
@@ -151,7 +151,7 @@ class EntrezKitError(Exception):
 
 
 class InvalidInput(EntrezKitError):
-    """What the caller asked for is not well formed."""
+    """The caller's input is invalid."""
 
     code = "INVALID_INPUT"
     exit_code = Exit.BAD_INPUT
@@ -159,7 +159,7 @@ class InvalidInput(EntrezKitError):
 
 
 class UnresolvedEntity(InvalidInput):
-    """A strict tool was given something that is not an identifier."""
+    """An argument that requires an identifier has another value."""
 
     code = "UNRESOLVED_ENTITY"
     default_hint = "Search for the entity first and pass the identifier that the search returns."
@@ -173,7 +173,7 @@ class AmbiguousQuery(InvalidInput):
 
 
 class EntityNotFound(EntrezKitError):
-    """The identifiers are well formed, but nothing answers to them."""
+    """The identifiers are valid, but no record has them."""
 
     code = "ENTITY_NOT_FOUND"
     exit_code = Exit.NOT_FOUND
@@ -181,7 +181,7 @@ class EntityNotFound(EntrezKitError):
 
 
 class UpstreamError(EntrezKitError):
-    """A service did not answer, or answered something that is not an answer."""
+    """A service did not answer, or sent an invalid reply."""
 
     code = "UPSTREAM_ERROR"
     exit_code = Exit.UPSTREAM
@@ -190,7 +190,7 @@ class UpstreamError(EntrezKitError):
 
 
 class RateLimited(EntrezKitError):
-    """A service refused because requests came too fast, or our own queue is full."""
+    """A service refused a request because of its rate limit, or entrez-kit's queue is full."""
 
     code = "RATE_LIMITED"
     exit_code = Exit.RATE_LIMITED
@@ -201,12 +201,12 @@ class RateLimited(EntrezKitError):
 
 
 class NotConfigured(EntrezKitError):
-    """A setting is missing or has a value that cannot be used."""
+    """A setting is missing or has an invalid value."""
 
     code = "NOT_CONFIGURED"
     exit_code = Exit.NOT_CONFIGURED
     default_hint = FrontendText(
-        run("config show", "Ask whoever runs the server to look at its settings"),
+        run("config show", "Ask the operator of the server to check its settings"),
         PerFrontend(" to see every setting and where its value comes from.", "."),
     )
 
@@ -218,20 +218,20 @@ class StoreError(EntrezKitError):
     exit_code = Exit.LOCAL_STORE
     default_hint = FrontendText(
         "Check that the folder exists, is writable and has space",
-        PerFrontend("; `entrez-kit doctor` tells more", ""),
+        PerFrontend("; `entrez-kit doctor` shows details", ""),
         ".",
     )
 
 
 class InvariantFailure(StoreError):
-    """The store contradicts itself; nothing was changed."""
+    """The store is inconsistent; nothing was changed."""
 
     code = "INVARIANT_FAILURE"
-    default_hint = FrontendText(REINDEX, " to mend it.")
+    default_hint = FrontendText(REINDEX, " to repair it.")
 
 
 class EmbeddingsError(EntrezKitError):
-    """A provider of embeddings did not answer, or answered something that cannot be used."""
+    """A provider of embeddings did not answer, or sent an unusable reply."""
 
     code = "EMBEDDINGS_ERROR"
     exit_code = Exit.UPSTREAM
@@ -240,7 +240,7 @@ class EmbeddingsError(EntrezKitError):
 
 
 class LocalEmbeddingsError(EmbeddingsError):
-    """Embeddings cannot be made on this machine, or those kept do not fit the model in use."""
+    """This machine cannot compute embeddings, or the stored embeddings belong to another model."""
 
     exit_code = Exit.LOCAL_STORE
     may_pass = False
@@ -248,16 +248,16 @@ class LocalEmbeddingsError(EmbeddingsError):
 
 
 class VectorIndexError(EntrezKitError):
-    """The vector index (Weaviate) did not answer, or refused."""
+    """The vector index (Weaviate) did not answer, or refused a request."""
 
     code = "INDEX_ERROR"
     exit_code = Exit.UPSTREAM
     may_pass = True
-    default_hint = "Check WEAVIATE_URL and that the server runs; the local index answers without it."
+    default_hint = "Check WEAVIATE_URL and that the server runs; the local index works without it."
 
 
 class LocalIndexError(VectorIndexError):
-    """The vector index cannot be used from this machine as it is set up."""
+    """The configuration of this machine does not allow use of the vector index."""
 
     exit_code = Exit.LOCAL_STORE
     may_pass = False
@@ -278,13 +278,13 @@ CORPUS_CODES: Final[Mapping[str, str]] = {
     "INDEX_ERROR": "WEAVIATE",
     "INTERNAL_ERROR": "UNKNOWN",
 }
-"""What the corpus contract calls each code."""
+"""The name of each code in the corpus contract."""
 
 
 def corpus_envelope(error: EntrezKitError) -> dict[str, Any]:
-    """Return an error as the corpus contract has it: closed, with hint and input among the details.
+    """Return an error in the form of the corpus contract: no other fields, and the hint and the input in the details.
 
-    Its code ENTREZ stands for an E-utility that answered with an error of its own.
+    The code ENTREZ means that an E-utility replied with an error message.
     """
     code = CORPUS_CODES.get(error.code, "UNKNOWN")
     if (

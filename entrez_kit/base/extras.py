@@ -1,4 +1,4 @@
-"""The extras: what each brings, and the error for one that is not installed."""
+"""The optional extras: their modules, and the error for an extra that is not installed."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "parquet": ("pyarrow",),
     "otel": ("opentelemetry.sdk", "opentelemetry.exporter"),
 }
-"""The modules that each extra of pyproject.toml brings; ``all`` is all of them."""
+"""The modules that each extra of pyproject.toml installs; ``all`` installs all of them."""
 
 
 def install_line(extra: str) -> str:
@@ -25,35 +25,33 @@ def install_line(extra: str) -> str:
     return f"pip install 'entrez-kit[{extra}]'"
 
 
-def install(line: str) -> FrontendText:
-    """Return the advice to install something by a command, which agents have to ask for."""
-    return FrontendText(
-        PerFrontend(f"Run: {line}", "Ask whoever runs the server to install what is missing there.", f"Run: {line}")
-    )
+def install_hint(line: str) -> FrontendText:
+    """Return the hint to install something with a command; agents must ask the operator of the server."""
+    return FrontendText(PerFrontend(f"Run: {line}", "Ask the operator of the server to install it.", f"Run: {line}"))
 
 
 def is_installed(extra: str) -> bool:
-    """Tell whether the modules of an extra are there, without importing them."""
-    # Of a package that is not there no module is to be looked for.
+    """Return whether the modules of an extra are installed, without importing them."""
+    # find_spec raises an error for a submodule of a missing package, so the package is checked first.
     return all(find_spec(module.partition(".")[0]) and find_spec(module) for module in EXTRAS[extra])
 
 
 def missing_extra(extra: str, what: str) -> NotConfigured:
-    """Return the error for something that cannot be done without an extra.
+    """Return the error for a feature that needs a missing extra.
 
     Args:
-        extra: its name.
-        what: what cannot be done, as the start of a sentence: "The format parquet".
+        extra: the name of the extra.
+        what: the feature, as the start of a sentence: "The format parquet".
     """
     return NotConfigured(
         f"{what} needs the extra {extra}, which is not installed.",
-        recovery_hint=install(install_line(extra)),
+        recovery_hint=install_hint(install_line(extra)),
         details={"reason": "extra_missing", "extra": extra},
     )
 
 
 def require(extra: str, what: str) -> None:
-    """Make sure that an extra is installed.
+    """Check that an extra is installed.
 
     Raises:
         NotConfigured: it is not; the hint is the command that installs it.

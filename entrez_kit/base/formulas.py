@@ -1,4 +1,4 @@
-"""MathML as one line of text: every token is there, and no two of them make another number."""
+"""Convert MathML to one line of text with every token; two numbers never join into one."""
 
 import html
 import re
@@ -15,18 +15,18 @@ _SCRIPTS: Final = {
     "mover": ("sup",),
     "munderover": ("sub", "sup"),
 }
-"""What the elements after the first one are to it."""
+"""The roles of the elements after the first one."""
 _HIDDEN: Final = frozenset(("annotation", "annotation-xml", "mphantom", "maligngroup", "malignmark", "none"))
 _INVISIBLE: Final = {0x2061: None, 0x2062: None, 0x2063: None, 0x2064: None}
-"""Function application, times, separator and plus that are not shown."""
+"""Invisible operators: function application, times, separator and plus."""
 _COMPOUND: Final = re.compile(r"(?<=.)[-+=<>±−·×∗*/∑∏∫≤≥]|\s")
-"""What makes a numerator or denominator need brackets on one line."""
+"""Characters for which a numerator or denominator needs brackets on one line."""
 _RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 MAX_DEPTH: Final = 50
 
 
 def local(element: Any) -> str:
-    """Return an element's name without its namespace; "" for comments, instructions and references to entities."""
+    """Return an element's name without its namespace; "" for comments, instructions and entity references."""
     tag = element.tag
     if not isinstance(tag, str):
         return ""
@@ -34,7 +34,7 @@ def local(element: Any) -> str:
 
 
 def entity_text(node: Any) -> str:
-    """Return what a reference to an entity stands for that nothing may expand, or the reference; "" for a comment."""
+    """Return the character of an entity reference that the parser left, or the reference itself; "" for a comment."""
     text = node.text or ""
     return html.unescape(text) if text[:1] == "&" and text[-1:] == ";" else ""
 
@@ -44,7 +44,7 @@ def math_text(element: Any, *, fraction: str = " / ") -> str:
 
     Args:
         element: the element ``math``.
-        fraction: what stands between a numerator and its denominator.
+        fraction: the text between a numerator and its denominator.
     """
     line = _MathLine(fraction)
     line.content(element)
@@ -57,7 +57,7 @@ class _MathLine:
     def __init__(self, fraction: str, depth: int = 0) -> None:
         self._fraction = fraction
         self._pieces: list[str] = []
-        self._before = ""  # the last piece, blanks included
+        self._before = ""  # the last piece, including spaces
         self._depth = depth
 
     def _add(self, piece: str | None) -> None:
@@ -69,7 +69,7 @@ class _MathLine:
         return " ".join("".join(self._pieces).split())
 
     def content(self, element: Any) -> None:
-        """Add what is in an element, blanks between its parts included."""
+        """Add the content of an element, including the spaces between its parts."""
         self._add(element.text)
         for node in element:
             if local(node):
@@ -90,16 +90,16 @@ class _MathLine:
         elif name == "mspace":
             self._add(" ")
         elif name == "mfrac":
-            self._token(self._fraction.join(_bracketed(part) for part in self._parts(element)))
+            self._token(self._fraction.join(_add_brackets(part) for part in self._parts(element)))
             self._add(" ")
         elif name in ("msqrt", "mroot"):
             parts = self._parts(element)
             degree = parts.pop() if name == "mroot" and len(parts) == 2 else ""
-            self._add(f"{degree}√{_bracketed(' '.join(parts))}")
+            self._add(f"{degree}√{_add_brackets(' '.join(parts))}")
         elif name == "mfenced":
             separator = element.get("separators", ",").strip()[:1]
             inner = separator.join(self._parts(element)) if separator else self._inner(element, content=True)
-            self._add(_wrapped(inner, element.get("open", "("), element.get("close", ")")))
+            self._add(_wrap(inner, element.get("open", "("), element.get("close", ")")))
         elif name == "mtable":
             rows = [" ".join(filter(None, map(self._inner, _nodes(row)))) for row in _nodes(element)]
             self._add(f" {'; '.join(row for row in rows if row)} ")
@@ -111,15 +111,15 @@ class _MathLine:
                 else:
                     self._script(node, kinds[place] if place < len(kinds) else "sup")
         elif name == "mmultiscripts":
-            self._many_scripts(_nodes(element))
+            self._add_many_scripts(_nodes(element))
         elif name == "mglyph":
             self._token(element.get("alt", ""))
         elif name not in _HIDDEN or (name.startswith("annotation") and element.getprevious() is None):
-            self.content(element)  # another notation is read where there is no first one
+            self.content(element)  # an annotation is used only if there is no other notation
         self._depth -= 1
 
     def _token(self, text: str) -> None:
-        """Add a token, apart from the one before where both would run into one word ("5" and "mg")."""
+        """Add a token, after a space if it would join the token before it into one word ("5" and "mg")."""
         text = text.translate(_INVISIBLE).strip("\t\r\n")
         if not text:
             return
@@ -129,17 +129,17 @@ class _MathLine:
         self._add(f" {text}" if glued and not after_script else text)
 
     def _base(self, element: Any) -> None:
-        """Add what scripts belong to, a fraction in brackets: (a / b)²."""
+        """Add the base of scripts; a fraction gets brackets: (a / b)²."""
         inner = element
         while local(inner) in ("mrow", "mstyle", "mpadded") and len(inner) == 1:
             inner = inner[0]
         if local(inner) == "mfrac":
-            self._token(_wrapped(self._inner(inner), "(", ")"))
+            self._token(_wrap(self._inner(inner), "(", ")"))
         else:
             self.node(element)
 
     def _script(self, element: Any, kind: str) -> None:
-        """Add a superscript or subscript; two in a row stay two."""
+        """Add a superscript or subscript; two in a row stay separate."""
         is_token = local(element) in _TOKENS and not len(element)
         text = " ".join((element.text or "").translate(_INVISIBLE).split()) if is_token else self._inner(element)
         written = (superscript if kind == "sup" else subscript)(text)
@@ -148,8 +148,8 @@ class _MathLine:
         same = both and written[:1].isnumeric() and (before[-1:] in _RAISED) is (kind == "sup")
         self._add(f" {written}" if same else written)
 
-    def _many_scripts(self, nodes: list[Any]) -> None:
-        """Add what has scripts on both sides, those before it first."""
+    def _add_many_scripts(self, nodes: list[Any]) -> None:
+        """Add a base with scripts on both sides, in reading order."""
         names = [local(node) for node in nodes]
         split = names.index("mprescripts") if "mprescripts" in names else len(nodes)
         for place, node in enumerate(nodes[split + 1 :]):
@@ -163,7 +163,7 @@ class _MathLine:
         return [self._inner(node) for node in _nodes(element)]
 
     def _inner(self, element: Any, *, content: bool = False) -> str:
-        """Return an element, or only what is in it, as a line of its own."""
+        """Return an element, or only its content, as a separate line."""
         line = _MathLine(self._fraction, self._depth)
         (line.content if content else line.node)(element)
         return line.text()
@@ -173,15 +173,15 @@ def _nodes(element: Any) -> list[Any]:
     return [node for node in element if local(node)]
 
 
-def _bracketed(text: str) -> str:
+def _add_brackets(text: str) -> str:
     if not _COMPOUND.search(text):
         return text
     inside = text[1:-1]
     first_closing = min((place for mark in ")]" if (place := inside.find(mark)) >= 0), default=len(inside))
     apart = max(inside.rfind("("), inside.rfind("[")) > first_closing  # "(a) + (b)" is not one pair
     whole = text[:1] in ("(", "[") and text[-1:] in (")", "]") and not apart
-    return text if whole else _wrapped(text, "(", ")")
+    return text if whole else _wrap(text, "(", ")")
 
 
-def _wrapped(text: str, opening: str, closing: str) -> str:
+def _wrap(text: str, opening: str, closing: str) -> str:
     return f"{opening} {text} {closing}" if " " in text else f"{opening}{text}{closing}"

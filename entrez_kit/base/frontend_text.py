@@ -1,7 +1,7 @@
-"""Texts for people and models whose parts differ by front end: calls, arguments, flags.
+"""Texts with parts that differ by front end: calls, arguments, flags.
 
-A hint names the next call as data. ``FrontendText`` puts such parts between plain words. The terminal and the server
-have a ``Frontend`` each, which renders the parts as commands and flags, or as tools.
+A hint names the next call as data. ``FrontendText`` combines such parts with plain words. The terminal and the server
+each have a ``Frontend`` that renders the parts as commands and flags, or as tools.
 """
 
 import json
@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Final, Literal
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument by the name of its field in the request: ``sort_by``, in a terminal ``--sort``.
+    """An argument, by its field name in the request: ``sort_by`` is ``--sort`` in a terminal.
 
     Args:
-        name: of the field.
-        value: what to give it, where that is what is said: ``budget=4``, in a terminal ``--budget 4``.
-        marked: whether a name that could be read as a word of the sentence stands between backticks.
+        name: the name of the field.
+        value: the suggested value, if there is one: ``budget=4`` is ``--budget 4`` in a terminal.
+        marked: whether backticks mark the name, because it could be read as a part of the sentence.
     """
 
     name: str
@@ -26,9 +26,9 @@ class Argument:
 
 
 class NextCall:
-    """A call to make next: an operation by its method of ``EntrezKit``, and arguments.
+    """A call to make next: the method of ``EntrezKit``, and arguments.
 
-    Words say "call" before it; a terminal makes that "run". The value ``...`` is for the reader to fill in.
+    The text before it ends with "call", which a terminal shows as "run". The reader replaces the value ``...``.
     """
 
     def __init__(self, method: str, **arguments: Any) -> None:
@@ -38,7 +38,7 @@ class NextCall:
 
 @dataclass(frozen=True, slots=True)
 class PerFrontend:
-    """What the terminal says otherwise than the rest; Python may have words of its own as well."""
+    """A text that differs between terminal and tools; Python uses the one for tools unless it has its own."""
 
     terminal: str
     tools: str
@@ -49,27 +49,27 @@ Part = str | Argument | NextCall | PerFrontend
 
 
 class Frontend:
-    """How Python says the parts of a wording; the other doors say some of them otherwise."""
+    """Render the parts of a text for Python; the other front ends override some methods."""
 
     name: ClassVar[Literal["python", "terminal", "tools"]] = "python"
     verb: ClassVar[str] = "call"
 
     def argument(self, argument: Argument) -> str:
-        """Return what an argument of the call under way is called, and the value it is given."""
+        """Return the name of an argument of the current call, and its suggested value."""
         if argument.value is not None:
             return f"{argument.name}={_literal(argument.value)}"
         return f"`{argument.name}`" if argument.marked else argument.name
 
     def call(self, call: NextCall) -> str:
-        """Return a call as it is made."""
+        """Return a call in the syntax of the front end."""
         shown = ", ".join(f"{name}={_literal(value)}" for name, value in call.arguments.items())
         return f"kit.{call.method}({shown})" if shown else f"kit.{call.method}"
 
     def say(self, text: str) -> str:
-        """Return a text in the words of this door; a plain one is everybody's."""
-        return "".join(self._said(text.parts)) if isinstance(text, FrontendText) else text
+        """Return a text rendered for this front end; a plain string is returned unchanged."""
+        return "".join(self._render(text.parts)) if isinstance(text, FrontendText) else text
 
-    def _said(self, parts: tuple[Part, ...]) -> list[str]:
+    def _render(self, parts: tuple[Part, ...]) -> list[str]:
         said: list[str] = []
         for part in parts:
             if isinstance(part, str):
@@ -88,8 +88,8 @@ class Frontend:
         return said
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return names as a message lists them: the first ten, and dots where there are more."""
+def list_names(names: Iterable[str]) -> str:
+    """Return names as a list in a message: the first ten, and dots if there are more."""
     some = list(names)
     return ", ".join(some[:10]) + (" ..." if len(some) > 10 else "")
 
@@ -104,19 +104,19 @@ PYTHON: Final = Frontend()
 
 
 class FrontendText(str):
-    """A text whose parts every door says in its own words; by itself it is in those of Python."""
+    """A text with parts that each front end renders; as a string it is rendered for Python."""
 
     __slots__ = ("parts",)
     parts: tuple[Part, ...]
 
     def __new__(cls, *parts: Part) -> "FrontendText":
-        text = super().__new__(cls, "".join(PYTHON._said(parts)))
+        text = super().__new__(cls, "".join(PYTHON._render(parts)))
         text.parts = parts
         return text
 
     @classmethod
-    def joined(cls, separator: str, parts: Iterable[Part]) -> "FrontendText":
-        """Return parts with a separator between each two of them."""
+    def join_parts(cls, separator: str, parts: Iterable[Part]) -> "FrontendText":
+        """Return one text of parts with a separator between them."""
         pieces: list[Part] = [piece for part in parts for piece in (separator, part)]
         return cls(*pieces[1:])
 
@@ -125,25 +125,25 @@ class FrontendText(str):
 
 
 AGAIN: Final = PerFrontend("Run the same command again", "Make the same call again")
-"""What to do where something passes by itself, or goes on from where it ended."""
-KEPT: Final = FrontendText(AGAIN, ": what was answered is in the cache, only the rest is asked for.")
+"""The hint for an error that is temporary, or after which the same call continues."""
+KEPT: Final = FrontendText(AGAIN, "; cached replies are reused, and only the rest is requested.")
 ANEW: Final = PerFrontend(
     "Run the same command again with --refresh",
     "Make the same call again in a little while",
     "Make the same call again with EntrezKit(refresh=True)",
 )
-"""What to do about an answer that should not be taken from the cache."""
+"""The hint to replace a cached reply."""
 
 OFFLINE_SWITCH: Final = PerFrontend("--offline", "ENTREZ_KIT_OFFLINE", "offline=True")
 BASE_ADDRESS: Final = FrontendText("Check the base address", PerFrontend(" with `entrez-kit config show`", ""), ".")
 
 
 def run(command: str, tools: str) -> PerFrontend:
-    """Return the advice to run a command that only the terminal has, and what agents are told to do instead."""
+    """Return the hint to run a terminal command; ``tools`` is the hint for agents instead."""
     return PerFrontend(f"Run `entrez-kit {command}`", tools, f"In a terminal run `entrez-kit {command}`")
 
 
-REINDEX: Final = run("corpus reindex", "Ask whoever runs the server to make the index of the corpus anew")
+REINDEX: Final = run("corpus reindex", "Ask the operator of the server to rebuild the index of the corpus")
 GIVE_IDS: Final = "Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz)."
 CHECK_IDS: Final = FrontendText(
     "Check the identifiers; to look for the article call ", NextCall("search_articles", query_term=...), "."

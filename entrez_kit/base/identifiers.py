@@ -1,4 +1,4 @@
-"""Identifiers of articles in every form people write them: PMID, PMCID, DOI, and addresses that hold one."""
+"""Parse identifiers of articles in their common forms: PMID, PMCID, DOI, and addresses with one of them."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ IdKind = Literal["pmid", "pmcid", "doi"]
 Key = tuple[IdKind, str]
 
 MAX_PMID_DIGITS: Final = 10
-"""Longer digit strings are no PMIDs; some tools read them as floating-point numbers."""
+"""A PMID has no more digits; some tools read longer numbers as floating-point numbers."""
 
 _PMID: Final = re.compile(r"(?:pmid|pubmed|med)?\s*+[:=]?\s*+([0-9]+)", re.IGNORECASE)
 _PMCID: Final = re.compile(r"(?:pmcid\s*+[:=]?\s*+|pmc:)?pmc\s*+([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
@@ -19,7 +19,7 @@ _DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One identifier: its kind, its normal form ("123", "PMC123", "10.x/y") and the text it was read from."""
+    """One identifier: its kind, its normal form ("123", "PMC123", "10.x/y") and the original text."""
 
     kind: IdKind
     value: str
@@ -27,25 +27,25 @@ class Identifier:
 
     @property
     def key(self) -> "Key":
-        """The identifier as it is compared: a DOI without regard to case."""
+        """The key for comparisons, which ignores the letter case of a DOI."""
         return self.kind, self.value.lower() if self.kind == "doi" else self.value
 
 
 def read_identifier(text: str) -> Identifier | None:
-    """Read one identifier, or return None where the text is none.
+    """Parse one identifier; return None if the text is not an identifier.
 
     Accepts ``123``, ``PMID:123``, ``PMC123``, ``PMC123.1``, a DOI with or without ``doi:``, addresses at doi.org,
     PubMed, PMC and Europe PMC, and Europe PMC's ``MED:123`` and ``PMC:PMC123``. A DOI keeps its letter case; compare
-    DOIs without regard to case.
+    ``key``, which ignores it.
     """
     if text.isascii() and text.isdigit():
-        return _pmid(text, text)
+        return _parse_pmid(text, text)
     given = text
     text = text.strip().strip("<>").rstrip(",;.")
     if text.startswith(("(", "[")) and text[1:].rstrip(")]") and text[-1:] in (")", "]"):
         text = text[1:-1].rstrip(",;.")
     if match := _PMID.fullmatch(text):
-        return _pmid(match[1], given)
+        return _parse_pmid(match[1], given)
     if match := _PMCID.fullmatch(text):
         number = match[1].lstrip("0")
         return Identifier("pmcid", f"PMC{number}", given) if number else None
@@ -54,18 +54,18 @@ def read_identifier(text: str) -> Identifier | None:
         bare = re.sub(r"\?utm_.*$", "", unquote(bare))
     if _DOI.fullmatch(bare):
         return Identifier("doi", bare, given)
-    return _from_address(text, given)
+    return _parse_address(text, given)
 
 
-def _pmid(digits: str, given: str) -> Identifier | None:
+def _parse_pmid(digits: str, given: str) -> Identifier | None:
     number = digits.lstrip("0")
     if not number or len(number) > MAX_PMID_DIGITS:
         return None
     return Identifier("pmid", number, given)
 
 
-def _from_address(text: str, given: str) -> Identifier | None:
-    """Read the identifier out of an address at PubMed, PMC or Europe PMC."""
+def _parse_address(text: str, given: str) -> Identifier | None:
+    """Extract the identifier from an address at PubMed, PMC or Europe PMC."""
     address = text if "://" in text else f"https://{text}"
     try:
         parts = urlsplit(address)
@@ -74,43 +74,43 @@ def _from_address(text: str, given: str) -> Identifier | None:
         return None
     words = [word for word in unquote(parts.path).split("/") if word]
     if host == "pubmed.ncbi.nlm.nih.gov" and words:
-        return _pmid(words[0], given) if re.fullmatch("[0-9]+", words[0]) else None
+        return _parse_pmid(words[0], given) if re.fullmatch("[0-9]+", words[0]) else None
     if host == "pubmed.ncbi.nlm.nih.gov" and (term := re.search(r"(?<![^&])term=([0-9]+)(?![^&])", parts.query)):
-        return _pmid(term[1], given)
+        return _parse_pmid(term[1], given)
     if host.endswith("ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org"):
         for index, word in enumerate(words):
             if match := _PMCID.fullmatch(word):
                 return Identifier("pmcid", f"PMC{match[1].lstrip('0')}", given)
             if word.lower() in ("pubmed", "med") and index + 1 < len(words) and words[index + 1].isascii():
                 following = words[index + 1]
-                return _pmid(following, given) if re.fullmatch("[0-9]+", following) else None
+                return _parse_pmid(following, given) if re.fullmatch("[0-9]+", following) else None
     return None
 
 
-# Identifiers in records, brought to one form: PMC123, a bare DOI, a bare ORCID
+# Identifiers in records in one form: PMC123, a bare DOI, a bare ORCID
 
 _BARE_PMCID: Final = re.compile(r"(?:PMC)*\s*0*([1-9][0-9]*)(?:\.[0-9]+)?", re.IGNORECASE)
 _BEFORE_DOI: Final = re.compile(r"(?:https?://)?(?:dx\.)?doi(?:\.org/|\s*:\s*)", re.IGNORECASE)
 _ORCID: Final = re.compile(r"(?<![0-9])([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9Xx])(?![0-9A-Za-z])")
 
 
-def bare_pmcid(text: str) -> str | None:
-    """Read a PMCID in any of its spellings ("123", "pmc123", "PMC123.1", "PMCPMC123"); None where it is none."""
+def normalize_pmcid(text: str) -> str | None:
+    """Normalize a PMCID in any spelling ("123", "pmc123", "PMC123.1", "PMCPMC123"); None if the text is not a PMCID."""
     if text.startswith("PMC") and text.isascii() and text[3:].isdigit() and text[3] != "0":
         return text
     match = _BARE_PMCID.fullmatch(text.strip())
     return f"PMC{match[1]}" if match else None
 
 
-def bare_doi(text: str) -> str:
-    """Take away what stands before a DOI ("doi:", "https://doi.org/"); letter case stays."""
+def normalize_doi(text: str) -> str:
+    """Remove the prefix of a DOI ("doi:", "https://doi.org/"); keep the letter case."""
     text = text.strip()
     while match := _BEFORE_DOI.match(text):
         text = text[match.end() :].lstrip()
     return text
 
 
-def bare_orcid(text: str | None) -> str | None:
-    """Read an ORCID out of a bare number, one without hyphens, or an address; None where there is none."""
+def normalize_orcid(text: str | None) -> str | None:
+    """Extract an ORCID from a number with or without hyphens, or from an address; None without one."""
     match = _ORCID.search(text or "")
     return "-".join(match.groups()).upper() if match else None

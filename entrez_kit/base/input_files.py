@@ -1,7 +1,7 @@
-"""Read the files and streams that a user names, never more than a bound.
+"""Read the files and streams that a user names, up to a size limit.
 
-A device, a pipe without an end or a sparse file can hold more than any memory. Each input is therefore read through
-here: a whole document up to ``MAX_INPUT_BYTES``, or line by line with a bound for each line.
+A device, an endless pipe or a sparse file can be larger than the memory. All input is therefore read by this module:
+a whole document up to ``MAX_INPUT_BYTES``, or line by line with a limit for each line.
 """
 
 import errno
@@ -15,11 +15,11 @@ from typing import IO, Final
 from entrez_kit.base.errors import InvalidInput
 
 MAX_INPUT_BYTES: Final = 256 * 1024 * 1024
-"""Of a document that is read whole: a reference list, a manuscript, a table of claims."""
+"""Limit for a document that is read as a whole: a reference list, a manuscript, a table of claims."""
 MAX_LINE_BYTES: Final = 128 * 1024 * 1024
 MAX_LINES: Final = 5_000_000
 FIFO_SECONDS: Final = 10.0
-"""How long a named pipe may be without a program that writes to it."""
+"""Time to wait until a program writes to a named pipe."""
 _CHUNK: Final = 1024 * 1024
 
 
@@ -31,7 +31,7 @@ def open_input(path: Path) -> IO[bytes]:
     """
     if not stat.S_ISFIFO(path.stat().st_mode):
         return path.open("rb")
-    # To open a pipe for reading waits for a writer, without an end.
+    # A blocking open of a pipe waits for a writer forever.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         # A pipe of the shell (/dev/fd/63) has its writer already; its real path does not exist.
@@ -60,7 +60,7 @@ def read_input(source: Path | IO[bytes], name: str, *, limit: int | None = None)
     Args:
         source: the file or stream.
         name: its name in messages.
-        limit: the most bytes; ``MAX_INPUT_BYTES`` by default.
+        limit: the maximum number of bytes; ``MAX_INPUT_BYTES`` by default.
 
     Raises:
         InvalidInput: it is larger than the limit.
@@ -82,7 +82,7 @@ def read_input(source: Path | IO[bytes], name: str, *, limit: int | None = None)
 
 
 def read_lines(source: IO[bytes], name: str) -> Iterator[bytes]:
-    """Yield the lines of a stream with their ends, in constant memory.
+    """Yield the lines of a stream with their line ends, in constant memory.
 
     Raises:
         InvalidInput: a line is longer than ``MAX_LINE_BYTES``, or there are more than ``MAX_LINES``.
@@ -98,10 +98,10 @@ def read_lines(source: IO[bytes], name: str) -> Iterator[bytes]:
 
 
 def too_large(name: str, limit: int, unit: str = "bytes") -> InvalidInput:
-    """Return the error for an input beyond a bound."""
+    """Return the error for an input above a limit."""
     return InvalidInput(
-        f"{name} has more than {limit:,} {unit}, the most that is read.",
+        f"{name} has more than {limit:,} {unit}, which is the maximum.",
         invalid_input=name,
-        recovery_hint="Check that it is the file you meant, or divide it.",
+        recovery_hint="Check that it is the right file, or split it.",
         details={"reason": "input_too_large", f"limit_{unit}": limit},
     )

@@ -1,6 +1,6 @@
-"""Where the log goes: to stderr, and to rotating files in LOGS_DIR that only their owner can read. Never with secrets.
+"""Configure logging to stderr and to rotating files in LOGS_DIR, which only their owner can read. No log has secrets.
 
-The terminal keeps a log only where it is asked for one (-v, LOGS_DIR); a server always has one, on stderr at least.
+The terminal logs only if the user requests it (-v, LOGS_DIR). A server always logs, at least to stderr.
 """
 
 import json
@@ -25,7 +25,7 @@ MAX_BYTES: Final = 5_000_000
 BACKUPS: Final = 4
 OURS: Final = "entrez_kit"
 CHATTY: Final = ("mcp", "client", "uvicorn", "uvicorn.error", "asyncio", "opentelemetry", "urllib3", "httpx2")
-"""What the libraries below log at "info" is of use to their authors; it is shown at "debug"."""
+"""Libraries whose "info" messages only their authors need; these messages are shown at "debug"."""
 
 LEVELS: Final[Mapping[str, int]] = {
     "debug": logging.DEBUG,
@@ -37,14 +37,14 @@ LEVELS: Final[Mapping[str, int]] = {
     "alert": 55,
     "emergency": 60,
 }
-"""MCP's eight levels as numbers Python's logging understands."""
+"""MCP's eight levels as levels of Python's logging."""
 
 Ids = Callable[[], Mapping[str, str]]
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
 def call_ids() -> dict[str, str]:
-    """Return the id of the running call, which ties its lines together, and its operation."""
+    """Return the request id of the current call, which all its log lines share, and its operation."""
     call = tracing.current_trace()
     if call is None:
         return {}
@@ -55,7 +55,7 @@ class JsonLinesFormatter(logging.Formatter):
     """One JSON object per record.
 
     Args:
-        ids: what ties a line to what was going on.
+        ids: returns the ids of the current call for each line.
     """
 
     def __init__(self, ids: Ids) -> None:
@@ -81,12 +81,12 @@ class JsonLinesFormatter(logging.Formatter):
 
 
 def level_name(number: int) -> str:
-    """Return MCP's name of a level; of one in between, that of the level below."""
+    """Return MCP's name of a level; a number between two levels gets the lower one."""
     return next((name for name, floor in reversed(list(LEVELS.items())) if number >= floor), "debug")
 
 
 class LineFormatter(logging.Formatter):
-    """One line per record for a terminal, with the call's id and operation; lines of a traceback begin with a bar."""
+    """One line per record for a terminal, with the request id and operation; traceback lines begin with a bar."""
 
     def __init__(self) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
@@ -99,7 +99,7 @@ class LineFormatter(logging.Formatter):
 
 
 class FieldFilter(RedactingFilter):
-    """Keep secrets, control characters and long texts out of every field of a record, so that no text forges a line."""
+    """Remove secrets, control characters and long texts from every field of a record, so that no text forges a line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Rewrite the message, the traceback and the fields given as ``extra``."""
@@ -122,7 +122,7 @@ class FieldFilter(RedactingFilter):
 
 
 class PrivateFile(RotatingFileHandler):
-    """A rotating file only its owner can read, which several processes may share."""
+    """A rotating file that only its owner can read and several processes can share."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8")
@@ -132,7 +132,7 @@ class PrivateFile(RotatingFileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; where another process has rotated the file, into the new one."""
+        """Write a record; if another process has rotated the file, write to the new one."""
         if self.stream is not None and not self._is_current(self.stream):
             self.stream.close()
             self.stream = self._open()
@@ -146,10 +146,10 @@ class PrivateFile(RotatingFileHandler):
         return (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino)
 
 
-def _with_file(
+def _add_file_handler(
     settings: Settings | None, handlers: list[logging.Handler], name: str, ids: Ids
 ) -> tuple[list[logging.Handler], str | None]:
-    """Return handlers that keep secrets out, with the file in LOGS_DIR where one is asked for, and what is wrong."""
+    """Return handlers that remove secrets, with one for the file if LOGS_DIR is set, and a problem with that file."""
     problem = None
     if settings is not None and settings.logs_dir is not None:
         try:
@@ -167,8 +167,8 @@ def _with_file(
 
 
 @contextmanager
-def _handled_by(handlers: list[logging.Handler], levels: Mapping[str, int], *, propagate: bool) -> Iterator[None]:
-    """Give the first of these loggers the handlers and the others none while the block runs; then close them."""
+def _use_handlers(handlers: list[logging.Handler], levels: Mapping[str, int], *, propagate: bool) -> Iterator[None]:
+    """Use the handlers for the first logger, and none for the others, while the block runs; then close the handlers."""
     before = {
         logger: (list(logger.handlers), logger.level, logger.propagate) for logger in map(logging.getLogger, levels)
     }
@@ -189,34 +189,34 @@ def _handled_by(handlers: list[logging.Handler], levels: Mapping[str, int], *, p
 
 @contextmanager
 def log_of_terminal(settings: Settings | None, *, verbose: bool) -> Iterator[str | None]:
-    """Send the log where the user wants it; yield a remark where that is not possible.
+    """Configure logging as the user requests while the block runs; yield a message if that is not possible.
 
     Args:
-        settings: the settings; None where they cannot be read.
-        verbose: whether stderr gets the log.
+        settings: the settings; None if they cannot be read.
+        verbose: whether to log to stderr.
     """
-    stream = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()  # without any Python prints errors
+    stream = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()  # without one Python prints errors
     stream.setFormatter(LineFormatter())
-    handlers, problem = _with_file(settings, [stream], TERMINAL_FILE, call_ids)
+    handlers, problem = _add_file_handler(settings, [stream], TERMINAL_FILE, call_ids)
     level = LEVELS[settings.mcp_log_level] if settings is not None else logging.INFO
-    with _handled_by(handlers, {OURS: level}, propagate=False):
+    with _use_handlers(handlers, {OURS: level}, propagate=False):
         yield f"{problem}; no log is kept." if problem else None
 
 
 @contextmanager
 def logging_to(settings: Settings, stream: TextIO | None = None, *, ids: Ids = call_ids) -> Iterator[None]:
-    """Send the log of this process, a server, to stderr and to LOGS_DIR while the block runs.
+    """Log the server process to stderr and to LOGS_DIR while the block runs.
 
-    A folder that cannot be written costs a line on stderr, not the server.
+    If the folder cannot be written, the server logs a warning and runs.
     """
     level = LEVELS[settings.mcp_log_level]
     shown = logging.StreamHandler(stream or sys.stderr)
     shown.setFormatter(JsonLinesFormatter(ids))
     if settings.quiet:
         shown.setLevel(logging.WARNING)
-    handlers, problem = _with_file(settings, [shown], SERVER_FILE, ids)
+    handlers, problem = _add_file_handler(settings, [shown], SERVER_FILE, ids)
     quieter = level if level <= logging.DEBUG else max(level, logging.WARNING)
-    with _handled_by(handlers, {"": level, OURS: level, **dict.fromkeys(CHATTY, quieter)}, propagate=True):
+    with _use_handlers(handlers, {"": level, OURS: level, **dict.fromkeys(CHATTY, quieter)}, propagate=True):
         if problem is not None:
             logging.getLogger(OURS).warning("%s; this log goes to stderr only", problem)
         yield

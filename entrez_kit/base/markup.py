@@ -1,18 +1,18 @@
-"""How superscripts and subscripts are written in plain text, wherever a text with markup becomes one without.
+"""Write superscripts and subscripts in plain text when markup is removed.
 
-The policy, for every reader of markup in the kit:
+The rules for every parser of markup in entrez-kit:
 
-- Where each of its characters has a raised or lowered form in Unicode, a script is written in these: 10⁶, H₂O, Ca²⁺.
-- Any other is written in brackets behind a mark: IFNAR^(-/-), T_(H)17, PM_(2.5). A dash between digits is a range and
-  no minus, so 0-120 is one of these.
-- A superscript that is a note mark or a reference callout stands apart from what it belongs to: "Transport ᵃ",
-  "cells. ^(12,13)". Small letters behind a word are one; numbers are behind the end of a sentence or clause, or behind
-  a word of small letters; but ² and ³ behind a word are powers (height²).
-- Signs that are no letter, number or charge (®, †, °) and the endings of English ordinals (20th) stand as they are.
-- Two scripts in a row are never one number: 10<sup>6</sup><sup>2</sup> is "10⁶ ²".
+- If Unicode has a raised or lowered form of every character of a script, these characters are used: 10⁶, H₂O, Ca²⁺.
+- Any other script is in brackets after a mark: IFNAR^(-/-), T_(H)17, PM_(2.5). A dash between digits is a range, not a
+  minus, so 0-120 is in brackets.
+- A space separates a superscript that is a note mark or a reference callout from the text before it: "Transport ᵃ",
+  "cells. ^(12,13)". Lowercase letters after a word are such a mark. So are numbers after the end of a sentence or
+  clause, or after a lowercase word, except ² and ³, which are powers (height²).
+- Signs other than letters, numbers and charges (®, †, °) and the endings of English ordinals (20th) do not change.
+- Two scripts in a row never form one number: 10<sup>6</sup><sup>2</sup> is "10⁶ ²".
 
-A reader puts ``SUPERSCRIPT`` or ``SUBSCRIPT`` before, and ``END`` behind the words of such an element, and gives the
-whole line to ``write_scripts``, which sees what stands around them.
+A parser inserts ``SUPERSCRIPT`` or ``SUBSCRIPT`` before the text of such an element and ``END`` after it. Then it
+passes the whole line to ``write_scripts``, because the result depends on the surrounding text.
 """
 
 import re
@@ -21,9 +21,9 @@ from typing import Final
 SUPERSCRIPT: Final = "\x0e"
 SUBSCRIPT: Final = "\x0f"
 CALLOUT: Final = "\x10"
-"""Begins a superscript that is known to be a note mark or a callout, whatever stands before it."""
+"""Begins a superscript that is a note mark or a callout after any text."""
 END: Final = "\x11"
-"""Marks in a text that is being read; no XML document can hold these characters."""
+"""Marks during parsing; no XML document can contain these characters."""
 
 _DIGITS: Final = "0123456789"
 _UP: Final = {
@@ -65,25 +65,25 @@ _WORD_BEFORE: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+\Z")
 _ROMAN: Final = frozenset("IVXLC")
 _ENDS_CLAUSE: Final = tuple('.,;:?!…"”。，、；：')
 _TAIL: Final = 32
-"""Characters before a script that are looked at."""
+"""Number of characters before a script that the rules check."""
 _MAX_DEPTH: Final = 8
-"""Scripts nested deeper are read with the one around them, so that the time stays linear in the length of a text."""
+"""Deeper scripts are merged into the script around them, so that the time is linear in the length of the text."""
 _PIECE: Final = re.compile(f"[{SUPERSCRIPT}-{END}]|[^{SUPERSCRIPT}-{END}]+")
 _JOINTS: Final = tuple(f",;/{_DASHES}")
 
 
 def superscript(text: str) -> str:
-    """Write a superscript, a power in a formula for instance: ⁿ, ^(n/2)."""
+    """Return a superscript as text, for instance a power in a formula: ⁿ, ^(n/2)."""
     return _script(text, _UP, _RAISED, "^")
 
 
 def subscript(text: str) -> str:
-    """Write a subscript: ₂, _(max/2)."""
+    """Return a subscript as text: ₂, _(max/2)."""
     return _script(text, _DOWN, _LOWERED, "_")
 
 
 def write_scripts(text: str) -> str:
-    """Write the superscripts and subscripts that are marked in a text; one that was not closed ends with the text."""
+    """Replace the marked superscripts and subscripts of a text; one without an end mark ends with the text."""
     if SUPERSCRIPT not in text and SUBSCRIPT not in text and CALLOUT not in text:
         return text.replace(END, "")
     frames = [_Frame("")]
@@ -94,7 +94,7 @@ def write_scripts(text: str) -> str:
                 too_deep -= 1
             elif len(frames) > 1:
                 inner = frames.pop()
-                frames[-1].script(inner.kind, inner.finished())
+                frames[-1].script(inner.kind, inner.finish())
         elif piece in (SUPERSCRIPT, SUBSCRIPT, CALLOUT):
             if len(frames) > _MAX_DEPTH:
                 too_deep += 1
@@ -104,14 +104,14 @@ def write_scripts(text: str) -> str:
             frames[-1].text(piece)
     while len(frames) > 1:
         inner = frames.pop()
-        frames[-1].script(inner.kind, inner.finished())
-    return frames[0].finished()
+        frames[-1].script(inner.kind, inner.finish())
+    return frames[0].finish()
 
 
 def on_the_line(text: str) -> str:
-    """Return a text with its scripts as ordinary characters: 106, H2O, CD4+, TH17, PM2.5; "10^6" is 106, too.
+    """Return a text with its scripts as ordinary characters: 106, H2O, CD4+, TH17, PM2.5; "10^6" becomes 106 too.
 
-    For comparing and finding words, never for showing: a power is no longer one.
+    Use it to compare and find words, not for output, because it turns a power into another number.
     """
     if not text.isascii():
         text = _FOREIGN.sub(lambda run: run[0].translate(_LINE_TABLE), text)
@@ -138,7 +138,7 @@ class _Frame:
         self._add(text)
 
     def script(self, kind: str, text: str) -> None:
-        """Add a script; one that a comma or a dash joins to the one before belongs to it."""
+        """Add a script; merge it with the script before it if a comma or a dash joins the two."""
         if not text.strip():
             self.text(text)
             return
@@ -150,7 +150,7 @@ class _Frame:
         self._flush()
         self._waiting, self._waiting_kind = [text], kind
 
-    def finished(self) -> str:
+    def finish(self) -> str:
         self._flush()
         return "".join(self._pieces)
 
@@ -164,7 +164,7 @@ class _Frame:
         text, self._waiting = "".join(self._waiting), []
         core, before = text.strip(), self._tail
         if core in tuple(_DASHES) and (self._waiting_kind == SUBSCRIPT or not before or before[-1].isspace()):
-            written, apart = core, False  # a dash, which belongs to nothing
+            written, apart = core, False  # a dash without a base
         elif self._waiting_kind == SUBSCRIPT:
             written = subscript(core)
             apart = before[-1:] in _LOWERED and before[-1].isnumeric() and core[0].isdigit()
@@ -178,7 +178,7 @@ class _Frame:
 
 
 def _stands_apart(mark: str, before: str, *, known: bool) -> bool:
-    """Tell whether a superscript is a note mark or callout that a space has to keep from what is before it."""
+    """Return whether a superscript is a note mark or callout, which needs a space before it."""
     last = before[-1:]
     if not last or last.isspace() or last in "([{":
         return False

@@ -1,6 +1,6 @@
-"""Plain text of mixed content: every word of titles and abstracts, whatever markup stands between them.
+"""Extract the plain text of mixed content: all text of titles and abstracts, without markup.
 
-How superscripts and subscripts are written is said in ``entrez_kit.base.markup``.
+``entrez_kit.base.markup`` explains superscripts and subscripts.
 """
 
 import re
@@ -15,7 +15,7 @@ INLINE: Final = frozenset(
 )
 """Markup inside a word or sentence."""
 SCRIPTS: Final = {"sup": SUPERSCRIPT, "sub": SUBSCRIPT, "inf": SUBSCRIPT}
-"""Those of them that change what a text says: 10<sup>6</sup> is not 106."""
+"""Inline markup that changes the meaning of a text: 10<sup>6</sup> is not 106."""
 
 BETWEEN: Final = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "title"),
@@ -23,34 +23,34 @@ BETWEEN: Final = {
     *("ul", "ol", "li", "list", "list-item", "def-list", "def-item", "def", "term", "dl", "dt", "dd", "table", "tr"),
     *("td", "th", "thead", "tbody", "caption", "blockquote", "disp-formula", "disp-quote", "pre", "img", "graphic"),
 }
-"""Markup that stands between words; a space takes its place."""
+"""Markup between words; a space replaces it."""
 _BLOCK: Final = BETWEEN | {"DispFormula", "mtable", "mtr", "mlabeledtr", "mtd"}
 
 _RUN: Final = re.compile(r"[ \t\r\n]+")
 _ESCAPED: Final = re.compile(r"<(/?)(sup|sub|inf|i|b|u|em|strong)>", re.IGNORECASE)
-"""Markup that was encoded as text, as some publishers send it: "10&lt;sup&gt;6&lt;/sup&gt;"."""
+"""Markup that some publishers escape as text: "10&lt;sup&gt;6&lt;/sup&gt;"."""
 
 
 BLANKLESS: Final = "blankless"
-"""Root of trees that were built without white space between tags, which is half as fast again where files are indented.
+"""Root element of trees that the parser built without white space between tags, which is faster for indented files.
 
-Such white space means nothing, except between two pieces of markup in a text: "<i>in</i> <b>vitro</b>".
+Such white space has a meaning only between two inline elements of a text: "<i>in</i> <b>vitro</b>".
 """
 
 
 class SpaceLost(Exception):
-    """White space may have stood between two pieces of markup; the record has to be parsed again with all of it."""
+    """White space between two inline elements may be lost; the record must be parsed again with all white space."""
 
 
 def tidy(text: str) -> str:
-    """Make line breaks, and the indentation around them, one space; typographic spaces stay what they are."""
+    """Replace line breaks and the indentation around them with one space; keep typographic spaces."""
     if "\n" in text or "\t" in text:
         text = _RUN.sub(" ", text)
     return text.strip()
 
 
 def text_of(element: Any) -> str:
-    """Return an element's words as plain text, nested markup included."""
+    """Return the plain text of an element, including nested elements."""
     if not len(element):
         text: str | None = element.text
         if not text:
@@ -70,7 +70,7 @@ def text_of(element: Any) -> str:
 
 
 def without_escaped(text: str) -> str:
-    """Read inline markup that stands in a text as text; a name that is not opened and closed is left alone."""
+    """Parse inline markup that a text has in escaped form; keep a tag whose name is not both opened and closed."""
     if "</" not in text:
         return text
     named: dict[str, set[str]] = {}
@@ -87,7 +87,7 @@ def without_escaped(text: str) -> str:
 
 
 def _pieces(element: Any) -> Iterator[str]:
-    """Yield the texts in an element that holds more than inline markup, its scripts marked."""
+    """Yield the texts of an element with more than inline markup, with marks around its scripts."""
     yield element.text or ""
     for child in element:
         name = local(child)

@@ -52,7 +52,7 @@ class Format:
         accepts_fields: ``--fields`` selects fields.
         needs_summaries: the format prints titles, so a search requests a summary for every row.
         is_brief: the format shows no field that a brief record lacks.
-        has_total: the output itself says how many results exist.
+        has_total: the output includes the number of existing results.
         is_data: programs read the output, so an error is printed as JSON too.
         is_read: on a terminal the format is a page for a person.
         has_cells: every value is in a cell of one line.

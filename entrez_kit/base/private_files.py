@@ -1,8 +1,7 @@
-"""Where files of this user go on this machine, and how they are opened for this user alone.
+"""Find the folders for this user's files on this machine, and open files for this user only.
 
-Folders are the platform's or a temporary one. Files are 0600 and folders 0700 whatever the umask, never reached through
-a link, never somebody else's: what lies in them decides about requests and replies, so a name that another user took
-first is refused, not used.
+Folders are those of the platform or a temporary one. Files have mode 0600 and folders 0700 for any umask. A link or a
+file of another user is refused, because these files control requests and replies.
 """
 
 import errno
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
-    """Return this platform's folder for a kind of file, or None where there is no home folder."""
+    """Return this platform's folder for a kind of file; None without a home folder."""
     if sys.platform not in ("win32", "darwin"):
         variable, default = {
             "config": ("XDG_CONFIG_HOME", ".config"),
@@ -41,27 +40,27 @@ def platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # a folder above it may not be entered
+    except OSError:  # no permission for a folder above it
         return False
 
 
 SHARED_TEMPORARY = Path("/tmp")  # noqa: S108
-"""Where all processes of a machine meet. TMPDIR is no such place: job schedulers give every job one of its own."""
+"""A folder that all processes of a machine share. TMPDIR is not shared: job schedulers set one for each job."""
 
 
 def temporary_folder(notices: list[str]) -> Path:
-    """Return a folder of this user's in the machine's temporary folder (created 0700 by whoever writes there).
+    """Return this user's folder in the machine's temporary folder; the first writer creates it with mode 0700.
 
-    Every process of the user gets the same one, whatever its TMPDIR. A name that somebody else took, or left open for
-    others to write, is passed over: what lies there must not decide about requests or replies. Where all are taken,
-    this process has one of its own, and ``notices`` gets a remark.
+    All processes of the user get the same folder, independent of TMPDIR. A folder that belongs to another user, or that
+    others can write, is skipped, because its files would control requests and replies. If all names are unusable, this
+    process uses a new folder, and ``notices`` gets a message.
     """
     import tempfile
 
     try:
         shared = sys.platform != "win32" and _is_folder(SHARED_TEMPORARY) and can_write(SHARED_TEMPORARY)
         base = SHARED_TEMPORARY if shared else Path(tempfile.gettempdir())
-    except OSError:  # nothing on this machine can be written; callers then keep what they need in memory
+    except OSError:  # no folder is writable; callers then keep their data in memory
         base = Path(Path.home().anchor if sys.platform == "win32" else "/")
     name = f"entrez-kit-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     names = [name, *(f"{name}-{number}" for number in range(1, 10))]
@@ -69,25 +68,25 @@ def temporary_folder(notices: list[str]) -> Path:
     if found:
         return found
     notices.append(
-        f"All folders {base / name}* belong to others or are open to them; this process uses a new one, "
-        "and does not know what your other processes ask NCBI. Ask an administrator to remove them."
+        f"All folders {base / name}* belong to other users or are open to them. This process uses a new one "
+        "and does not share the rate limit with your other processes. Ask an administrator to remove these folders."
     )
-    return _of_this_process(base, name)
+    return _create_process_folder(base, name)
 
 
 @cache
-def _of_this_process(base: Path, name: str) -> Path:
-    """Return a folder nobody else can have prepared, where all of this user's names are taken."""
+def _create_process_folder(base: Path, name: str) -> Path:
+    """Return a new folder that no other user can have prepared, for when all names of this user are unusable."""
     import tempfile
 
     try:
         return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=base))
-    except OSError:  # whoever wants to write there is told, and keeps what it needs in memory
+    except OSError:  # a later write fails, and its caller keeps the data in memory
         return base / name
 
 
 def _is_usable(folder: Path) -> bool:
-    """Tell whether a temporary folder is still free, or ours and closed to others' writing."""
+    """Return whether a temporary folder does not exist yet, or is this user's and not writable for others."""
     try:
         status = folder.lstat()
     except FileNotFoundError:
@@ -101,7 +100,7 @@ def _is_usable(folder: Path) -> bool:
 
 
 def can_write(folder: Path) -> bool:
-    """Tell whether the folder, or the nearest existing one above it, can be written."""
+    """Return whether the folder, or the nearest existing folder above it, is writable."""
     for candidate in (folder, *folder.parents):
         try:
             if candidate.exists():
@@ -112,10 +111,10 @@ def can_write(folder: Path) -> bool:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder, and those above it that are missing, for this user alone.
+    """Create a folder and its missing parents for this user only.
 
     Raises:
-        OSError: it cannot be created, is no folder, or belongs to another user.
+        OSError: it cannot be created, is not a folder, or belongs to another user.
     """
     try:
         found = folder.lstat()
@@ -125,7 +124,7 @@ def make_private_folder(folder: Path) -> None:
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
             if sys.platform != "win32":
-                folder.chmod(0o700)  # an umask may have taken the user's own rights away
+                folder.chmod(0o700)  # the umask may have removed the user's own permissions
         found = folder.lstat()
     refuse_foreign(found)
     if stat.S_ISLNK(found.st_mode):
@@ -133,10 +132,10 @@ def make_private_folder(folder: Path) -> None:
 
 
 def open_private(path: Path, flags: int = os.O_RDWR) -> int:
-    """Open a file of this user's, making it where it is missing, and close it to all others; return its descriptor.
+    """Open a file of this user, create it if it is missing, and make it private; return its descriptor.
 
     Raises:
-        OSError: it cannot be opened, is a link or no regular file, or belongs to another user.
+        OSError: it cannot be opened, is a link or not a regular file, or belongs to another user.
     """
     make_private_folder(path.parent)
     flags |= os.O_CREAT
@@ -146,7 +145,7 @@ def open_private(path: Path, flags: int = os.O_RDWR) -> int:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
+            raise OSError(errno.EINVAL, "not a regular file")
         if sys.platform != "win32":
             refuse_foreign(found, root=False)
             if stat.S_IMODE(found.st_mode) != 0o600:
@@ -158,43 +157,43 @@ def open_private(path: Path, flags: int = os.O_RDWR) -> int:
 
 
 def make_private_database(path: Path) -> None:
-    """Create an SQLite file before SQLite does, which gives its journals the file's mode, and look at the journals.
+    """Create an SQLite file before SQLite does, so that its journals get the same mode, and check the journals.
 
     Raises:
-        OSError: the file or a journal beside it is a link or belongs to another user, or the file cannot be opened.
+        OSError: the file or a journal of it is a link or belongs to another user, or the file cannot be opened.
     """
     os.close(open_private(path))
     for part in database_files(path):
         with suppress(FileNotFoundError):
             found = part.lstat()
             if not stat.S_ISREG(found.st_mode):
-                raise OSError(errno.EINVAL, f"{part.name} is no regular file")
+                raise OSError(errno.EINVAL, f"{part.name} is not a regular file")
             refuse_foreign(found, root=False)
             if sys.platform != "win32" and found.st_mode & 0o077:
                 part.chmod(0o600)
 
 
 def database_files(path: Path) -> Iterator[Path]:
-    """Return the names of an SQLite file and of what SQLite keeps beside it."""
+    """Yield the paths of an SQLite file and of its journals."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         yield path.with_name(path.name + suffix)
 
 
 def is_foreign(found: os.stat_result, *, root: bool = True) -> bool:
-    """Tell whether another user owns something.
+    """Return whether another user owns a file.
 
     Args:
-        found: what the system says of a file.
-        root: whether what the system itself owns will do.
+        found: the status of the file.
+        root: whether a file of root is accepted.
     """
     return sys.platform != "win32" and found.st_uid != os.geteuid() and not (root and found.st_uid == 0)
 
 
 def refuse_foreign(found: os.stat_result, *, root: bool = True) -> None:
-    """Refuse what another user owns, as ``is_foreign`` tells it.
+    """Refuse a file of another user.
 
     Raises:
-        PermissionError: it is somebody else's.
+        PermissionError: ``is_foreign`` returns True.
     """
     if is_foreign(found, root=root):
         raise PermissionError(errno.EPERM, "it belongs to another user")
@@ -204,13 +203,13 @@ MAX_LINKS: Final = 40
 
 
 def refuse_foreign_links(path: Path) -> None:
-    """Refuse a path that another user decides about: through a link, pipe or device of theirs in a shared folder.
+    """Refuse a path that another user controls with a link, pipe or device in a shared folder.
 
     In a folder such as /tmp every user can create any name. A link there may point to a file of this user, which would
-    be overwritten, and a pipe gives the data to its owner.
+    be overwritten. A pipe gives the data to its owner.
 
     Raises:
-        PermissionError: the path has one; the text names it.
+        PermissionError: the path has such a link, pipe or device; the message names it.
     """
     if sys.platform == "win32":
         return
@@ -221,7 +220,7 @@ def refuse_foreign_links(path: Path) -> None:
         reached = folder.parent if name == ".." else folder / name
         try:
             found, above = reached.lstat(), folder.lstat()
-        except OSError:  # nothing there, or not for this user: opening it says so
+        except OSError:  # missing or without permission: opening it reports that
             return
         is_plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
         is_shared = above.st_mode & stat.S_ISVTX and above.st_mode & stat.S_IWOTH
@@ -235,8 +234,8 @@ def refuse_foreign_links(path: Path) -> None:
             reached = Path("/") if target.is_absolute() else folder
 
 
-# The schema of an SQLite file. A trigger, a view or a changed definition that another person put into a file runs as
-# soon as a statement of ours touches a table, so a file with any of them is not used.
+# The schema of an SQLite file. A trigger, a view or a changed definition that another person added to a file runs when
+# one of our statements uses the table, so such a file is refused.
 
 _SPACE: Final = re.compile(r"(?:--[^\n]*|\s)+")
 _AROUND_PUNCTUATION: Final = re.compile(r" ?([(),]) ?")
@@ -247,7 +246,7 @@ _DEFENSIVE: Final = 1010
 """SQLITE_DBCONFIG_DEFENSIVE of sqlite3.h; the module `sqlite3` has no name for it before Python 3.12."""
 
 MAX_NAME: Final = 100
-"""Characters of an object's name that a message shows."""
+"""Maximum characters of an object's name in a message."""
 
 
 class SchemaObject(NamedTuple):
@@ -262,7 +261,7 @@ Schema = Mapping[SchemaObject, frozenset[str]]
 
 
 def restrict_schema(connection: "sqlite3.Connection") -> None:
-    """Forbid a connection to run unsafe functions from the schema of its file, and to write to the schema directly."""
+    """Prevent a connection from running unsafe functions of the file's schema and from writing to the schema."""
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")
     if hasattr(connection, "setconfig"):  # since Python 3.12
@@ -281,7 +280,7 @@ def read_schema(connection: "sqlite3.Connection") -> dict[SchemaObject, str]:
 
 @lru_cache(maxsize=256)
 def normalize_definition(definition: str) -> str:
-    """Return a definition without comments and optional blanks, which a migration may have set in another way."""
+    """Return a definition without comments and optional spaces, which migrations may write differently."""
     return _AROUND_PUNCTUATION.sub(r"\1", _SPACE.sub(" ", definition)).strip()
 
 
@@ -296,13 +295,13 @@ def find_schema_change(found: Mapping[SchemaObject, str], expected: Schema, requ
     for each, definition in found.items():
         allowed = expected.get(each)
         if allowed is None:
-            return f"has a {_show(each)} that entrez-kit did not create"
+            return f"has a {_describe(each)} that entrez-kit did not create"
         if definition not in allowed:
-            return f"has a {_show(each)} with a changed definition"
+            return f"has a {_describe(each)} with a changed definition"
     missing = next((each for each in required if each not in found), None)
-    return f"has no {_show(missing)}" if missing is not None else ""
+    return f"has no {_describe(missing)}" if missing is not None else ""
 
 
-def _show(each: SchemaObject) -> str:
+def _describe(each: SchemaObject) -> str:
     kind = each.kind if each.kind in ("table", "index", "view", "trigger") else "object"
     return f"{kind} {each.name[:MAX_NAME]!a}"

@@ -1,4 +1,4 @@
-"""Keep api keys and e-mail addresses out of every text: messages, addresses, log records, tracebacks."""
+"""Remove API keys and e-mail addresses from every text: messages, addresses, log records, tracebacks."""
 
 import logging
 import re
@@ -11,26 +11,26 @@ from entrez_kit.base.invisible import escape_json
 from entrez_kit.base.settings import Settings
 
 HIDDEN: Final = "[hidden]"
-SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; the parameter's name gives it away anyway
+SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; its parameter name still redacts it
 MAX_QUOTED: Final = 300
 
 MAX_FIELD: Final = 2_000
-"""Characters of a field of a log line or span."""
+"""Maximum characters of a field of a log line or span."""
 MAX_MEMBERS: Final = 50
 MAX_DEPTH: Final = 4
 MAX_TRACEBACK_LINES: Final = 100
 MAX_READ: Final = 100_000
-"""Characters of a text that are searched for secrets before it is cut."""
+"""Number of characters that are searched for secrets before the text is truncated."""
 
 _PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail|mailto)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
-# A value ends at its quotation mark or, in a text that was cut, at the end: what can never fail and never goes back
-# stays linear in whatever a service or a caller writes.
+# A value ends at its quotation mark or, in a truncated text, at the end. The pattern never backtracks, so its time is
+# linear for any text.
 _MEMBER: Final = re.compile(
     r"""(?is)(["'](?:api[_-]?key|email)["']\s*+:\s*+)(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?)"""
 )
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
-# Loggers that see what is sent. A filter does not see the records of the loggers below its own, so all are named.
+# Loggers that may log request addresses. A filter does not see the records of child loggers, so all are listed.
 LOGGERS: Final = (
     "urllib3",
     "urllib3.connection",
@@ -44,7 +44,7 @@ LOGGERS: Final = (
 
 
 class Redactor:
-    """Replace secrets in texts: the known values in any encoding, and whatever is named like one."""
+    """Replace secrets in texts: the known values in any encoding, and any value with the name of a secret."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form for secret in secrets for form in _forms(secret) if len(secret) >= SHORTEST_SECRET}
@@ -54,7 +54,7 @@ class Redactor:
 
     @classmethod
     def of(cls, settings: Settings) -> "Redactor":
-        """Return one that knows the secrets of these settings."""
+        """Return a redactor for the secrets of these settings."""
         return cls(settings.secrets)
 
     def text(self, text: str) -> str:
@@ -64,15 +64,15 @@ class Redactor:
         text = _PARAMETER.sub(rf"\1{HIDDEN}", text)
         return _MEMBER.sub(rf'\1"{HIDDEN}"', text)
 
-    def quoted(self, text: str) -> str:
-        """Return words of a service fit for a message: without secrets and control characters, on one line, short."""
+    def quote_text(self, text: str) -> str:
+        """Return a service's text for use in a message: without secrets and control characters, on one short line."""
         line = " ".join(_CONTROL.sub(" ", self.text(text)).split())
         return cut(line, MAX_QUOTED)
 
     def field(self, value: Any) -> Any:
-        """Return a field of a log line or span: without secrets, cut, and with control characters as escapes.
+        """Return a field of a log line or span: without secrets, truncated, and with control characters as escapes.
 
-        Numbers stay as they are. Of lists and mappings the first ``MAX_MEMBERS`` members are kept.
+        Numbers do not change. Lists and mappings keep their first ``MAX_MEMBERS`` members.
         """
         return self._field(value, MAX_DEPTH)
 
@@ -87,43 +87,43 @@ class Redactor:
         return cut(escape_controls(self.text(str(value)[:MAX_READ])), MAX_FIELD)
 
     def traceback(self, text: str) -> str:
-        """Return a traceback as ``field`` does, line by line; of a long one the end."""
+        """Return a traceback with each line treated as in ``field``; only the end of a long traceback."""
         lines = self.text(text[-MAX_READ:]).splitlines()
         return "\n".join(cut(escape_controls(line), MAX_FIELD) for line in lines[-MAX_TRACEBACK_LINES:])
 
     def body(self, body: bytes) -> bytes:
-        """Return a body without the known secrets, for services that repeat in it what they were asked."""
+        """Return a body without the known secrets, because some services repeat the request in it."""
         return self._known_bytes.sub(HIDDEN.encode(), body) if self._known_bytes is not None else body
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most so many characters; a longer one ends with an ellipsis."""
+    """Return a text with a maximum number of characters; a truncated text ends with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def escape_controls(text: str) -> str:
-    """Return a text on one line: control characters and invisible ones become escapes such as ``\\n``."""
+    """Return a text on one line, with control and invisible characters as escapes such as ``\\n``."""
     return escape_json(_CONTROL.sub(lambda found: ascii(found[0])[1:-1], text))
 
 
 def _forms(secret: str) -> set[str]:
-    """Return the ways a value may be spelled in an address, a form or a JSON text."""
+    """Return the encodings of a value in an address, a form or a JSON text."""
     escaped = secret.replace("/", "\\/")
     return {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), quote_plus(secret, safe="@"), escaped}
 
 
 class RedactingFilter(logging.Filter):
-    """Rewrite records that hold a secret; drop none."""
+    """Rewrite log records that have a secret; keep every record."""
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__()
         self.redactor = redactor
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite the message, and the traceback where it is the one that holds the secret."""
+        """Rewrite the message if it has a secret, and the traceback likewise."""
         try:
             message = record.getMessage()
-        except (TypeError, ValueError, KeyError):  # a malformed record is its author's business, not the caller's
+        except (TypeError, ValueError, KeyError):  # the caller must not fail because of a malformed record
             message = str(record.msg)
         cleaned = self.redactor.text(message)
         if cleaned != message:
@@ -136,11 +136,11 @@ class RedactingFilter(logging.Filter):
         return True
 
     def install(self) -> None:
-        """Start rewriting the records of every logger that may see an address; once is enough."""
+        """Add the filter to every logger that may log an address; repeated calls have no effect."""
         for name in LOGGERS:
             logging.getLogger(name).addFilter(self)
 
     def remove(self) -> None:
-        """Stop rewriting them."""
+        """Remove the filter from these loggers."""
         for name in LOGGERS:
             logging.getLogger(name).removeFilter(self)

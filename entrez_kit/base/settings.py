@@ -1,7 +1,7 @@
 """Settings and load_settings: the only reader of the environment.
 
 Each setting comes from the first of: explicit override (a flag), environment, project file ``entrez-kit.toml``, user
-config, default. Empty texts count as unset. Another person may have written the project file: it sets only the
+config, default. An empty value counts as unset. Another person may have written the project file: it sets only the
 settings with ``in_project_file`` or ``project_range``, and numbers only within that range. A user config of another
 user is ignored. Keys and tokens come from a user config only if its owner alone can read it.
 """
@@ -27,7 +27,7 @@ from entrez_kit.base.private_files import can_write, is_foreign, platform_folder
 PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
 KIT: Final = "entrez_kit_"
-"""Begins the variables of settings that are this program's own."""
+"""Prefix of the variables of this program's own settings."""
 MOST_NOTICED: Final = 20
 LONGEST_NAME: Final = 60
 
@@ -51,15 +51,15 @@ CORPUS_FILE: Final = "corpus.db"
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 MAX_PROJECT_CACHE_TTL: Final = 24 * 3600
-"""One day in seconds. A longer time would hide new retractions from those who work in the folder."""
+"""One day in seconds. A longer time would hide new retractions from people who work in the folder."""
 
 MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
-"""Ten years in seconds; date arithmetic overflows on numbers without a bound."""
+"""Ten years in seconds; without a limit, date arithmetic overflows."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How one setting is read, bounded and explained: what stands beside its type and default in ``Settings``.
+    """How one setting is read, limited and explained; ``Settings`` has its type and default.
 
     Kind and variable follow from the type and the name by default. A project file sets a number only within
     ``project_range``, and another setting only with ``in_project_file``.
@@ -80,31 +80,30 @@ class Setting:
 
     @property
     def secret(self) -> bool:
-        """Whether the value is masked wherever it is shown."""
+        """Whether every output masks the value."""
         return self.kind in ("secret", "email")
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The environment variables that set it, the first one winning."""
+        """The environment variables that set it, in order of precedence."""
         return (self.variable, *self.aliases)
 
 
 def row(help: str, default: Any = None, **how: Any) -> Any:
-    """Return a field of ``Settings``: its default, and what ``Setting`` says of how it is read."""
+    """Return a field of ``Settings`` with its default and its ``Setting``."""
     return field(default=default, metadata={"setting": Setting(help, **how)})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Every setting with its type, its default and how it is read; built once by ``load_settings`` and passed along.
+    """Every setting with its type, default and ``Setting``; ``load_settings`` builds it once.
 
-    A new setting is one row here and one in the guide; all else is derived from ``SETTINGS``, the rows as a table.
+    A new setting needs one row here and one in the guide; the rest is derived from ``SETTINGS``.
 
-    Times are in milliseconds where the name ends in ``_ms``, else in seconds. ``config_file`` is the user config, there
-    or not, and None where there is no home folder to keep one in. ``origins`` says where each value that is not a
-    default came from; ``notices`` are remarks for the user, such as a config file that cannot be read. ``state_dir``
-    holds the limiter's state: a folder of the user on this machine, whatever the other folders are, since NCBI counts
-    by machine and key.
+    A time is in milliseconds if its name ends in ``_ms``, otherwise in seconds. ``config_file`` is the path of the user
+    config, which may not exist; without a home folder it is None. ``origins`` has the source of each value that is not
+    a default. ``notices`` are messages for the user, such as a config file that cannot be read. ``state_dir`` has the
+    state of the rate limiter. It does not depend on the other folders, because NCBI counts requests by machine and key.
     """
 
     ncbi_api_key: SecretStr | None = row("NCBI API key: 10 requests per second instead of 3.")
@@ -224,17 +223,17 @@ class Settings:
 
     @property
     def secrets(self) -> list[str]:
-        """The keys, tokens and e-mail addresses, none of which may be shown anywhere."""
+        """The keys, tokens and e-mail addresses, which no output may show."""
         values = (getattr(self, setting.name) for setting in SETTINGS if setting.secret)
         return [value.get_secret_value() for value in values if value is not None]
 
     @property
     def demo_warning(self) -> str | None:
-        """What readers of an answer must be told where the demo was asked for; who brings a sandbox knows of it."""
+        """The warning for every answer if the user requested the demo; None for a caller with its own sandbox."""
         return DEMO_WARNING if self.demo and "demo" in self.origins else None
 
     def with_sandbox(self, url: str) -> "Settings":
-        """Return these settings pointed at a sandbox, with a cache, limiter state and data folder of its own."""
+        """Return these settings for a sandbox, with a separate cache, limiter state and data folder."""
         own: dict[str, Any] = {
             "eutils_url": f"{url}/entrez/eutils",
             "idconv_url": f"{url}/idconv",
@@ -248,7 +247,7 @@ class Settings:
             "embeddings": "none",
             "weaviate_url": None,
         }
-        if self.unpaywall_email is None:  # Unpaywall wants one, the sandbox's is content with any
+        if self.unpaywall_email is None:  # the client requires one; the sandbox accepts any
             own["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
         asked = {"demo": self.origins.get("demo", "flag")} if self.demo else {}
         others = {name: origin for name, origin in self.origins.items() if name != "demo"}
@@ -256,8 +255,8 @@ class Settings:
         return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 
 
-def _setting_of(item: Field[Any]) -> Setting:
-    """Return the setting that a field of ``Settings`` holds, with all that follows from its name and type."""
+def _complete_setting(item: Field[Any]) -> Setting:
+    """Return the setting of a field of ``Settings``, completed from the name and type of the field."""
     written: Setting = item.metadata["setting"]
     of_type = next(kind for type_, kind in _KINDS.items() if type_ in (item.type, *get_args(item.type)))
     kind = "choice" if written.choices else of_type if written.kind == "text" else written.kind
@@ -271,7 +270,7 @@ def _setting_of(item: Field[Any]) -> Setting:
 
 
 _KINDS: Final[Mapping[type, Kind]] = {bool: "flag", int: "number", Path: "path", SecretStr: "secret", str: "text"}
-SETTINGS: Final = tuple(_setting_of(item) for item in fields(Settings) if "setting" in item.metadata)
+SETTINGS: Final = tuple(_complete_setting(item) for item in fields(Settings) if "setting" in item.metadata)
 BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
 
 
@@ -285,13 +284,13 @@ def load_settings(
     """Read the settings from every source, in the order of precedence.
 
     Args:
-        overrides: values given by flags or by a Python caller; None and empty texts count as not given.
-        environ: environment to read; the process's own by default.
-        working_dir: where the project file is looked for; the current folder by default.
-        config_file: user config in place of the platform's own; it must exist.
+        overrides: values of flags or of a Python caller; None and empty strings count as not given.
+        environ: environment to read; by default that of the process.
+        working_dir: the folder of the project file; the current folder by default.
+        config_file: user config instead of the default one; it must exist.
 
     Raises:
-        NotConfigured: a value cannot be used; the message names the variable or the file.
+        NotConfigured: a value is invalid; the message names the variable or the file.
     """
     env = dict(os.environ if environ is None else environ)
     given = {key: value for key, raw in (overrides or {}).items() if (value := _clean(raw)) is not None}
@@ -300,19 +299,19 @@ def load_settings(
     unknown = sorted(set(given) - set(BY_NAME))
     if unknown:
         raise NotConfigured(
-            f"unknown setting: {', '.join(unknown)}{_near(unknown[0])}",
+            f"unknown setting: {', '.join(unknown)}{_suggest_name(unknown[0])}",
             invalid_input=unknown[0],
             details={"reason": "unknown_setting"},
         )
     notices: list[str] = []
-    where, _ = _resolve(("home", "config_file"), _Sources(given, env))  # they say where to look for the rest
+    where, _ = _resolve(("home", "config_file"), _Sources(given, env))  # they locate the other sources
     home: Path | None = where.get("home")
-    user_file = where.get("config_file") or _user_config(home, env)
-    files = _read_files(_project_file(working_dir), user_file, "config_file" in where, notices)
+    user_file = where.get("config_file") or _find_user_config(home, env)
+    files = _read_files(_find_project_file(working_dir), user_file, "config_file" in where, notices)
     values, origins = _resolve(BY_NAME, _Sources(given, env, *files))
     for name in ("cache_dir", "data_dir"):
         if name not in values:
-            values[name] = _folder(name, home, env, notices)
+            values[name] = _choose_folder(name, home, env, notices)
             if home:
                 origins[name] = f"below home, from {origins['home']}"
     return Settings(
@@ -325,7 +324,7 @@ def load_settings(
 
 @dataclass(frozen=True)
 class _Sources:
-    """Everywhere a setting may come from."""
+    """All sources of settings."""
 
     given: Mapping[str, Any]
     env: Mapping[str, str]
@@ -333,7 +332,7 @@ class _Sources:
     user: Mapping[str, Any] = field(default_factory=dict)
 
     def candidates(self, setting: Setting) -> Iterator[tuple[str, Any]]:
-        """Yield what the sources hold for a setting and where it came from, strongest first."""
+        """Yield the name of each source and its value for a setting, in order of precedence."""
         yield "flag", self.given.get(setting.name)
         for variable in setting.variables:
             yield f"environment ({variable})", self.env.get(variable)
@@ -342,7 +341,7 @@ class _Sources:
 
 
 def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], dict[str, str]]:
-    """Take each setting from the strongest source that has it; leave it out where none does."""
+    """Take each setting from the first source that has it; omit a setting that no source has."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for setting in (BY_NAME[name] for name in names):
@@ -357,16 +356,16 @@ def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], d
 def _read_files(
     project_file: Path | None, user_file: Path | None, must_exist: bool, notices: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read both files and keep what each may set; everything else becomes a notice."""
+    """Read both files and keep the settings that each may set; report the others in notices."""
     project = read_toml(project_file, notices, own_only=True)[0] if project_file else {}
     user, is_private = read_toml(user_file, notices, must_exist=must_exist, own_only=True) if user_file else ({}, False)
     for table, where, in_project in ((project, PROJECT_FILE, True), (user, str(user_file), False)):
         ignored = [
             (name, why)
             for name, raw in table.items()
-            if (why := _why_not(name, raw, in_project=in_project, is_private=is_private))
+            if (why := _explain_refusal(name, raw, in_project=in_project, is_private=is_private))
         ]
-        notices.extend(f"{where}: {why}{_near(name)}" for name, why in ignored[:MOST_NOTICED])
+        notices.extend(f"{where}: {why}{_suggest_name(name)}" for name, why in ignored[:MOST_NOTICED])
         if len(ignored) > MOST_NOTICED:
             notices.append(f"{where}: {len(ignored) - MOST_NOTICED} more settings ignored")
         for name, _ in ignored:
@@ -374,8 +373,8 @@ def _read_files(
     return project, user
 
 
-def _why_not(name: str, raw: Any, *, in_project: bool, is_private: bool) -> str | None:
-    """Return why a file may not set something, or None where it may."""
+def _explain_refusal(name: str, raw: Any, *, in_project: bool, is_private: bool) -> str | None:
+    """Return the reason why a file may not set something; None if it may."""
     setting = BY_NAME.get(name)
     if setting is None:
         shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
@@ -400,7 +399,7 @@ def _is_outside(setting: Setting, raw: Any, allowed: tuple[int, int]) -> bool:
 
 
 def find_setting(name: str) -> Setting | None:
-    """Return the setting with this field name or variable name, in any case, or None."""
+    """Return the setting with this field name or variable name in any letter case; None if there is no such setting."""
     wanted = name.strip().replace("-", "_")
     for setting in SETTINGS:
         if wanted.lower() == setting.name or wanted.upper() in setting.variables:
@@ -408,8 +407,8 @@ def find_setting(name: str) -> Setting | None:
     return None
 
 
-def near_settings(name: str) -> list[str]:
-    """Return names of settings that a misspelt name may have meant, the likeliest first."""
+def find_similar_settings(name: str) -> list[str]:
+    """Return the names of settings similar to a misspelt name, the most similar first."""
     from difflib import get_close_matches
 
     known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
@@ -418,19 +417,19 @@ def near_settings(name: str) -> list[str]:
     return list(dict.fromkeys(known[word] for word in found))
 
 
-def _near(name: str) -> str:
-    """Say which setting an unknown name may mean."""
+def _suggest_name(name: str) -> str:
+    """Return the end of a message that suggests a setting for an unknown name."""
     if name in BY_NAME or len(name) > LONGEST_NAME:
         return ""
     meant = find_setting(name)
     if meant:
         return f"; write {meant.name}"
-    near = near_settings(name)
+    near = find_similar_settings(name)
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def _clean(raw: Any) -> Any:
-    """Treat empty texts and placeholders that a host left unfilled, such as ``${user_config.KEY}``, as unset."""
+    """Return None for an empty string or a placeholder that a host did not replace, such as ``${user_config.KEY}``."""
     if not isinstance(raw, str):
         return raw
     text = raw.strip()
@@ -442,21 +441,21 @@ _FALSE: Final = {"false", "0", "no", "off"}
 
 
 def parse_value(setting: Setting, raw: Any) -> Any:
-    """Turn a raw value into the setting's type.
+    """Convert a raw value to the setting's type.
 
     Raises:
-        ValueError: it cannot be used; the text says what is needed and quotes nothing of the value.
+        ValueError: it is invalid; the message gives the requirement and does not quote the value.
     """
     return _CONVERTERS[setting.kind](setting, raw)
 
 
 def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
-    """Turn a raw value into the setting's type, or say which source holds a value that cannot be used."""
+    """Convert a raw value to the setting's type; the error for an invalid value names the source."""
     try:
         return parse_value(setting, raw)
     except ValueError as exc:
         problem = str(exc)
-    shown = as_shown(setting, raw)
+    shown = redact_value(setting, raw)
     where = setting.variable if origin == "flag" else origin.removeprefix("environment (").removesuffix(")")
     raise NotConfigured(
         f"{setting.variable}: {problem} (got {shown!r} from {origin})",
@@ -466,8 +465,8 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
     )
 
 
-def as_shown(setting: Setting, raw: Any) -> str:
-    """Return a value that cannot be used as it may be shown: no secret, no password of an address."""
+def redact_value(setting: Setting, raw: Any) -> str:
+    """Return an invalid value for a message, without a secret or the password of an address."""
     if setting.secret:
         return "(hidden)"
     text = str(raw)
@@ -476,17 +475,17 @@ def as_shown(setting: Setting, raw: Any) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def _number(setting: Setting, raw: Any) -> int:
+def _parse_number(setting: Setting, raw: Any) -> int:
     if isinstance(raw, bool) or not re.fullmatch(r"-?[0-9]{1,18}", str(raw).strip(), flags=re.ASCII):
-        raise ValueError("a whole number is needed")
+        raise ValueError("must be a whole number")
     number = int(raw)
     if (setting.low is not None and number < setting.low) or (setting.high is not None and number > setting.high):
-        raise ValueError(f"out of range, {bounds_of(setting)} is accepted")
+        raise ValueError(f"out of range; must be {describe_bounds(setting)}")
     return number
 
 
-def bounds_of(setting: Setting) -> str:
-    """Return what a setting accepts in words, such as ``50..5000``; empty where anything of its kind goes."""
+def describe_bounds(setting: Setting) -> str:
+    """Return the accepted values as text, such as ``50..5000``; empty without a limit."""
     if setting.choices:
         return ", ".join(setting.choices)
     if setting.high is not None:
@@ -494,87 +493,87 @@ def bounds_of(setting: Setting) -> str:
     return "" if setting.low is None else f"at least {setting.low}"
 
 
-def _flag(setting: Setting, raw: Any) -> bool:
+def _parse_flag(setting: Setting, raw: Any) -> bool:
     word = str(raw).strip().lower()
     if word not in _TRUE | _FALSE:
-        raise ValueError("true or false is needed")
+        raise ValueError("must be true or false")
     return word in _TRUE
 
 
-def _choice(setting: Setting, raw: Any) -> str:
-    word = _text(setting, raw).lower()
+def _parse_choice(setting: Setting, raw: Any) -> str:
+    word = _parse_text(setting, raw).lower()
     if word not in setting.choices:
-        raise ValueError(f"one of {bounds_of(setting)} is needed")
+        raise ValueError(f"must be one of {describe_bounds(setting)}")
     return word
 
 
-def _url(setting: Setting, raw: Any) -> str:
-    address = _text(setting, raw).rstrip("/")
+def _parse_url(setting: Setting, raw: Any) -> str:
+    address = _parse_text(setting, raw).rstrip("/")
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # its text quotes the address, which may hold a password
+    except ValueError:  # its message quotes the address, which may have a password
         usable = False
     if not usable or re.search(r"\s", address):
-        raise ValueError("an http or https address is needed")
+        raise ValueError("must be an http or https address")
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("an address without user, query or fragment is needed")
+        raise ValueError("must be an address without user, query or fragment")
     if setting.name == "eutils_url" and not parts.path.endswith("/entrez/eutils"):
-        raise ValueError("the address must end in /entrez/eutils")
+        raise ValueError("must end in /entrez/eutils")
     return address
 
 
-def _secret(setting: Setting, raw: Any) -> SecretStr:
-    text = _text(setting, raw.get_secret_value() if isinstance(raw, SecretStr) else raw)
+def _parse_secret(setting: Setting, raw: Any) -> SecretStr:
+    text = _parse_text(setting, raw.get_secret_value() if isinstance(raw, SecretStr) else raw)
     if re.search(r"\s", text):
-        raise ValueError("it must not contain spaces")
+        raise ValueError("must not contain spaces")
     if setting.kind == "email" and not re.fullmatch(r"[^@]+@[^@]+", text):
-        raise ValueError("an e-mail address is needed")
+        raise ValueError("must be an e-mail address")
     if setting.kind == "secret" and not text.isascii():
-        raise ValueError("it must not contain letters outside ASCII")
+        raise ValueError("must contain only ASCII characters")
     return SecretStr(text)
 
 
-def _text(setting: Setting, raw: Any) -> str:
+def _parse_text(setting: Setting, raw: Any) -> str:
     if not isinstance(raw, str):
-        raise ValueError("a text is needed")
+        raise ValueError("must be a string")
     text = raw.strip()
     if not text.isprintable():
-        raise ValueError("it must not contain control characters")
+        raise ValueError("must not contain control characters")
     if setting.name == "ncbi_tool_identifier" and re.search(r"\s", text):
-        raise ValueError("it must not contain spaces")
+        raise ValueError("must not contain spaces")
     return text
 
 
-def _path(setting: Setting, raw: Any) -> Path:
-    path = Path(_text(setting, str(raw) if isinstance(raw, Path) else raw))
+def _parse_path(setting: Setting, raw: Any) -> Path:
+    path = Path(_parse_text(setting, str(raw) if isinstance(raw, Path) else raw))
     try:
         return path.expanduser().absolute()
-    except (RuntimeError, OSError):  # no home folder to expand "~" with; the working folder is gone
+    except (RuntimeError, OSError):  # no home folder for "~", or the working folder is missing
         return path
 
 
 _CONVERTERS: Final[Mapping[Kind, Callable[[Setting, Any], Any]]] = {
-    "text": _text,
-    "secret": _secret,
-    "email": _secret,
-    "flag": _flag,
-    "number": _number,
-    "url": _url,
-    "path": _path,
-    "choice": _choice,
+    "text": _parse_text,
+    "secret": _parse_secret,
+    "email": _parse_secret,
+    "flag": _parse_flag,
+    "number": _parse_number,
+    "url": _parse_url,
+    "path": _parse_path,
+    "choice": _parse_choice,
 }
 
 
-def _project_file(working_dir: Path | None) -> Path | None:
+def _find_project_file(working_dir: Path | None) -> Path | None:
     try:
         path = (working_dir or Path.cwd()) / PROJECT_FILE
         return path if path.is_file() else None
-    except OSError:  # the working folder is gone or cannot be entered
+    except OSError:  # the working folder is missing or not accessible
         return None
 
 
-def _user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
+def _find_user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
     folder = home or platform_folder("config", env)
     return folder / USER_FILE if folder else None
 
@@ -582,30 +581,30 @@ def _user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
 def locate_user_config(
     config_file: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Path | None:
-    """Return where the user config is or would be, without reading it; None without a home folder.
+    """Return the path of the user config, which may not exist; None without a home folder.
 
-    So that a file with a bad value in it can still be mended.
+    The file is not read, so that a file with an invalid value can be corrected.
 
     Raises:
-        NotConfigured: the variable that names the file or the home cannot be used.
+        NotConfigured: the variable for the file or the home is invalid.
     """
     env = dict(os.environ if environ is None else environ)
     given: dict[str, Any] = {"config_file": config_file, "home": home}
     values = _resolve(("home", "config_file"), _Sources(given, env))[0]
-    return values.get("config_file") or _user_config(values.get("home"), env)
+    return values.get("config_file") or _find_user_config(values.get("home"), env)
 
 
-def _folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[str]) -> Path:
-    """Choose a folder that can be written, falling back to a private temporary one with a single notice."""
+def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[str]) -> Path:
+    """Choose a writable folder, or else a private temporary one with a notice."""
     kind = name.removesuffix("_dir")
     folder = home / kind if home else platform_folder(kind, env)
     if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
-        return folder  # a corpus that can only be read is still the user's corpus
+        return folder  # a read-only corpus is used too
     notices.append(
-        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache and corpus go to a temporary folder."
+        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache and corpus are in a temporary folder."
         if home
-        else "The home folder is missing or cannot be written; cache and corpus go to a temporary folder. "
-        "Set ENTREZ_KIT_HOME to a folder of your own."
+        else "The home folder is missing or cannot be written; cache and corpus are in a temporary folder. "
+        "Set ENTREZ_KIT_HOME to a writable folder."
     )
     return temporary_folder(notices) / kind
 
@@ -613,18 +612,20 @@ def _folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[
 Name = TypeVar("Name", bound=str)
 
 
-def named_in(text: str | None, known: Sequence[Name], *, noun: str, argument: str, before: str = "There") -> list[Name]:
-    """Return the names that stand in a list, in the order of those that are known; none where it names none.
+def parse_names(
+    text: str | None, known: Sequence[Name], *, noun: str, argument: str, before: str = "There"
+) -> list[Name]:
+    """Return the names in a comma-separated list, in the order of the known names.
 
     Args:
-        text: names with commas between them, in whatever case, hyphens or underscores in them.
-        known: what may be named.
-        noun: what a name is one of.
-        argument: the option or setting that the list stands in.
-        before: how a message begins.
+        text: the list; letter case does not matter, and a hyphen equals an underscore.
+        known: the known names.
+        noun: the kind of the names, for messages.
+        argument: the option or setting that has the list.
+        before: the start of a message.
 
     Raises:
-        InvalidInput: one of them does not exist.
+        InvalidInput: a name is unknown.
     """
     named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
     for name in named:
@@ -632,26 +633,25 @@ def named_in(text: str | None, known: Sequence[Name], *, noun: str, argument: st
             raise InvalidInput(
                 f"{before} is no {noun} {name!r}.",
                 invalid_input=f"{argument}={name}",
-                recovery_hint=f"Choose from {', '.join(known)}; several with commas between them.",
+                recovery_hint=f"Choose from {', '.join(known)}; separate several with commas.",
                 details={"reason": f"unknown_{noun}"},
             )
     return [name for name in known if name in named]
 
 
-def default_of(name: str) -> Any:
+def get_default(name: str) -> Any:
     """Return the default of a setting."""
     return next(item.default for item in fields(Settings) if item.name == name)
 
 
-# Files of TOML
+# TOML files
 
 CONFIG: Final = PerFrontend("--config or ENTREZ_KIT_CONFIG", "ENTREZ_KIT_CONFIG")
 MAX_CONFIG_BYTES: Final = 64_000
-"""A config file is a page of text; anything past this is the wrong file, a device without an end, or made to keep the
-parser busy."""
+"""A config file is a page of text. A larger file is the wrong file, an endless device, or an attack on the parser."""
 
 MAX_QUOTED: Final = 300
-"""Characters of a parser's complaint that are passed on."""
+"""Maximum characters of the parser's message that are shown."""
 
 
 def _open_named(path: Path) -> IO[bytes]:
@@ -663,16 +663,16 @@ def _open_named(path: Path) -> IO[bytes]:
 def read_toml(
     path: Path, notices: list[str], *, must_exist: bool = False, own_only: bool = False
 ) -> tuple[dict[str, Any], bool]:
-    """Read a TOML file, and tell whether it is closed to all but its owner; one that cannot be believed costs a notice.
+    """Return the content of a TOML file, and whether only its owner can read it.
 
     Args:
         path: the file.
-        notices: gets a line where the file is passed over.
+        notices: gets a message if the file is ignored.
         must_exist: whether a file that cannot be read is an error.
-        own_only: whether a file of another user is passed over.
+        own_only: whether a file of another user is ignored.
 
     Raises:
-        NotConfigured: it is no TOML, too large or nested too deep.
+        NotConfigured: it is not valid TOML, too large or nested too deep.
     """
     import tomllib
 
@@ -685,7 +685,7 @@ def read_toml(
             body = file.read(MAX_CONFIG_BYTES + 1)
         if len(body) > MAX_CONFIG_BYTES:
             raise NotConfigured(
-                f"{path} is larger than {MAX_CONFIG_BYTES} bytes; that is no config file",
+                f"{path} is larger than {MAX_CONFIG_BYTES} bytes, which is too large for a config file",
                 invalid_input=str(path),
                 recovery_hint=f"Correct {path}, or move it aside.",
                 details={"reason": "bad_toml"},
@@ -697,7 +697,7 @@ def read_toml(
             raise NotConfigured(
                 f"config file {path} does not exist",
                 invalid_input=str(path),
-                recovery_hint=FrontendText("Correct ", CONFIG, ", or create the file; an empty one will do."),
+                recovery_hint=FrontendText("Correct ", CONFIG, ", or create the file; it may be empty."),
             ) from None
     except OSError as exc:
         problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
@@ -706,7 +706,7 @@ def read_toml(
                 problem, invalid_input=str(path), recovery_hint=FrontendText("Correct ", CONFIG, ".")
             ) from None
         notices.append(f"{problem}; it is ignored")
-    except (ValueError, RecursionError) as exc:  # a number of thousands of digits is a ValueError, too
+    except (ValueError, RecursionError) as exc:  # a number with thousands of digits is a ValueError too
         problem = "it is nested too deep" if isinstance(exc, RecursionError) else str(exc)[:MAX_QUOTED]
         problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else problem
         raise NotConfigured(

@@ -1,6 +1,6 @@
-"""What happens during one call: a request id, and a record of every request sent for it.
+"""Trace one call: its request id, and a record of every request sent for it.
 
-The outermost layer opens a trace; the transport adds to it. Nothing here holds credentials or addresses.
+The outermost layer opens a trace and the transport adds to it. A trace has no credentials or addresses.
 """
 
 import os
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
-    """One request of a call, after it was answered."""
+    """One answered request of a call."""
 
     endpoint: str
     from_cache: bool
@@ -21,26 +21,26 @@ class TracedRequest:
     seconds: float
     size: int
     until: float = 0.0
-    """Unix time until which the cache gives the same again; 0 where it never does."""
+    """Unix time until which the cache returns the same reply; 0 if the reply is not cached."""
 
 
 @dataclass(slots=True)
 class Trace:
-    """The request id of a call and the exchanges made for it so far (safe for threads: append only)."""
+    """The request id of a call and its requests so far (thread-safe, since it only grows)."""
 
     request_id: str
     exchanges: list[TracedRequest] = field(default_factory=list)
     operation: str = ""
-    """The operation that was called, which may use others."""
+    """The operation of the call, not another operation that it uses."""
 
     @property
     def from_cache(self) -> bool:
-        """Whether every reply came from the cache (and there was at least one)."""
+        """Whether there was a reply and every reply came from the cache."""
         return bool(self.exchanges) and all(exchange.from_cache for exchange in self.exchanges)
 
     @property
     def until(self) -> float:
-        """Unix time until which asking again gives the same, as the cache has it; 0 where it may not."""
+        """Unix time until which the cache answers the same call completely; 0 if it may not."""
         return min((exchange.until for exchange in self.exchanges), default=0.0)
 
 
@@ -53,7 +53,7 @@ _current: ContextVar[Trace | None] = ContextVar("entrez_kit_trace", default=None
 
 
 def new_request_id() -> str:
-    """Return a short random id that ties log lines, errors and replies of one call together."""
+    """Return a short random id that log lines, errors and replies of one call share."""
     return os.urandom(6).hex()
 
 
@@ -78,12 +78,12 @@ def current_trace() -> Trace | None:
 
 
 class Cancelled(BaseException):
-    """Nobody waits for the answer any more. No error: what handles errors must let it pass."""
+    """The caller cancelled the call. This is not an error, and error handlers must not catch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who watches a long call: whether the answer is still wanted, where to report how far it is and what comes now."""
+    """Callbacks for a long call: whether to continue, its progress, and its next stage."""
 
     wanted: Callable[[], bool]
     progress: Callable[[int, int | None], None]
@@ -94,8 +94,8 @@ _watch: ContextVar[Watch | None] = ContextVar("entrez_kit_watch", default=None)
 
 
 @contextmanager
-def watched(watch: Watch) -> Iterator[None]:
-    """Let somebody watch the calls made in this block."""
+def watch_calls(watch: Watch) -> Iterator[None]:
+    """Use these callbacks for the calls in this block."""
     token = _watch.set(watch)
     try:
         yield
@@ -104,21 +104,21 @@ def watched(watch: Watch) -> Iterator[None]:
 
 
 @contextmanager
-def unreported() -> Iterator[None]:
-    """Let what is done in this block be stopped, and not tell how far it is: it is one part of several side by side."""
+def suppress_progress() -> Iterator[None]:
+    """Allow cancellation of this block without reports of progress, because it runs concurrently with other parts."""
     watch = _watch.get()
     if watch is None:
         yield
         return
-    with watched(Watch(wanted=watch.wanted, progress=lambda done, total: None)):
+    with watch_calls(Watch(wanted=watch.wanted, progress=lambda done, total: None)):
         yield
 
 
 def checkpoint() -> None:
-    """Stop here if the answer is not wanted any more.
+    """Stop the call if the caller cancelled it.
 
     Raises:
-        Cancelled: it is not.
+        Cancelled: the caller cancelled the call.
     """
     watch = _watch.get()
     if watch is not None and not watch.wanted():
@@ -126,10 +126,10 @@ def checkpoint() -> None:
 
 
 def step(done: int, total: int | None = None) -> None:
-    """Report how far a long call is, between two of its requests, and stop if it is not wanted any more.
+    """Report the progress of a long call between two requests, and stop if the caller cancelled it.
 
     Raises:
-        Cancelled: it is not.
+        Cancelled: the caller cancelled the call.
     """
     checkpoint()
     watch = _watch.get()
@@ -138,7 +138,7 @@ def step(done: int, total: int | None = None) -> None:
 
 
 def stage(label: str) -> None:
-    """Report that the next stage of a long call begins, which counts from the beginning."""
+    """Report that a new stage of a long call begins; its progress starts at 0."""
     watch = _watch.get()
     if watch is not None:
         watch.stage(label)

@@ -404,7 +404,7 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         FrontendText(Argument(p["field"]), ": ", p["message"]) if p["field"] else p["message"] for p in problems
     ]
     return InvalidInput(
-        FrontendText.joined("; ", shown_problems[:MAX_PROBLEMS]),
+        FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS]),
         invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
         recovery_hint=FrontendText(
             "Correct the named argument and ",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import listed
+from entrez_kit.base.frontend_text import list_names
 from entrez_kit.core.batches import CircuitBreaker, in_batches
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import Operation
@@ -85,7 +85,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             several = "The records came in several documents, which stand one after the other."
             self.warnings.append(Warn(code="several_documents", message=several))
         if self._unchecked:
-            message = f"Whether all of these exist was not checked: {listed(self._unchecked)}"
+            message = f"Whether all of these exist was not checked: {list_names(self._unchecked)}"
             self.warnings.append(Warn(code="not_verified", message=message, terms=self._unchecked))
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:

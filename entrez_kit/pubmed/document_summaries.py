@@ -57,7 +57,7 @@ def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
 
 
 def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
-    from entrez_kit.base.identifiers import bare_pmcid
+    from entrez_kit.base.identifiers import normalize_pmcid
     from entrez_kit.pubmed.encoded_markup import plain_text
     from entrez_kit.pubmed.xml.dates import iso_from_text
 
@@ -72,7 +72,7 @@ def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
             pub_types=document.get("pubtype") or [],
             pdat=iso_from_text(published) if published else None,
             edat=_format_moment(history["entrez"]) if "entrez" in history else None,
-            pmcid=bare_pmcid(ids["pmc"]) if ids.get("pmc") else None,
+            pmcid=normalize_pmcid(ids["pmc"]) if ids.get("pmc") else None,
             authors=[plain_text(author["name"]) for author in document.get("authors") or ()],
         )
     except (AttributeError, KeyError, TypeError, ValueError) as exc:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, listed
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, list_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
 from entrez_kit.core.batches import CircuitBreaker, fetch_in_batches, in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
@@ -149,7 +149,7 @@ class Retrieval(Outcomes[Fetched]):
         missing, found = [item.outcome for item in self.missing], self.found
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
         failed = sum(outcome.status == "error" for outcome in missing)
-        named = listed(outcome.input for outcome in missing)
+        named = list_names(outcome.input for outcome in missing)
         some = f"PubMed has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
         if all(outcome.status == "invalid" for outcome in missing):
             some = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."

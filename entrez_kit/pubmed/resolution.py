@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.identifiers import Identifier, IdKind, bare_doi
+from entrez_kit.base.identifiers import Identifier, IdKind, normalize_doi
 from entrez_kit.core.batches import in_batches
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
@@ -189,4 +189,4 @@ def invalid_dois(record: "Record") -> set[str]:
         return set()
     located = record.element.iter("ELocationID")
     marked = (one for one in located if one.get("ValidYN") == "N" and one.get("EIdType") == "doi")
-    return {bare_doi(one.text or "").lower() for one in marked}
+    return {normalize_doi(one.text or "").lower() for one in marked}

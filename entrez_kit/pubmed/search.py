@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend, listed
+from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend, list_names
 from entrez_kit.core.model import (
     Collected,
     Request,
@@ -548,7 +548,7 @@ def brief_summaries(
     if abstracts is not None:
         texts = abstracts()
         if unread := [pmid for pmid in pmids if pmid not in texts]:
-            message = f"NCBI returned no record for PMID {listed(unread)}, so the abstracts are missing."
+            message = f"NCBI returned no record for PMID {list_names(unread)}, so the abstracts are missing."
             warnings.append(Warn(code="abstracts_missing", message=message))
         for pmid, summary in by_pmid.items():
             summary.snippet = _truncate(texts.get(pmid) or "", snippet) or None
@@ -556,7 +556,7 @@ def brief_summaries(
 
 
 def _summaries_warning(pmids: Sequence[str]) -> Warn:
-    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {listed(pmids)}.")
+    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {list_names(pmids)}.")
 
 
 def _fetch_abstracts(services: Services, pmids: Sequence[str]) -> dict[str, str | None]:
@@ -674,7 +674,7 @@ def _find_emptying_filters(services: Services, request: SearchRequest, given: Se
             FrontendText("without ", name, f": {number:,}") for name, number in zip(names, left, strict=True) if number
         ]
         message = FrontendText(
-            found, "; the filters exclude all of them. Results ", FrontendText.joined(", ", rest), "."
+            found, "; the filters exclude all of them. Results ", FrontendText.join_parts(", ", rest), "."
         )
     else:
         alone = counts([_remove_filters(request, [name for name in given if name != one]) for one in given])
@@ -686,7 +686,7 @@ def _find_emptying_filters(services: Services, request: SearchRequest, given: Se
             message = FrontendText(
                 found,
                 "; only the filters together exclude all of them. Each alone leaves: ",
-                FrontendText.joined(", ", each),
+                FrontendText.join_parts(", ", each),
                 ".",
             )
     return [Warn(code="filters_emptied", message=message)]
@@ -723,4 +723,4 @@ def _suggest_spelling(services: Services, query: str, said: str) -> list[Warn]:
 
 def _join_names(names: Sequence[Argument], conjunction: str) -> FrontendText:
     *front, last = names
-    return FrontendText(FrontendText.joined(", ", front), f" {conjunction} ", last) if front else FrontendText(last)
+    return FrontendText(FrontendText.join_parts(", ", front), f" {conjunction} ", last) if front else FrontendText(last)

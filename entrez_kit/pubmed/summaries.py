@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from entrez_kit.base.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.models import BriefSummary
@@ -148,7 +148,7 @@ def _read_summary(fields: Fields) -> BriefSummary:
     pmid = next((ids[key] for key in ("pubmed", "pmid") if ids.get(key)), "") or fields["uid"]
     pmcid = next((found for key in ("pmc", "pmcid") if (found := _read_pmcid(ids.get(key, "")))), None)
     located = _DOI.search(str(fields.get("elocationid") or ""))
-    doi = bare_doi(ids.get("doi") or (located[1] if located else ""))
+    doi = normalize_doi(ids.get("doi") or (located[1] if located else ""))
     title = plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
     standing = standing_of(publication_types=types, corrections=related, title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
@@ -186,7 +186,7 @@ def _read_source(fields: Fields, published: str) -> str:
 
 def _read_pmcid(text: str) -> str | None:
     """Read a PMCID, which may be part of "pmc-id: PMC123;manuscript-id: ..."."""
-    return bare_pmcid(text.lower().removeprefix("pmc-id:").partition(";")[0])
+    return normalize_pmcid(text.lower().removeprefix("pmc-id:").partition(";")[0])
 
 
 def _read_related(item: Fields) -> dict[str, str | None]:

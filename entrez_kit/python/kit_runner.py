@@ -42,11 +42,11 @@ def runs_search_all(method: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(method)
     def run(self: OperationRunner, progress: Callable[[int, int], None] | None = None, **arguments: Any) -> Any:
-        from entrez_kit.base.tracing import Watch, watched
+        from entrez_kit.base.tracing import Watch, watch_calls
         from entrez_kit.pubmed.search import SEARCH_ARTICLES
 
         tell = progress or (lambda done, total: None)
-        with watched(Watch(wanted=lambda: True, progress=lambda done, total: tell(done, total or 0))):
+        with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: tell(done, total or 0))):
             return SEARCH_ARTICLES.run(self.services, {**arguments, "retrieve_all": True})
 
     return cast("Callable[P, R]", run)

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import FrontendText, NextCall, listed
+from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.pubmed.brief import brief_citation, first_names
@@ -149,7 +149,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Report references without a single certain record."""
-        named = listed(result.key for result in self.missing)
+        named = list_names(result.key for result in self.missing)
         little = (InvalidInput, f"Too little is known of {named}.", TOO_LITTLE_HINT, "invalid_citations")
         return build_missing_error(
             self.missing,

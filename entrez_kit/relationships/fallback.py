@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound
-from entrez_kit.base.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.summaries import format_source
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
@@ -155,8 +155,8 @@ def _read_record(record: Mapping[str, Any]) -> RelatedArticle:
         authors=(text("authorString") or "").rstrip(".") or None,
         source=format_source(*appeared) or None,
         pub_date=text("pubYear"),
-        doi=bare_doi(text("doi") or "") or None,
-        pmcid=bare_pmcid(number or "") if source == "PMC" else None,
+        doi=normalize_doi(text("doi") or "") or None,
+        pmcid=normalize_pmcid(number or "") if source == "PMC" else None,
         epmc_source=source if not pmid and number else None,
         epmc_id=number if not pmid else None,
         citation=text("unstructuredInformation"),

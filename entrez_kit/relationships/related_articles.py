@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, listed
+from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
@@ -244,12 +244,12 @@ def describe(
     unknown = [pmid for pmid in bare if pmid not in failed]
     if unanswered:
         reason = failed[unanswered[0]].message
-        message = f"Titles and retraction notices are missing for PMID {listed(unanswered)}: {reason}"
+        message = f"Titles and retraction notices are missing for PMID {list_names(unanswered)}: {reason}"
         warnings.append(
             Warn(code="summaries_unavailable", message=message, terms=unanswered[MAX_NAMED_PMIDS:] and unanswered)
         )
     if unknown:
-        message = f"Titles are missing for PMID {listed(unknown)}, because NCBI has no summary."
+        message = f"Titles are missing for PMID {list_names(unknown)}, because NCBI has no summary."
         warnings.append(Warn(code="summaries_missing", message=message, terms=unknown[MAX_NAMED_PMIDS:] and unknown))
     return [_add_summary(article, summaries.get(article.pmid or "")) for article in articles], warnings
 

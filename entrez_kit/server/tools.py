@@ -19,7 +19,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Frontend, NextCall
 from entrez_kit.base.redaction import Redactor
-from entrez_kit.base.settings import named_in
+from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import NO_SUCH_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
 from entrez_kit.python.kit_methods import operation_of
@@ -56,7 +56,7 @@ def read_toolsets(text: str | None) -> tuple[str, ...]:
     Raises:
         InvalidInput: a toolset does not exist.
     """
-    return tuple(named_in(text, TOOLSETS, noun="toolset", argument="toolset")) or DEFAULT_TOOLSETS
+    return tuple(parse_names(text, TOOLSETS, noun="toolset", argument="toolset")) or DEFAULT_TOOLSETS
 
 
 class Tools(Frontend):

@@ -80,7 +80,7 @@ class _Job:
             self._begun = True
         watch = tracing.Watch(wanted=lambda: not self._left, progress=self._progress, stage=self._stage)
         try:
-            with tracing.watched(watch):
+            with tracing.watch_calls(watch):
                 return work()
         finally:
             self._workers._release()

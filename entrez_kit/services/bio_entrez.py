@@ -130,10 +130,10 @@ def load_entrez(urlopen: "Callable[[Request], Any]") -> ModuleType:
 def _unsupported_error(problem: str) -> NotConfigured:
     from Bio import __version__
 
-    from entrez_kit.base.extras import install
+    from entrez_kit.base.extras import install_hint
 
     return NotConfigured(
         f"Biopython {__version__} cannot be used: {problem}.",
-        recovery_hint=install("pip install --upgrade entrez-kit"),
+        recovery_hint=install_hint("pip install --upgrade entrez-kit"),
         details={"reason": "unsupported_biopython"},
     )

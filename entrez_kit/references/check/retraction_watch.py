@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.identifiers import bare_doi
+from entrez_kit.base.identifiers import normalize_doi
 from entrez_kit.base.input_files import open_input, read_lines
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus
 from entrez_kit.references.check.crossref_records import standing_by
@@ -72,7 +72,7 @@ def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
     nature = " ".join((row["RetractionNature"] or "").lower().split())
     if nature not in NATURES:
         return
-    doi = bare_doi((row.get("RetractionDOI") or "").strip()).lower()
+    doi = normalize_doi((row.get("RetractionDOI") or "").strip()).lower()
     pmid = (row.get("RetractionPubMedID") or "").strip()
     reasons = [reason.strip(" +") for reason in (row.get("Reason") or "").split(";")]
     notice = StandingNotice(
@@ -83,7 +83,7 @@ def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
         date=_date(row["RetractionDate"]),
         reason="; ".join(reason for reason in reasons if reason)[:MAX_REASON] or None,
     )
-    original = bare_doi((row["OriginalPaperDOI"] or "").strip()).lower()
+    original = normalize_doi((row["OriginalPaperDOI"] or "").strip()).lower()
     if original.startswith("10."):  # "unavailable" is none
         yield original, notice
     work = (row["OriginalPaperPubMedID"] or "").strip()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
-from entrez_kit.base.settings import named_in
+from entrez_kit.base.settings import parse_names
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article
@@ -90,7 +90,7 @@ def named_sources(text: str | None) -> list[SourceName]:
     Raises:
         InvalidInput: one of them does not exist.
     """
-    return named_in(text, SOURCES, noun="source", argument="sources") or list(SOURCES)
+    return parse_names(text, SOURCES, noun="source", argument="sources") or list(SOURCES)
 
 
 def verdict_of(said: Sequence[SourceStanding]) -> Verdict:

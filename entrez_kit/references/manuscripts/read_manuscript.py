@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import listed
+from entrez_kit.base.frontend_text import list_names
 from entrez_kit.references.check.pasted_lists import HEADINGS
 from entrez_kit.references.files.references import unreadable
 from entrez_kit.references.manuscripts.document import Beside, Manuscript
@@ -62,7 +62,7 @@ def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
     where = manuscript.sought or f"no line says only {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
     missing = [one.message.rstrip(".") for one in manuscript.warnings]
     calls = [one.call for one in call_findings(manuscript)]
-    text = f"what its text calls has no entry: {listed(calls)}" if calls else ""
+    text = f"what its text calls has no entry: {list_names(calls)}" if calls else ""
     problem = "; ".join(part for part in (f"no list of references was found in it: {where}", *missing, text) if part)
     return unreadable(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
 

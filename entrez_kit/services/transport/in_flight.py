@@ -129,7 +129,7 @@ class _OrderedPool(Generic[T]):
     def _run(self, flight: _Flight[T], call: Callable[[], T]) -> None:
         _current.set(flight)
         try:
-            with tracing.unreported():  # the consumer of the results reports the progress
+            with tracing.suppress_progress():  # the consumer of the results reports the progress
                 flight.results.append(call())
         except BaseException as exc:  # raised again where the result is consumed
             flight.failure = exc

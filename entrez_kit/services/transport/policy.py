@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import SecretStr
 
-from entrez_kit.base.settings import Settings, default_of
+from entrez_kit.base.settings import Settings, get_default
 
 HOUR: Final = 3600
 DAY: Final = 24 * HOUR
@@ -205,7 +205,7 @@ def limiter_file(settings: Settings, service: str) -> Path:
     key = _key(settings, service)
     who = _hash(f"entrez-kit limiter {key}") if key else "machine"
     base = base_of(settings, service)
-    own = "" if settings.demo or base == default_of(f"{service}_url") else f"-at-{_hash(base)}"
+    own = "" if settings.demo or base == get_default(f"{service}_url") else f"-at-{_hash(base)}"
     return settings.state_dir / f"limit-{service}-{who}{own}.json"
 
 

@@ -121,17 +121,17 @@ def check(
     if incoming.status in POLICIES[call.service].missing:
         raise refusals.no_such_record_error(call, incoming.status)
     wait = parse_retry_after(incoming.headers.get("Retry-After"))
-    words = redactor.quoted(" / ".join(_find_error_texts(call, incoming)))
+    words = redactor.quote_text(" / ".join(_find_error_texts(call, incoming)))
     if words and (raised := refusals.refusal_error(words, incoming.status, call, wait, sent_credentials)):
         raise raised
     if words or incoming.status != 200:
-        raise _status_error(call, incoming.status, words or redactor.quoted(_find_page_title(incoming.body)), wait)
+        raise _status_error(call, incoming.status, words or redactor.quote_text(_find_page_title(incoming.body)), wait)
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
         # A failing service also sends empty bodies, so one retry must confirm it. A status needs no confirmation.
         raise Retryable(refusals.no_such_record_error(call, incoming.status), at_most=1)
     problem = _find_problem(call, incoming)
     if problem:
-        error = refusals.invalid_response(call, redactor.quoted(problem), incoming.status)
+        error = refusals.invalid_response(call, redactor.quote_text(problem), incoming.status)
         # For unknown ids NCBI may send an empty text, and then every retry is empty too.
         silent = call.expect.format == "text" and not incoming.body.strip(_BLANK)
         raise Retryable(error, wait=wait, at_most=SILENT_ATTEMPTS if silent else None)

@@ -16,7 +16,7 @@ from places import ROOT
 from entrez_kit.base import errors
 from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.output_formats import FORMATS
-from entrez_kit.base.settings import SETTINGS, Setting, bounds_of, default_of
+from entrez_kit.base.settings import SETTINGS, Setting, describe_bounds, get_default
 from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport.policy import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
@@ -230,8 +230,8 @@ def test_the_guide_says_of_no_setting_that_nothing_uses_it() -> None:
 
 def entry_of(setting: Setting) -> str:
     """Return what the guide has to say of a setting, from the row that it is."""
-    default = default_of(setting.name)
-    accepted = "true or false" if setting.kind == "flag" else bounds_of(setting)
+    default = get_default(setting.name)
+    accepted = "true or false" if setting.kind == "flag" else describe_bounds(setting)
     if setting.name == "format":
         others = [one.name for one in FORMATS if not one.can_be_default]
         accepted = f"the formats of guide `output` except {', '.join(others[:-1])} and {others[-1]}"

@@ -10,7 +10,7 @@ from corpus_world import TERM, KitFor, World, counts
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
-from entrez_kit.base.tracing import Watch, watched
+from entrez_kit.base.tracing import Watch, watch_calls
 from entrez_kit.corpus import sync
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import checkpoints
@@ -600,7 +600,7 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
                 raise KeyboardInterrupt if how == "ctrl-c" else tracing.Cancelled
 
         with (
-            tracing.watched(tracing.Watch(lambda: True, stop_at)),
+            tracing.watch_calls(tracing.Watch(lambda: True, stop_at)),
             pytest.raises((KeyboardInterrupt, tracing.Cancelled)),
         ):
             state.sync()
@@ -623,7 +623,7 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
 def test_progress_is_told_and_reaches_the_total(world: World, small_batches: None) -> None:
     told: list[tuple[int, int | None]] = []
     watch = Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))
-    with world.of(series(60)) as state, watched(watch):
+    with world.of(series(60)) as state, watch_calls(watch):
         state.sync()
 
     assert told == [(done, 60) for done in range(0, 60, 10)] + [(60, 60)]

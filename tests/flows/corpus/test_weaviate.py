@@ -20,7 +20,7 @@ from weaviate_double import WeaviateDouble
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.tracing import Watch, watched
+from entrez_kit.base.tracing import Watch, watch_calls
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
@@ -423,7 +423,7 @@ def test_many_changes_go_out_in_batches_and_progress_is_told(
     _fill(services, [Paper(2000 + number, abstract=f"Birds {number}.") for number in range(10)])
     told: list[tuple[int, int | None]] = []
 
-    with watched(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
         drain(services)
 
     assert told == [(3, 10), (6, 10), (9, 10), (10, 10)]

@@ -11,7 +11,7 @@ from relations_bench import elink, group, linkset, med, serve_europepmc
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.tracing import Cancelled, Watch, watched
+from entrez_kit.base.tracing import Cancelled, Watch, watch_calls
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import MAX_VIA, RelationshipsResult
 from entrez_kit.relationships.snowball import BATCH
@@ -166,13 +166,13 @@ def test_progress_is_reported_and_the_caller_can_stop_it() -> None:
     first = [str(number) for number in range(100, 100 + 3 * BATCH)]
     services = Drawn({"1": first})
     steps: list[tuple[int, int | None]] = []
-    with watched(Watch(wanted=lambda: True, progress=lambda done, total: steps.append((done, total)))):
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: steps.append((done, total)))):
         services.roll(max_related_results=1)
     assert [step for step in steps if step[1] == 3 * BATCH] == [(0, 150), (50, 150), (100, 150), (150, 150)]
 
     stopped = Drawn({"1": first})
     impatient = Watch(wanted=lambda: len(stopped.asked) < 2, progress=lambda done, total: None)
-    with watched(impatient), pytest.raises(Cancelled):
+    with watch_calls(impatient), pytest.raises(Cancelled):
         stopped.roll()
     assert len(stopped.asked) == 2
 

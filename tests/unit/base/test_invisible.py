@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.base.invisible import drawn, escape_json, visible
+from entrez_kit.base.invisible import escape_json, strip_marks, visible
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_json_is_the_same_data_after_escaping_and_shows_nothing_hidden(text: str
 
 
 def test_what_was_laid_out_keeps_the_programs_own_escapes() -> None:
-    assert drawn("\x1b[31mred\u202e\x1b[0m") == "\x1b[31mred\x1b[0m"
+    assert strip_marks("\x1b[31mred\u202e\x1b[0m") == "\x1b[31mred\x1b[0m"

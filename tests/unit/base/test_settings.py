@@ -18,10 +18,10 @@ from entrez_kit.base.settings import (
     SETTINGS,
     Setting,
     Settings,
-    default_of,
     find_setting,
+    find_similar_settings,
+    get_default,
     load_settings,
-    near_settings,
 )
 
 # Precedence and origins
@@ -142,7 +142,7 @@ def test_a_project_file_sets_a_number_only_within_safe_bounds(sources: Sources, 
         if setting.project_range[0] <= number <= setting.project_range[1]:
             assert (getattr(loaded, name), loaded.notices) == (number, ())
         else:
-            assert getattr(loaded, name) == default_of(name)
+            assert getattr(loaded, name) == get_default(name)
             (notice,) = loaded.notices
             assert notice.startswith(f"{PROJECT_FILE}: {name} ")
             assert setting.variable in notice
@@ -165,7 +165,7 @@ def test_a_project_file_cannot_weaken_requests_and_the_environment_can(sources: 
     name, _, number = line.partition(" = ")
     sources.project_file(line)
 
-    assert getattr(sources.load(), name) == default_of(name)
+    assert getattr(sources.load(), name) == get_default(name)
     assert getattr(sources.load(**{BY_NAME[name].variable: number}), name) == int(number)
 
 
@@ -208,7 +208,7 @@ def test_a_user_config_of_another_user_is_ignored_with_a_notice(
     os.chown(path, 12345, 12345)
     loaded = sources.load(ENTREZ_KIT_CONFIG=str(path)) if is_named else sources.load()
 
-    assert loaded.eutils_url == default_of("eutils_url")
+    assert loaded.eutils_url == get_default("eutils_url")
     assert loaded.notices == (f"{path} belongs to another user; it is ignored",)
 
 
@@ -303,8 +303,8 @@ def test_settings_are_found_by_field_and_variable_name() -> None:
     assert find_setting("NCBI_EMAIL") is find_setting("ncbi-admin-email") is BY_NAME["ncbi_admin_email"]
     assert find_setting("entrez_kit_format") is find_setting("format") is BY_NAME["format"]
     assert find_setting("nothing") is None
-    assert near_settings("ENTREZ_KIT_FROMAT")[0] == "format"
-    assert near_settings("zzzzzz") == []
+    assert find_similar_settings("ENTREZ_KIT_FROMAT")[0] == "format"
+    assert find_similar_settings("zzzzzz") == []
 
 
 # Values
@@ -323,7 +323,7 @@ def test_numbers_are_accepted_up_to_their_bounds_and_refused_past_them(sources: 
 
 @pytest.mark.parametrize("bad", ["many", "1.5", "1e3", "0x10", "٣", "9" * 5000, "--1", "1 2"])
 def test_what_is_no_whole_number_is_refused(sources: Sources, bad: str) -> None:
-    with pytest.raises(NotConfigured, match="NCBI_MAX_RETRIES: a whole number is needed") as caught:
+    with pytest.raises(NotConfigured, match="NCBI_MAX_RETRIES: must be a whole number") as caught:
         sources.load(NCBI_MAX_RETRIES=bad)
     assert len(caught.value.message) < 400
     assert caught.value.recovery_hint == "Correct NCBI_MAX_RETRIES, or unset it to use the default."
@@ -334,7 +334,7 @@ def test_what_is_no_whole_number_is_refused(sources: Sources, bad: str) -> None:
 def test_a_toml_value_of_the_wrong_type_is_refused_naming_the_file(sources: Sources, bad: str) -> None:
     sources.user_config(f"ncbi_max_retries = {bad}")
 
-    with pytest.raises(NotConfigured, match=r"NCBI_MAX_RETRIES: a whole number is needed .* from user config"):
+    with pytest.raises(NotConfigured, match=r"NCBI_MAX_RETRIES: must be a whole number .* from user config"):
         sources.load()
 
 
@@ -343,7 +343,7 @@ def test_a_toml_value_of_the_wrong_type_is_refused_naming_the_file(sources: Sour
 def test_a_toml_value_that_is_no_text_is_refused_where_text_is_due(sources: Sources, name: str, bad: str) -> None:
     sources.user_config(f"{name} = {bad}")
 
-    with pytest.raises(NotConfigured, match="a text is needed"):
+    with pytest.raises(NotConfigured, match="must be a string"):
         sources.load()
 
 
@@ -357,9 +357,9 @@ def test_flags_are_read_in_their_usual_spellings(sources: Sources, text: str, va
 
 
 def test_flags_and_choices_refuse_other_words(sources: Sources) -> None:
-    with pytest.raises(NotConfigured, match="ENTREZ_KIT_DEMO: true or false is needed"):
+    with pytest.raises(NotConfigured, match="ENTREZ_KIT_DEMO: must be true or false"):
         sources.load(ENTREZ_KIT_DEMO="maybe")
-    with pytest.raises(NotConfigured, match=r"ENTREZ_KIT_FORMAT: one of table, json, .* is needed"):
+    with pytest.raises(NotConfigured, match=r"ENTREZ_KIT_FORMAT: must be one of table, json, "):
         sources.load(ENTREZ_KIT_FORMAT="word")
     assert sources.load(ENTREZ_KIT_FORMAT="JSON", MCP_LOG_LEVEL="Warning").format == "json"
 
@@ -409,11 +409,11 @@ def test_paths_are_absolute_and_know_the_home_folder(
 
 
 def test_the_tool_name_and_paths_refuse_what_would_break_a_request_or_a_file(sources: Sources) -> None:
-    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER: it must not contain spaces"):
+    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER: must not contain spaces"):
         sources.load(NCBI_TOOL_IDENTIFIER="my tool")
-    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER: it must not contain control characters"):
+    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER: must not contain control characters"):
         sources.load(NCBI_TOOL_IDENTIFIER="a\x1bb")
-    with pytest.raises(NotConfigured, match="ENTREZ_KIT_CACHE_DIR: it must not contain control characters"):
+    with pytest.raises(NotConfigured, match="ENTREZ_KIT_CACHE_DIR: must not contain control characters"):
         sources.load({"cache_dir": "a\0b"})
 
 
@@ -485,7 +485,7 @@ def test_a_config_written_by_a_windows_editor_is_read(sources: Sources) -> None:
 def test_a_file_without_end_is_not_read_to_its_end(sources: Sources) -> None:
     sources.user_config("#" * (MAX_CONFIG_BYTES + 1))
 
-    with pytest.raises(NotConfigured, match="that is no config file"):
+    with pytest.raises(NotConfigured, match="too large for a config file"):
         sources.load()
 
 
@@ -552,7 +552,7 @@ def test_every_setting_is_a_field_and_every_contract_default_holds(sources: Sour
     assert {name: getattr(loaded, name) for name in expected} == expected
     assert loaded.ncbi_tool_identifier.startswith("entrez-kit/")
     assert loaded.requests_per_second == 3
-    assert default_of("mcp_http_port") == 3010
+    assert get_default("mcp_http_port") == 3010
 
 
 def test_variables_are_named_once_and_every_setting_has_help() -> None:

@@ -216,8 +216,8 @@ def test_set_writes_to_the_file_that_is_named(program: Program, config: Path, tm
         ("eutils_url", "http://me:hunter2@host/entrez/eutils", "without user"),
         ("ncbi_admin_email", "nobody", "an e-mail address"),
         ("format", "", "the value is empty"),
-        ("home", "~/other", "cannot stand in it"),
-        ("config_file", "~/other.toml", "cannot stand in it"),
+        ("home", "~/other", "cannot set it"),
+        ("config_file", "~/other.toml", "cannot set it"),
     ],
 )
 def test_set_refuses_what_the_setting_would_refuse(

@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
-from entrez_kit.base.tracing import Watch, watched
+from entrez_kit.base.tracing import Watch, watch_calls
 from entrez_kit.core.batches import PROBE_WAITS, in_batches
 from entrez_kit.services.transport import in_flight
 
@@ -126,7 +126,7 @@ def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
 
 def test_whoever_watches_is_told_after_each_batch() -> None:
     told: list[tuple[int, int | None]] = []
-    with watched(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
         in_batches(IDS, 40, lambda batch: None)
 
     assert told == [(40, 100), (80, 100), (100, 100)]

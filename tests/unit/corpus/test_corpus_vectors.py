@@ -12,7 +12,7 @@ from tiny_model import tiny_model
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured, StoreError
-from entrez_kit.base.tracing import Watch, watched
+from entrez_kit.base.tracing import Watch, watch_calls
 from entrez_kit.core.operation import execute
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.indexing import index_new, reindex
@@ -90,7 +90,7 @@ def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytes
 
     provider.fails_after = None
     told: list[tuple[int, int | None]] = []
-    with watched(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
         assert vectors.embed_missing(store, Embedder(provider)) == 1
     assert told == [(1, 1)]
 

@@ -446,7 +446,7 @@ def test_a_download_nobody_waits_for_stops(internet: Internet) -> None:
     with Site({"/a": redirect("/b"), "/b": Answer()}) as site:
         internet.add(HOST, site, ADDRESS)
         watch = tracing.Watch(lambda: next(wanted), lambda done, total: None)
-        with tracing.watched(watch), pytest.raises(tracing.Cancelled):
+        with tracing.watch_calls(watch), pytest.raises(tracing.Cancelled):
             fetch(internet)
 
     assert len(site.seen) == 1

@@ -279,7 +279,7 @@ def test_no_text_of_a_service_keeps_the_redactor_busy() -> None:
         r"""for start in ('"email": "', "'api_key':'", "\"email\":'", "email=", "x"):"""
         "\n"
         r"""    for run in ("\\", '\\"', "\\'", " ", '"email":', "\\x", "%3Demail", "\\\n"):"""
-        "\n        Redactor(['a secret']).quoted(start + run * 60_000)\n"
+        "\n        Redactor(['a secret']).quote_text(start + run * 60_000)\n"
         "print(time.process_time())"
     )
     # In a process of its own: a regular expression that goes wrong cannot be interrupted otherwise.

@@ -191,12 +191,12 @@ def test_calls_side_by_side_can_be_stopped_and_do_not_tell_how_far_each_is() -> 
         tracing.step(1, 2)
         tracing.stage("a part")
 
-    with tracing.watched(tracing.Watch(wanted=lambda: True, progress=lambda done, total: told.append(done))):
+    with tracing.watch_calls(tracing.Watch(wanted=lambda: True, progress=lambda done, total: told.append(done))):
         list(in_order([call, call], 2))
     assert told == []
 
     with (
-        tracing.watched(tracing.Watch(wanted=lambda: False, progress=lambda done, total: None)),
+        tracing.watch_calls(tracing.Watch(wanted=lambda: False, progress=lambda done, total: None)),
         pytest.raises(tracing.Cancelled),
     ):
         list(in_order([call, call], 2))
