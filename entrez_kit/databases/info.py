@@ -17,7 +17,7 @@ from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.transport import Reply
-from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
 
 FIELD_FLAGS: Final = {
     "IsDate": "is_date",
@@ -180,7 +180,7 @@ def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
     def read(content: bytes) -> DatabaseInfo:
         told = parse_database(content)
         if told.name.lower() != name.strip().lower():
-            raise malformed("einfo", f"a description of {told.name} where that of {name} was due")
+            raise malformed_error("einfo", f"a description of {told.name} where that of {name} was due")
         return told
 
     return services.eutils.einfo(db=name, read=read)
@@ -248,11 +248,11 @@ def parse_database(content: bytes) -> DatabaseInfo:
     info = root.find("DbInfo")
     name = text_of(info, "DbName") if info is not None else None
     if info is None or not name:
-        raise malformed("einfo", "no database in it")
+        raise malformed_error("einfo", "no database in it")
     for path in ("FieldList/Field", "LinkList/Link"):
         names = [text_of(element, "Name") for element in info.iterfind(path)]
         if len(set(names)) < len(names):
-            raise malformed("einfo", f"a {path.rpartition('/')[2].lower()} of {name} that is listed twice")
+            raise malformed_error("einfo", f"a {path.rpartition('/')[2].lower()} of {name} that is listed twice")
     return DatabaseInfo(
         name=name,
         menu_name=text_of(info, "MenuName"),
@@ -312,7 +312,7 @@ def parse_counts(content: bytes) -> list[TermCount]:
         for item in root.iterfind("eGQueryResult/ResultItem")
     ]
     if not counts:
-        raise malformed("egquery", "no counts in it")
+        raise malformed_error("egquery", "no counts in it")
     return counts
 
 

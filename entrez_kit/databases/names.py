@@ -13,7 +13,7 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed, parse_reply
+from entrez_kit.services.xml_reply import malformed_error, parse_reply
 
 LIST_HINT: Final = FrontendText(
     "Call ", NextCall("entrez_info"), " without ", PerFrontend("a name", "db"), " for the list."
@@ -139,5 +139,5 @@ def parse_database_list(content: bytes) -> list[str]:
     log_drift(EINFO, content)
     names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
     if not names or len(set(names)) < len(names):
-        raise malformed("einfo", "a database that is listed twice" if names else "no database in it")
+        raise malformed_error("einfo", "a database that is listed twice" if names else "no database in it")
     return names

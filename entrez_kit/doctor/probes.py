@@ -33,7 +33,7 @@ from entrez_kit.services.flat_files import MEDLINE, read_medline
 from entrez_kit.services.known_shapes import Shape, ShapeDifference
 from entrez_kit.services.pmc_cloud import LISTING, RECORD
 from entrez_kit.services.unpaywall import OPEN_ACCESS, read_open_access
-from entrez_kit.services.xml_reply import EPOST, ESPELL, malformed, parse_epost, parse_espell
+from entrez_kit.services.xml_reply import EPOST, ESPELL, malformed_error, parse_epost, parse_espell
 
 UNKNOWN_PMID: Final = "999999999"
 NO_PHRASE: Final = "zzqxyvwkk"
@@ -327,7 +327,7 @@ def _second_page(services: Services, examples: Examples) -> Answered:
     reply = services.europepmc.search(query=examples.term, page_size=2, cursor_mark=cursor)
     second = parse_page(reply.content, cursor)
     if second.next_cursor == cursor or _names(first) & _names(second):
-        raise malformed("search", "the second page repeats the first")
+        raise malformed_error("search", "the second page repeats the first")
     return reply
 
 
@@ -504,14 +504,14 @@ PROBES: Final[tuple[Probe, ...]] = (
     _EUROPE_PMC(
         "europepmc_links",
         "Citations",
-        lambda s, x: s.europepmc.linked("citations", "MED", x.pmids[1], page_size=25),
+        lambda s, x: s.europepmc.fetch_links("citations", "MED", x.pmids[1], page_size=25),
         _works("citations"),
         shape=LINKED,
     ),
     _EUROPE_PMC(
         "europepmc_links",
         "References",
-        lambda s, x: s.europepmc.linked("references", "MED", x.pmids[1], page_size=25),
+        lambda s, x: s.europepmc.fetch_links("references", "MED", x.pmids[1], page_size=25),
         _works("references"),
         shape=LINKED,
     ),

@@ -16,7 +16,7 @@ from entrez_kit.fulltext.models import PmcArticle, pubmed_url
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 POST_ABOVE: Final = 5
 """Requests for more PMC articles use POST."""
@@ -97,7 +97,7 @@ def _articles_of(content: bytes, lookups: Sequence[ArticleLookup]) -> Read:
     read: Read = {}
     articles = list(iter_jats(content))
     if any(isinstance(one, JatsArticle) and not one.front.title and not one.has_body for one in articles):
-        raise malformed("efetch", "an article without title and text")
+        raise malformed_error("efetch", "an article without title and text")
     pmcids = [lookup.pmcid or "" for lookup in lookups]
     unnamed: list[JatsArticle] = []
     for item in articles:
@@ -160,9 +160,9 @@ def _read_article(
     if article is None:
         return Answer("parse-failed", "no article in the document")
     if not article.front.title and not article.has_body:
-        raise malformed("article", "an article without title and text")
+        raise malformed_error("article", "an article without title and text")
     if _is_another(article.front, lookup, pmcid, title):
-        raise malformed("article", "a different article from the one requested")
+        raise malformed_error("article", "a different article from the one requested")
     return _check_text(article)
 
 

@@ -16,7 +16,7 @@ from entrez_kit.core.model import Request
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import TextShape, log_drift
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 BATCH: Final = 50
 CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"
@@ -80,9 +80,9 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
         def read(content: bytes) -> dict[int, MatcherAnswer]:
             answers, controlled = parse_matches(content)
             if not controlled:
-                raise malformed("ecitmatch", "the control line has no result")
+                raise malformed_error("ecitmatch", "the control line has no result")
             if not content.endswith((b"\n", b"\r")):
-                raise malformed("ecitmatch", "the last line is truncated")
+                raise malformed_error("ecitmatch", "the last line is truncated")
             return {index: answer for index, answer in answers.items() if f"ek{index}" in batch}
 
         def is_complete(answers: dict[int, MatcherAnswer]) -> bool:

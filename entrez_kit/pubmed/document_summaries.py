@@ -8,7 +8,7 @@ from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.services import Services
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.transport.in_flight import in_order
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 BATCH: Final = 200
 """Summaries per request. For more ids NCBI requires POST."""
@@ -52,7 +52,7 @@ def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
     parsed = reply.value
     omitted = [pmid for pmid in pmids if pmid not in parsed.documents and pmid not in parsed.problems]
     if omitted:
-        raise malformed("esummary", f"it has no summary of PMID {', '.join(omitted[:10])}")
+        raise malformed_error("esummary", f"it has no summary of PMID {', '.join(omitted[:10])}")
     return [_read_summary(uid, document) for uid, document in parsed.documents.items()]
 
 
@@ -76,7 +76,7 @@ def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
             authors=[plain_text(author["name"]) for author in document.get("authors") or ()],
         )
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
-        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+        raise malformed_error("esummary", f"not a summary document ({type(exc).__name__})") from None
 
 
 def _format_moment(text: str) -> str:

@@ -22,7 +22,7 @@ from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_las
 from entrez_kit.core.operation import Outcomes, build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
@@ -298,10 +298,10 @@ class Retrieval(Outcomes[Fetched]):
         else:
             found = [Fetched(one.pmid, one.pmid, "found", record=one) for one in self._parse_records(content)]
         if ids is not None and (foreign := next((item for item in found if item.input not in ids), None)):
-            raise malformed("efetch", f"the record {foreign.input}, which was not requested")
+            raise malformed_error("efetch", f"the record {foreign.input}, which was not requested")
         found = [item for item in found if item.record is None or item.record.kind != "deleted"]
         if len({item.input for item in found}) < len(found):
-            raise malformed("efetch", "it has a record twice")
+            raise malformed_error("efetch", "it has a record twice")
         return found
 
     def _parse_records(self, content: bytes) -> "Iterator[Record]":
@@ -309,7 +309,7 @@ class Retrieval(Outcomes[Fetched]):
 
         for record in read_records(content):
             if record.kind != "deleted" and not _TITLE.search(record.raw):
-                raise malformed("efetch", f"the record {record.pmid} has no content")
+                raise malformed_error("efetch", f"the record {record.pmid} has no content")
             if self.keep != "raw":
                 record.pack(raw=self.keep == "both")
             yield record

@@ -12,7 +12,7 @@ from entrez_kit.base.identifiers import Identifier, IdKind, normalize_doi
 from entrez_kit.core.batches import in_batches
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
@@ -119,7 +119,7 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
         if not isinstance(records, list):
             raise TypeError("records is not a list")
     except (ValueError, KeyError, TypeError) as exc:
-        raise malformed("idconv", f"it has no records ({type(exc).__name__})") from None
+        raise malformed_error("idconv", f"it has no records ({type(exc).__name__})") from None
     log_drift(CONVERTED, content)
     known: dict[str, Converted | None] = {}
     for record in records:
@@ -128,7 +128,7 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
         pmid, pmcid, doi = (str(record.get(name) or "").strip() or None for name in ("pmid", "pmcid", "doi"))
         bare = _normalize(str(record.get("requested-id") or record.get(kind) or ""), kind)
         if bare in known:
-            raise malformed("idconv", f"it has two records of {bare[:100]}")
+            raise malformed_error("idconv", f"it has two records of {bare[:100]}")
         known[bare] = None
         if record.get("errmsg") or record.get("status") == "error":
             continue
@@ -136,12 +136,12 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
         converted = Converted(digits, pmcid.partition(".")[0] if pmcid else None, doi)
         own = getattr(converted, kind)
         if own is not None and _normalize(own, kind) != bare:
-            raise malformed("idconv", f"it has a record of {own[:100]} for the requested id {bare[:100]}")
+            raise malformed_error("idconv", f"it has a record of {own[:100]} for the requested id {bare[:100]}")
         if not pmcid:
-            raise malformed("idconv", f"the record of {bare[:100]} has no PMCID")
+            raise malformed_error("idconv", f"the record of {bare[:100]} has no PMCID")
         known[bare] = converted
     if asked is not None and (wrong := {_normalize(one, kind) for one in asked} ^ known.keys()):
-        raise malformed("idconv", f"its records are not those of the requested ids, such as {min(wrong)[:100]!r}")
+        raise malformed_error("idconv", f"its records are not those of the requested ids, such as {min(wrong)[:100]!r}")
     return {bare: converted for bare, converted in known.items() if converted is not None}
 
 

@@ -12,7 +12,7 @@ from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
 _DOI: Final = re.compile(r"doi:\s*(10\.\S*[^\s.;])", re.IGNORECASE)
@@ -105,7 +105,7 @@ def _read_xml(root: Any) -> tuple[list[Fields], list[str]]:
     for error in root.iter("ERROR"):
         about = _BAD_UID.search(text_of(error))
         if not about:
-            raise malformed("esummary", "an error instead of summaries")
+            raise malformed_error("esummary", "an error instead of summaries")
         missing.append(about[1])
     return records, missing
 

@@ -13,7 +13,7 @@ from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 MAX_PAGE: Final = 1_000
 """The largest page size of Europe PMC."""
@@ -74,7 +74,7 @@ def fetch_from_europepmc(
     while True:
         page += 1
         try:
-            reply = services.europepmc.linked(
+            reply = services.europepmc.fetch_links(
                 what, "MED", pmid, page=page, page_size=size, read=lambda content: read_page(content, relation)
             )
         except EntityNotFound:
@@ -134,7 +134,7 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
         if not isinstance(records, list):
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise malformed(f"Europe PMC {inner}s", f"no {outer} ({type(exc).__name__})") from None
+        raise malformed_error(f"Europe PMC {inner}s", f"no {outer} ({type(exc).__name__})") from None
     log_drift(LINKED, content)
     return total, [record for record in records if isinstance(record, Mapping)]
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.relationships.models import Relation
 from entrez_kit.services import Services
-from entrez_kit.services.elink_reply import links_by_source, not_followed
+from entrez_kit.services.elink_reply import links_by_source, not_followed_error
 
 LINK_NAMES: Final[dict[Relation, str]] = {
     "pubmed_similar_articles": "pubmed_pubmed",
@@ -91,7 +91,7 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
         for source, own in links.items()
     }
     if errors and not found:
-        raise not_followed(errors[0])
+        raise not_followed_error(errors[0])
     if not found and pmids:
         raise UpstreamError(
             f"NCBI's ELink reply does not contain PMID {min(pmids)}.",

@@ -1,4 +1,4 @@
-"""What an operation works with: the settings and, built when first used, the clients."""
+"""Services: the settings and the clients of the services, which are created on first use."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -31,9 +31,9 @@ class Services:
     Close it, or use it as a context manager, to release the cache file.
 
     Args:
-        settings: what the clients are configured with.
-        transport: the transport to use; by default one for the settings, created at its first use.
-        eutils: the client of the E-utilities, by default one that uses the cache.
+        settings: the settings of the clients.
+        transport: the transport to use; by default one with these settings, created on first use.
+        eutils: the client of the E-utilities; by default one that uses the cache.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Services:
 
     @property
     def transport(self) -> "Transport":
-        """The one sender of requests: cache above, limiter below, retries outside both."""
+        """The transport that sends every request: cache above, limiter below, retries around both."""
         with self._lock:
             if self._transport is None:
                 from entrez_kit.services.transport.client import Transport
@@ -64,7 +64,7 @@ class Services:
         return self._transport
 
     def keep(self, create: Callable[[Settings], Kept]) -> Kept:
-        """Return what ``create`` makes of the settings: one object for all calls, closed together with the clients."""
+        """Return the object that ``create`` builds from the settings. All calls share it, and ``close`` closes it."""
         with self._lock:
             if create not in self._kept:
                 self._kept[create] = create(self.settings)
@@ -100,14 +100,14 @@ class Services:
 
     @cached_property
     def openalex(self) -> "OpenAlex":
-        """OpenAlex: whether a DOI counts as retracted."""
+        """OpenAlex: whether a DOI is marked as retracted."""
         from entrez_kit.services.openalex import OpenAlex
 
         return OpenAlex(self.transport, self.settings)
 
     @cached_property
     def unpaywall(self) -> "Unpaywall":
-        """Unpaywall: where open-access copies lie."""
+        """Unpaywall: the locations of open-access copies."""
         from entrez_kit.services.unpaywall import Unpaywall
 
         return Unpaywall(self.transport, self.settings)
@@ -122,7 +122,7 @@ class Services:
     def without_cache(self) -> "Services":
         """Return the same clients with E-utilities that neither read nor write the cache.
 
-        For bulk downloads, and for whoever has to see what has changed since yesterday. Not to be closed by itself.
+        Use it for bulk downloads and to find recent changes. It shares the transport, so do not close it separately.
         """
         from entrez_kit.services.eutils import EUtils
 

@@ -46,7 +46,7 @@ class Silence:
 
 
 class Acknowledgement:
-    """The response that an instance gets if its caller takes the reply in another way."""
+    """The response that an instance gets if its caller receives the reply separately."""
 
     headers: Final = Message()
 
@@ -55,10 +55,10 @@ Acknowledgement.headers["Content-Type"] = "application/octet-stream"
 
 
 def find_module(name: str) -> ModuleSpec:
-    """Return where Python finds a module of Bio.Entrez, without importing it.
+    """Return the specification of a module of Bio.Entrez without importing it.
 
     Raises:
-        NotConfigured: it is not there.
+        NotConfigured: the module does not exist.
     """
     package = find_spec(MODULE)
     if name == MODULE or package is None:
@@ -75,7 +75,7 @@ def execute_entrez(
 ) -> None:
     """Make a namespace an instance of Bio.Entrez.
 
-    Biopython has dropped EGQuery. An instance has it all the same: its request is built as one of EInfo.
+    Biopython has removed EGQuery. An instance still has it: Bio.Entrez builds the request as one of EInfo.
 
     Args:
         urlopen: answers each request.
@@ -90,7 +90,7 @@ def execute_entrez(
         return urlopen(request)
 
     def egquery(**keywds: Any) -> Any:
-        """Count the matches of a query in every database. NCBI was reported to have switched it off."""
+        """Count the matches of a query in every database. NCBI is reported to have switched it off."""
         token = script.set("egquery.fcgi")
         try:
             return namespace["einfo"](**keywds)

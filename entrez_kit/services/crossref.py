@@ -1,4 +1,4 @@
-"""Crossref: the record of a DOI, and the notices that update a work. The client, and the reading of its answers."""
+"""Crossref: the record of a DOI, and the notices that update a work. The client and the readers of its replies."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,12 @@ from entrez_kit.services.known_shapes import Fields, JsonShape, anything, log_dr
 from entrez_kit.services.service_client import ServiceClient
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 Message = Mapping[str, Any]
-"""A record of Crossref's."""
+"""A Crossref record."""
 MAX_UPDATES: Final = 200
-"""Notices in one reply; where there are more, works are asked for in smaller groups."""
+"""Limit of notices in one reply; if there are more, the caller requests smaller groups of works."""
 
 
 _NOTICE: Final = {**texts("DOI type source label"), "updated": object, "record-id": (int, str)}
@@ -68,19 +68,19 @@ _READ: Final[Fields] = {
 
 
 class Crossref(ServiceClient):
-    """Ask Crossref. With CROSSREF_EMAIL the requests go to its polite pool, which takes twice as many a second.
+    """The client of Crossref. With CROSSREF_EMAIL, requests use the polite pool, which has twice the rate limit.
 
-    Every method raises ``UpstreamError`` when there was no answer after every attempt, and ``RateLimited`` when the
-    service refused or the wait for a slot would pass the deadline.
+    Every method raises ``UpstreamError`` if no attempt got a valid reply, and ``RateLimited`` if the service refused or
+    no slot is free before the deadline.
     """
 
     _SERVICE = "crossref"
 
     def work(self, doi: str) -> Reply[Message]:
-        """Return the record of a work, with ``updated-by`` and ``update-to`` where it has them.
+        """Return the record of a work, with ``updated-by`` and ``update-to`` if present.
 
         Args:
-            doi: a bare DOI; any sign in it is encoded.
+            doi: a bare DOI; special characters are encoded.
 
         Raises:
             EntityNotFound: Crossref has no such DOI; other agencies register DOIs too.
@@ -92,21 +92,21 @@ class Crossref(ServiceClient):
         """Return the notices whose ``update-to`` names one of these works.
 
         Args:
-            dois: bare DOIs without commas, which divide Crossref's filters and cannot be encoded there.
+            dois: bare DOIs without commas: commas separate Crossref's filters and cannot be encoded in them.
         """
-        return self._listed("crossref_updates", "updates", dois, MAX_UPDATES)
+        return self._request_list("crossref_updates", "updates", dois, MAX_UPDATES)
 
     def works(self, dois: Sequence[str]) -> Reply[list[Message]]:
-        """Return the records of works, of those that Crossref has.
+        """Return the records of those works that Crossref has.
 
         Args:
-            dois: as ``updates`` takes them.
+            dois: bare DOIs without commas.
         """
-        return self._listed("crossref_works", "doi", dois, len(dois))
+        return self._request_list("crossref_works", "doi", dois, len(dois))
 
-    def _listed(self, endpoint: str, name: str, dois: Sequence[str], rows: int) -> Reply[list[Message]]:
+    def _request_list(self, endpoint: str, name: str, dois: Sequence[str], rows: int) -> Reply[list[Message]]:
         if any("," in doi for doi in dois):
-            raise ValueError("a DOI with a comma in it cannot be filtered by")
+            raise ValueError("a DOI with a comma cannot be used in a filter")
         return self._send(
             endpoint,
             "works",
@@ -122,13 +122,13 @@ def _read_work(doi: str, content: bytes) -> Message:
     message = document.get("message")
     told = message.get("DOI") if message else None
     if not isinstance(told, str) or told.lower() != doi.lower():
-        raise malformed("crossref_work", f"it is about {str(told)[:100]!r} and not about {doi[:100]!r}")
+        raise malformed_error("crossref_work", f"it is about {str(told)[:100]!r} instead of {doi[:100]!r}")
     log_drift(WORK, content)
     return message  # type: ignore[no-any-return]  # its type was checked
 
 
 def updates_work(log_drift: Message, doi: str) -> bool:
-    """Return whether a notice names a work as one that it updates."""
+    """Return whether a notice updates a work."""
     updated = log_drift.get("update-to")
     works = updated if isinstance(updated, list) else []
     return any(isinstance(one, dict) and str(one.get("DOI")).lower() == doi.lower() for one in works)
@@ -140,17 +140,17 @@ def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[Message]:
     message = document.get("message") or {}
     items, total = message.get("items"), message.get("total-results")
     if items is None or None in items:
-        raise malformed("crossref_works", "no list of records")
+        raise malformed_error("crossref_works", "no list of records")
     if any(not item.get("DOI") for item in items):
-        raise malformed("crossref_works", "a record without a DOI")
+        raise malformed_error("crossref_works", "a record without a DOI")
     if total != len(items):
-        raise malformed("crossref_works", f"it counts {total!r} records and lists {len(items)}")
+        raise malformed_error("crossref_works", f"it counts {total!r} records and lists {len(items)}")
     for item in items:
         if name == "doi":
             is_foreign = str(item.get("DOI")).lower() not in {doi.lower() for doi in dois}
         else:
             is_foreign = not any(updates_work(item, doi) for doi in dois)
         if is_foreign:
-            raise malformed("crossref_works", f"{str(item.get('DOI'))[:100]} does not match the filter")
+            raise malformed_error("crossref_works", f"{str(item.get('DOI'))[:100]} does not match the filter")
     log_drift(UPDATES, content)
     return items  # type: ignore[no-any-return]  # its type was checked

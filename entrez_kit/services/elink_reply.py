@@ -1,4 +1,4 @@
-"""What ELink answers: neighbours, with scores or without."""
+"""Replies of ELink: linked records, with or without scores."""
 
 import re
 from collections.abc import Callable, Collection
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
 
 _UID: Final = re.compile(r"[0-9]+")
 ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})
@@ -15,7 +15,7 @@ ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSet
 
 @dataclass(frozen=True, slots=True)
 class RawLink:
-    """One linked record; the score is NCBI's own, on no fixed scale."""
+    """One linked record; the score is from NCBI and has no fixed scale."""
 
     id: str
     link_name: str
@@ -24,13 +24,13 @@ class RawLink:
 
     @property
     def has_target(self) -> bool:
-        """Whether the id names a record; NCBI writes 0 if there is none."""
+        """Whether the id names a record; NCBI writes 0 if it does not."""
         return bool(int(self.id))
 
 
 @dataclass(slots=True)
 class RawLinkSet:
-    """What one LinkSet says about its source records; ``ids`` are several where they were sent in one id parameter."""
+    """One LinkSet: the links of its source records. It has several ``ids`` if one id parameter had several."""
 
     db_from: str
     ids: list[str] = field(default_factory=list)
@@ -52,9 +52,9 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
 def links_by_source(
     content: bytes, sources: Collection[str], wanted: Callable[[RawLink], bool]
 ) -> tuple[dict[str, list[RawLink]], list[str]]:
-    """Return the links of each source, each once, whatever the order of the link sets, and NCBI's complaints.
+    """Return the links of each source without duplicates, and NCBI's error messages. The link sets may be in any order.
 
-    A link set with a complaint is no answer about its source.
+    A link set with an error message is ignored.
 
     Args:
         content: the reply.
@@ -69,11 +69,11 @@ def links_by_source(
     for linkset in parse_linksets(content):
         if len(linkset.ids) > 1:
             raise UpstreamError(
-                "NCBI merged the links of several records, so they cannot be told apart.",
+                "NCBI merged the links of several records, so they cannot be separated.",
                 details={"reason": "invalid_response", "endpoint": "elink"},
             )
         if foreign := [source for source in linkset.ids if source not in sources]:
-            raise malformed("elink", f"links of {foreign[0]}, which was not requested")
+            raise malformed_error("elink", f"links of {foreign[0]}, which was not requested")
         errors += linkset.errors
         if linkset.ids and not linkset.errors:
             known = found.setdefault(linkset.ids[0], {})
@@ -82,8 +82,8 @@ def links_by_source(
     return {source: list(links.values()) for source, links in found.items()}, errors
 
 
-def not_followed(problem: str) -> UpstreamError:
-    """Return the error for links that NCBI complains it cannot follow."""
+def not_followed_error(problem: str) -> UpstreamError:
+    """Return the error for links that NCBI reports it cannot follow."""
     return UpstreamError(
         f"NCBI could not follow the links: {problem}", details={"reason": "backend_error", "endpoint": "elink"}
     )
@@ -100,10 +100,10 @@ def _linkset(element: Any) -> RawLinkSet:
         ]
         wrong = next((link.id for link in links if not _UID.fullmatch(link.id)), None)
         if wrong is not None:
-            raise malformed("elink", f"{wrong[:40]!r} is not an id")
+            raise malformed_error("elink", f"{wrong[:40]!r} is not an id")
         targets = [link.id for link in links if link.has_target]
         if len(set(targets)) < len(targets):
-            raise malformed("elink", "a link that is listed twice")
+            raise malformed_error("elink", "a link that is listed twice")
         linkset.links += links
         linkset.errors += [text for error in group.iterfind("ERROR") if (text := (error.text or "").strip())]
     linkset.errors += [text for error in element.iterfind("ERROR") if (text := (error.text or "").strip())]

@@ -1,4 +1,4 @@
-"""What ESearch answers: count, identifiers, how the query was understood, and NCBI's complaints about it."""
+"""Replies of ESearch: count, ids, the translation of the query, and NCBI's error and warning entries."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
-from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
 
 _WORD: Final = re.compile(r"\w+")
 _UID: Final = re.compile(r"[0-9]+")
@@ -21,44 +21,44 @@ COMPLAINTS: Final = {
     "phraseignored": "phrase_ignored",
     "outputmessage": "output_message",
 }
-"""NCBI's ErrorList and WarningList entries, in singular; JSON spells some of them in plural."""
+"""The codes of NCBI's ErrorList and WarningList entries. The names are singular; JSON has some in the plural."""
 
 DROPPED: Final = frozenset({"phrase_not_found", "field_not_found", "quoted_phrase_not_found", "phrase_ignored"})
-"""Complaints that mean: NCBI did not know a part of the query."""
+"""Codes of entries about a part of the query that NCBI does not know."""
 
 MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
     ("phrase_not_found", "dropped"): (
-        "No record contains the phrase {}; NCBI left it out of the search.",
-        "{} phrases are in no record, and NCBI left them out of the search: {}",
+        "No record contains the phrase {}; NCBI removed it from the search.",
+        "{} phrases are in no record, and NCBI removed them from the search: {}",
     ),
     ("phrase_not_found", "kept"): (
-        "No record contains the phrase {}; it stays a part of the search and matches nothing.",
-        "{} phrases are in no record; they stay parts of the search and match nothing: {}",
+        "No record contains the phrase {}; it is still part of the search and matches nothing.",
+        "{} phrases are in no record; they are still part of the search and match nothing: {}",
     ),
     ("field_not_found", "dropped"): (
-        "There is no search field {}; NCBI searched without it.",
+        "The search field {} does not exist; NCBI searched without it.",
         "{} search fields do not exist, and NCBI searched without them: {}",
     ),
     ("field_not_found", "kept"): (
-        "There is no search field {}, though NCBI's reading of the query shows it.",
-        "{} search fields do not exist, though NCBI's reading of the query shows them: {}",
+        "The search field {} does not exist, but NCBI's translation of the query contains it.",
+        "{} search fields do not exist, but NCBI's translation of the query contains them: {}",
     ),
     ("quoted_phrase_not_found", "split"): (
         "The quoted phrase {} is not in the phrase index; NCBI searched its words instead.",
         "{} quoted phrases are not in the phrase index; NCBI searched their words instead: {}",
     ),
     ("quoted_phrase_not_found", "kept"): (
-        "The quoted phrase {} is not in the phrase index; it stays a part of the search and matches nothing.",
-        "{} quoted phrases are not in the phrase index; they stay parts of the search and match nothing: {}",
+        "The quoted phrase {} is not in the phrase index; it is still part of the search and matches nothing.",
+        "{} quoted phrases are not in the phrase index; they are still part of the search and match nothing: {}",
     ),
     ("quoted_phrase_not_found", "dropped"): (
-        "The quoted phrase {} is not in the phrase index; NCBI left it out of the search.",
-        "{} quoted phrases are not in the phrase index, and NCBI left them out of the search: {}",
+        "The quoted phrase {} is not in the phrase index; NCBI removed it from the search.",
+        "{} quoted phrases are not in the phrase index, and NCBI removed them from the search: {}",
     ),
     ("phrase_ignored", "dropped"): ("NCBI ignored the phrase {}.", "NCBI ignored {} phrases: {}"),
-    ("output_message", "dropped"): ("NCBI says: {}", "NCBI says {} things: {}"),
+    ("output_message", "dropped"): ("NCBI reports: {}", "NCBI reports {} messages: {}"),
 }
-"""By what NCBI did: a sentence about one phrase or field, and one about many."""
+"""By code and fate: a sentence about one phrase or field, and one about several."""
 
 XML: Final = XmlShape("ESearch", "esearch.dtd", due={"eSearchResult": "Count"})
 JSON: Final = JsonShape(
@@ -78,17 +78,17 @@ JSON: Final = JsonShape(
 )
 
 NAMED: Final = 5
-"""So many of many phrases are named in a sentence."""
+"""Maximum number of phrases in a message."""
 LISTED: Final = 200
-"""So many of many phrases are listed beside it."""
+"""Maximum number of phrases in the ``terms`` of a remark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One entry of NCBI's ErrorList or WarningList; ``code`` is stable, ``text`` the phrase or field it is about.
+    """One entry of NCBI's ErrorList or WarningList; ``code`` is stable, ``text`` is its phrase or field.
 
-    ``fate`` says what became of it, as NCBI's translation of the query shows: it was dropped, kept, or a quoted phrase
-    was split into its words.
+    ``fate`` is derived from NCBI's translation of the query: the text was dropped, kept, or (a quoted phrase) split
+    into words.
     """
 
     code: str
@@ -98,7 +98,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What to tell about complaints of one kind; ``terms`` lists all of many where the message names only some."""
+    """The message about entries of one kind; if it names only some of many phrases, ``terms`` lists them."""
 
     code: str
     message: str
@@ -107,7 +107,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class ESearchReply:
-    """The parsed reply. With rettype=count only ``count`` is known."""
+    """A parsed reply. With rettype=count only ``count`` is known."""
 
     count: int
     ids: list[str] = field(default_factory=list)
@@ -122,14 +122,14 @@ class ESearchReply:
 
     @property
     def remarks(self) -> list[Remark]:
-        """One remark for every kind of complaint; "No items found." is none, the count says it.
+        """One remark for every kind of entry; "No items found." is omitted because the count shows it.
 
-        Of a quoted phrase that is not known, the words that are not either are no second remark.
+        Unknown words of an unknown quoted phrase get no separate remark.
         """
         kinds: dict[tuple[str, Fate], list[str]] = {}
-        quoted = [_spaced(one.text) for one in self.complaints if one.code == "quoted_phrase_not_found"]
+        quoted = [_pad_words(one.text) for one in self.complaints if one.code == "quoted_phrase_not_found"]
         for complaint in self.complaints:
-            if complaint.code == "phrase_not_found" and any(_spaced(complaint.text) in phrase for phrase in quoted):
+            if complaint.code == "phrase_not_found" and any(_pad_words(complaint.text) in phrase for phrase in quoted):
                 continue
             if complaint.code != "output_message" or complaint.text.rstrip(".").lower() != "no items found":
                 kinds.setdefault((complaint.code, complaint.fate), []).append(complaint.text)
@@ -167,14 +167,14 @@ def check_esearch(
     history: bool = False,
     among: Collection[str] | None = None,
 ) -> None:
-    """Refuse a reply that contradicts itself or the request, whatever the database.
+    """Raise if a reply of any database contradicts itself or the request.
 
     Args:
         reply: the parsed reply.
         retmax: how many ids were requested.
         retstart: how many results the request skips.
-        accessions: whether the request asks for accessions in place of UIDs.
-        history: whether the request asks NCBI to keep the result set.
+        accessions: whether the request is for accessions instead of UIDs.
+        history: whether NCBI must store the result set.
         among: the only ids that can match the query.
 
     Raises:
@@ -183,23 +183,23 @@ def check_esearch(
     ids, form = reply.ids, _ACCESSION if accessions else _UID
     wrong = next((one for one in ids if not form.fullmatch(one)), None)
     if wrong is not None:
-        raise malformed("esearch", f"{wrong[:40]!r} is not an id")
+        raise malformed_error("esearch", f"{wrong[:40]!r} is not an id")
     if len(set(ids)) < len(ids):
-        raise malformed("esearch", "an id is listed twice")
+        raise malformed_error("esearch", "an id is listed twice")
     if len(ids) > retmax:
-        raise malformed("esearch", f"{len(ids)} ids, but only {retmax} were requested")
+        raise malformed_error("esearch", f"{len(ids)} ids, but only {retmax} were requested")
     if ids and reply.retstart not in (None, retstart):
-        raise malformed("esearch", f"ids from position {reply.retstart}, but {retstart} was requested")
+        raise malformed_error("esearch", f"ids from position {reply.retstart}, but {retstart} was requested")
     if ids and retstart + len(ids) > reply.count:
-        raise malformed("esearch", f"{len(ids)} ids from position {retstart} of only {reply.count} results")
+        raise malformed_error("esearch", f"{len(ids)} ids from position {retstart} of only {reply.count} results")
     if among is not None and (foreign := next((one for one in ids if one not in among), None)):
-        raise malformed("esearch", f"the id {foreign} does not match the query")
+        raise malformed_error("esearch", f"the id {foreign} does not match the query")
     if history and reply.count and not (reply.web_env and reply.query_key):
-        raise malformed("esearch", "no WebEnv and query_key for the result set")
+        raise malformed_error("esearch", "no WebEnv and query_key for the result set")
 
 
 def shape_of(reply: bytes) -> Shape:
-    """Return what is known of ESearch replies in the form of this one."""
+    """Return the known shape of ESearch replies in the format of this one."""
     return JSON if is_json(reply) else XML
 
 
@@ -228,9 +228,9 @@ def _parse_json(content: bytes) -> ESearchReply:
     try:
         result = json.loads(content)["esearchresult"]
         if not isinstance(result, dict):
-            raise TypeError("esearchresult is no object")
+            raise TypeError("esearchresult is not an object")
     except (ValueError, KeyError, TypeError) as exc:
-        raise malformed("esearch", f"not an ESearch document ({type(exc).__name__})") from None
+        raise malformed_error("esearch", f"not an ESearch document ({type(exc).__name__})") from None
     translation = str(result.get("querytranslation") or "")
     complaints = []
     for name in ("errorlist", "warninglist"):
@@ -254,21 +254,21 @@ def _parse_json(content: bytes) -> ESearchReply:
 
 
 def _complaint(kind: str, text: str, translation: str) -> Complaint:
-    """Return a complaint with what became of the phrase or field, so that no message contradicts the translation."""
+    """Return an entry with the fate of its phrase or field, so that its message agrees with the translation."""
     code = COMPLAINTS[kind]
     if code == "field_not_found":
         return Complaint(code, text, "kept" if f"[{text}]".casefold() in translation.casefold() else "dropped")
     if code not in ("phrase_not_found", "quoted_phrase_not_found"):
         return Complaint(code, text)
-    searched, phrase = _spaced(translation), _spaced(text.partition("[")[0])
+    searched, phrase = _pad_words(translation), _pad_words(text.partition("[")[0])
     without = searched.replace(phrase, " ")
     if code == "quoted_phrase_not_found" and all(f" {word} " in without for word in phrase.split()):
         return Complaint(code, text, "split")
     return Complaint(code, text, "kept" if without != searched else "dropped")
 
 
-def _spaced(text: str) -> str:
-    """Return the words of a text, with a blank around each, so that whole words are found in it."""
+def _pad_words(text: str) -> str:
+    """Return the words of a text with spaces around each, so that a search finds whole words only."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
@@ -282,5 +282,5 @@ def _texts(value: Any) -> list[str]:
 def _integer(value: Any) -> int:
     number = whole_number(str(value))
     if number is None:
-        raise malformed("esearch", f"the count is {value!r}, no number")
+        raise malformed_error("esearch", f"the count {value!r} is not a number")
     return number

@@ -1,4 +1,4 @@
-"""What ESummary answers, in JSON or in either form of its XML: the document, and which records it answers for."""
+"""Replies of ESummary in JSON or in either form of its XML: the document, and the UIDs in it."""
 
 import json
 import re
@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrez_kit.services.xml_reply import malformed, parse_reply
+from entrez_kit.services.xml_reply import malformed_error, parse_reply
 
 
 def parse_esummary(content: bytes) -> Any:
-    """Parse an ESummary reply: into the object of JSON, or the root element of XML.
+    """Parse an ESummary reply and return the object of JSON, or the root element of XML.
 
     Raises:
         UpstreamError: the reply is not an ESummary result.
@@ -23,12 +23,12 @@ def parse_esummary(content: bytes) -> Any:
         _ = [*document["result"]["uids"]]
         return document
     except (ValueError, KeyError, TypeError) as exc:
-        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+        raise malformed_error("esummary", f"not a summary document ({type(exc).__name__})") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The UIDs of a document: with a summary, with an error in its place, with an empty summary, and listed twice."""
+    """The UIDs of a document: with a summary, with an error, with an empty summary, and with several entries."""
 
     described: frozenset[str]
     refused: frozenset[str]
@@ -37,15 +37,15 @@ class Answered:
 
     @property
     def uids(self) -> frozenset[str]:
-        """All UIDs that the document answers for."""
+        """All UIDs that have a summary or an error."""
         return self.described | self.refused
 
 
-def uids_of(document: Any) -> Answered:
-    """Return the UIDs that a document answers for.
+def find_uids(document: Any) -> Answered:
+    """Return the UIDs in a document.
 
     Raises:
-        UpstreamError: there are none, or one has the summary of another record.
+        UpstreamError: the document has no UIDs, or a UID has the summary of another record.
     """
     if isinstance(document, dict):
         result = document["result"]
@@ -54,7 +54,7 @@ def uids_of(document: Any) -> Answered:
         refused |= {uid for uid in listed if not isinstance(result.get(uid), dict)}
         hollow = {uid for uid in listed if uid not in refused and not result[uid].keys() - {"uid"}}
         if wrong := [uid for uid in listed if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
-            raise malformed("esummary", f"the summary of another record in the place of {wrong[0][:40]}")
+            raise malformed_error("esummary", f"the summary of another record for {wrong[0][:40]}")
     else:
         named = list(_summaries(document))
         listed = [uid for uid, _ in named]
@@ -62,7 +62,7 @@ def uids_of(document: Any) -> Answered:
         refused |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
         hollow = {uid for uid, one in named if all(part.tag == "Id" for part in one.iterchildren("*"))}
     if not listed and not refused:
-        raise malformed("esummary", "no summaries")
+        raise malformed_error("esummary", "no summaries")
     repeated = frozenset(uid for uid, times in Counter(listed).items() if times > 1)
     return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
 
@@ -78,7 +78,7 @@ def _summaries(root: Any) -> Iterator[tuple[str, Any]]:
 
 
 def replace_summaries(document: Any, newer: Any, uids: Collection[str]) -> None:
-    """Take the summaries of some records from another document in the same form."""
+    """Replace the summaries of some records by those in another document of the same form."""
     remove_summaries(document, uids)
     if isinstance(document, dict):
         document["result"]["uids"] += uids
@@ -91,7 +91,7 @@ def replace_summaries(document: Any, newer: Any, uids: Collection[str]) -> None:
 
 
 def remove_summaries(document: Any, uids: Collection[str]) -> None:
-    """Remove what a document says of some records: summaries, empty ones and errors."""
+    """Remove the summaries and errors of some records from a document."""
     if isinstance(document, dict):
         result = document["result"]
         result["uids"] = [uid for uid in result["uids"] if str(uid) not in uids]
@@ -105,7 +105,7 @@ def remove_summaries(document: Any, uids: Collection[str]) -> None:
 
 
 def write_esummary(document: Any) -> bytes:
-    """Return a document as bytes in its own form."""
+    """Serialize a document in its own form."""
     if isinstance(document, dict):
         return json.dumps(document).encode()
     from lxml import etree
@@ -113,26 +113,26 @@ def write_esummary(document: Any) -> bytes:
     return bytes(etree.tostring(document, encoding="UTF-8", xml_declaration=True))
 
 
-# Document summaries of any database, as JSON has them
+# Document summaries of any database in JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """Documents by UID in the order of the reply, and what NCBI said of UIDs it has no document for."""
+    """Documents by UID in the order of the reply, and NCBI's error messages for UIDs without a document."""
 
     documents: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
 
 def parse_documents(reply: Any) -> Summaries:
-    """Read an ESummary reply in JSON, as ``parse_esummary`` returns it; every field is kept."""
+    """Return the documents of an ESummary reply in JSON, which ``parse_esummary`` parsed, with all their fields."""
     result = reply["result"]
     uids = [str(uid) for uid in result["uids"]]
     summaries = Summaries()
     for uid in uids:
         document = result.get(uid)
         if not isinstance(document, dict):
-            summaries.problems[uid] = "NCBI listed the UID and sent no document"
+            summaries.problems[uid] = "NCBI listed the UID but sent no document"
         elif document.get("error"):
             summaries.problems[uid] = str(document["error"])
         else:

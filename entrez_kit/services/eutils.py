@@ -1,11 +1,11 @@
-"""EUtils: the nine E-utilities. Typed parameters in, checked replies out.
+"""EUtils: the nine E-utilities. Methods have typed parameters and return checked replies.
 
-A reply counts, and is cached, once its own reader has read it: that of the caller (``read``), or the one here where
-every caller reads alike. What the reader returns is the ``value`` of the reply, so that it is parsed once. What it
-lists is held against what was asked for.
+A reply is accepted, and cached, after its reader has parsed it: the reader of the caller (``read``), or the one in this
+module if all callers need the same. The result is the ``value`` of the reply, so that it is parsed only once. The
+records of a reply are compared with the request.
 
 A private instance of Bio.Entrez builds and encodes every request, and ``send_built`` sends it. The requests of
-`entrez_kit.Entrez` take the same way. Parameters carry NCBI's own names.
+`entrez_kit.Entrez` are sent in the same way. Parameters have NCBI's names.
 """
 
 import re
@@ -25,26 +25,26 @@ from entrez_kit.services.service_client import ServiceClient, invalid_argument
 from entrez_kit.services.transport import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
 from entrez_kit.services.transport.client import Transport
 from entrez_kit.services.transport.policy import credentials_length, ttl_of
-from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
+from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed_error, parse_epost, parse_espell
 
 if TYPE_CHECKING:
     from urllib.request import Request
 
 MAX_GET_CHARACTERS: Final = 2000
-"""Longer addresses go by POST; NCBI asks for that, and proxies cut them."""
+"""Requests with a longer URL are sent by POST: NCBI requires it, and proxies truncate long URLs."""
 
 MAX_GET_IDS: Final = 100
 MAX_UIDS_PER_SEARCH: Final = 200
 MAX_RETMAX: Final = 10_000
-"""NCBI gives out no more records per request, whatever is asked."""
+"""The maximum number of records that NCBI returns per request."""
 
 MAX_PUBMED_RESULTS: Final = 9_999
-"""PubMed shows no more of a search."""
+"""The maximum number of results of a search that PubMed returns."""
 
 DateType = Literal["pdat", "edat", "mdat"]
 RetMode = Literal["xml", "json"]
 
-# What EFetch may send for PubMed as XML. Anything else is not an answer: the other databases have many formats.
+# The XML roots that EFetch may send for PubMed. The other databases have many formats, so any root is accepted.
 _DATE: Final = re.compile(r"[0-9]{4}(?:[/-][0-9]{1,2}){0,2}")
 _PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
 _PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
@@ -53,17 +53,17 @@ _MEDLINE_RECORD: Final = r"(?m)^PMID- "
 
 
 class EUtils(ServiceClient):
-    """The E-utilities as NCBI names them.
+    """The E-utilities under NCBI's names.
 
-    Every method returns the checked reply: its bytes, and as ``value`` what its reader made of them (``read``, given
-    the bytes; without one they are the value themselves). All raise alike:
+    Every method returns the checked reply: its bytes, and as ``value`` the result of ``read`` for these bytes (without
+    ``read`` the bytes themselves). All methods raise the same errors:
 
     Raises:
-        InvalidInput: an argument makes no sense, or NCBI says so.
+        InvalidInput: an argument is invalid, or NCBI rejects it.
         EntityNotFound: none of the ids exist.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-        NotConfigured: NCBI does not accept the api key.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
+        NotConfigured: NCBI rejects the api key.
     """
 
     _SERVICE = "eutils"
@@ -78,11 +78,11 @@ class EUtils(ServiceClient):
         db: str | None = None,
         version: str = "2.0",
         retmode: RetMode = "xml",
-        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
     ) -> Reply[T]:
         """List all databases, or the fields and links of one."""
-        params = {"db": _database(db) if db else None, "version": version if db else None, "retmode": retmode}
-        return self._ask("einfo", params, _document(retmode, "eInfoResult", "einforesult"), read)
+        params = {"db": _check_database(db) if db else None, "version": version if db else None, "retmode": retmode}
+        return self._ask("einfo", params, _expect_document(retmode, "eInfoResult", "einforesult"), read)
 
     def esearch(
         self,
@@ -107,29 +107,29 @@ class EUtils(ServiceClient):
         partial: bool = False,
         fresh: bool = False,
     ) -> Reply[ESearchReply]:
-        """Search a database: how many records match, and the ids of some of them.
+        """Search a database and return the number of matching records and a page of their ids.
 
         Args:
-            partial: whether a list that stays shorter than NCBI's own count is returned all the same, and not
-                cached: the caller says what is missing. Else it is refused (reason ``incomplete``).
-            fresh: ask NCBI whatever the cache holds.
+            partial: whether to return a list that is still shorter than NCBI's own count after all retries, without
+                caching it; the caller reports the missing ids. By default it is refused (reason ``incomplete``).
+            fresh: send the request even if the reply is cached.
         """
         if not term.strip() and not query_key:
             raise invalid_argument("term", "the query is empty", hint="Give at least one search term.")
         if bool(mindate) != bool(maxdate):
             missing = "maxdate" if mindate else "mindate"
-            hint = "Give both bounds; 0001 and 3000 stand for open ends."
-            raise invalid_argument(missing, "NCBI ignores a date bound that stands alone", hint=hint)
+            hint = "Give both dates; 0001 and 3000 mean an open range."
+            raise invalid_argument(missing, "NCBI ignores mindate without maxdate, and the reverse", hint=hint)
         params = {
-            "db": _database(db),
+            "db": _check_database(db),
             "term": term,
-            "retmax": _number("retmax", retmax),
-            "retstart": _number("retstart", retstart),
+            "retmax": _to_number("retmax", retmax),
+            "retstart": _to_number("retstart", retstart),
             "sort": sort,
             "datetype": datetype,
-            "mindate": _date("mindate", mindate),
-            "maxdate": _date("maxdate", maxdate),
-            "reldate": _number("reldate", reldate),
+            "mindate": _check_date("mindate", mindate),
+            "maxdate": _check_date("maxdate", maxdate),
+            "reldate": _to_number("reldate", reldate),
             "field": field,
             "usehistory": "y" if usehistory else None,
             "WebEnv": webenv,
@@ -154,10 +154,10 @@ class EUtils(ServiceClient):
             due = min(retmax, ceiling, found.count - retstart)
             if rettype != "count" and len(found.ids) < due:
                 short.append((content, found))
-                raise incomplete_reply_error("esearch", f"{len(found.ids)} ids where {due} were due")
+                raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {due}")
             return found
 
-        expect = _document(retmode, "eSearchResult", "esearchresult")
+        expect = _expect_document(retmode, "eSearchResult", "esearchresult")
         reply = self._ask(
             "esearch",
             params,
@@ -183,34 +183,39 @@ class EUtils(ServiceClient):
         partial: bool = False,
         read: Callable[[Any], T] = lambda document: document,
     ) -> Reply[T]:
-        """Return short summaries of records, named by id or from the history.
+        """Return summaries of records, selected by id or from the history.
 
-        NCBI is asked again for records that it leaves out or sends empty. An error about a single UID is believed
-        after NCBI repeats it for this UID alone and a search does not find the UID either; it is never cached.
+        A reply with missing or empty summaries is requested again. An error for a single UID is accepted only if NCBI
+        repeats it for this UID alone and a search does not find the UID either; it is never cached.
 
         Args:
-            partial: whether a reply that still lacks records is returned without them, and not cached. By default it
-                is refused (reason ``incomplete``).
-            read: reads the document as ``parse_esummary`` returns it: the root element of XML, or the object of JSON.
+            partial: whether to return a reply that still lacks records, without caching it. By default it is refused
+                (reason ``incomplete``).
+            read: parses the document that ``parse_esummary`` returns: the root element of XML, or the object of JSON.
         """
-        from entrez_kit.services.esummary_reply import parse_esummary, remove_summaries, uids_of, write_esummary
+        from entrez_kit.services.esummary_reply import find_uids, parse_esummary, remove_summaries, write_esummary
 
-        chosen = _chosen(ids, webenv, query_key, retstart, retmax)
-        params = {"db": _database(db), **chosen, "version": "2.0" if version == "2.0" else None, "retmode": retmode}
-        expect = _document(retmode, "eSummaryResult", "result")
+        chosen = _select_records(ids, webenv, query_key, retstart, retmax)
+        params = {
+            "db": _check_database(db),
+            **chosen,
+            "version": "2.0" if version == "2.0" else None,
+            "retmode": retmode,
+        }
+        expect = _expect_document(retmode, "eSummaryResult", "result")
         asked = chosen["id"] or []
         due = frozenset(asked) if all(map(is_uid, asked)) else frozenset()
         short: list[tuple[bytes, _Summaries[T]]] = []
 
         def read_all(content: bytes) -> _Summaries[T]:
             document = parse_esummary(content)
-            answered = uids_of(document)
+            answered = find_uids(document)
             if (due or not asked) and any(asked.count(uid) < 2 for uid in answered.repeated):
-                raise malformed("esummary", "two summaries of one record")
+                raise malformed_error("esummary", "two summaries of one record")
             if due and (foreign := answered.described - due):
-                raise malformed("esummary", f"a summary of {min(foreign)}, which was not requested")
+                raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
             if due and due.isdisjoint(answered.uids | answered.hollow):
-                raise malformed("esummary", "summaries of other records than those requested")
+                raise malformed_error("esummary", "summaries of other records than those requested")
             remove_summaries(document, answered.hollow)
             refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
             summaries = _Summaries(document, read(document), refused)
@@ -246,7 +251,7 @@ class EUtils(ServiceClient):
         )
 
     def _verify_refused(self, summaries: "_Summaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
-        """Ask NCBI again about the UIDs that a reply has errors for, and correct the document.
+        """Request the UIDs with errors again, and correct the document.
 
         Returns:
             Whether the document changed: it got a summary, or lost an error that a search contradicts.
@@ -254,18 +259,18 @@ class EUtils(ServiceClient):
         Raises:
             UpstreamError: a search finds a UID that has an error; with ``partial`` the document loses the error.
         """
-        from entrez_kit.services.esummary_reply import parse_esummary, remove_summaries, replace_summaries, uids_of
+        from entrez_kit.services.esummary_reply import find_uids, parse_esummary, remove_summaries, replace_summaries
 
         left = sorted(summaries.refused)
         if not left:
             return False
         retmode = params["retmode"]
-        expect = _document(retmode, "eSummaryResult", "result")
+        expect = _expect_document(retmode, "eSummaryResult", "result")
         described: list[str] = []
         try:
             try:
                 again = self._ask("esummary", {**params, "id": left}, expect, parse_esummary, cacheable=False).value
-                described = sorted(uids_of(again).described.intersection(left))
+                described = sorted(find_uids(again).described.intersection(left))
                 replace_summaries(summaries.document, again, described)
                 left = [uid for uid in left if uid not in described]
             except EntityNotFound:
@@ -277,7 +282,7 @@ class EUtils(ServiceClient):
             known = left
         if known and not partial:
             raise UpstreamError(
-                f"NCBI sends no summary of {', '.join(known[:5])}, although a search finds the record.",
+                f"NCBI sent no summary of {', '.join(known[:5])}, although a search finds the record.",
                 details={"reason": "contradiction", "service": self._SERVICE, "endpoint": "esummary"},
             )
         remove_summaries(summaries.document, known)
@@ -304,26 +309,26 @@ class EUtils(ServiceClient):
         keep: Callable[[T], bool] = always,
         fresh: bool = False,
     ) -> Reply[T]:
-        """Return whole records, named by id or from the history, in the format that rettype and retmode name.
+        """Return full records, selected by id or from the history, in the format of rettype and retmode.
 
         Args:
-            post: ask by POST however short the request is.
-            read: reads the reply before it counts, in place of what looks for cut records in flat files.
-            keep: tells of a value whether its reply may be cached.
-            fresh: ask NCBI whatever the cache holds.
+            post: send by POST even if the request is short.
+            read: parses the reply before it is accepted; replaces the reader that detects truncated flat files.
+            keep: returns whether a reply with this value may be cached.
+            fresh: send the request even if the reply is cached.
         """
         params = {
-            "db": _database(db),
-            **_chosen(ids, webenv, query_key, retstart, retmax),
+            "db": _check_database(db),
+            **_select_records(ids, webenv, query_key, retstart, retmax),
             "rettype": rettype,
             "retmode": retmode,
-            "strand": _number("strand", strand),
-            "seq_start": _number("seq_start", seq_start),
-            "seq_stop": _number("seq_stop", seq_stop),
-            "complexity": _number("complexity", complexity),
+            "strand": _to_number("strand", strand),
+            "seq_start": _to_number("seq_start", seq_start),
+            "seq_stop": _to_number("seq_stop", seq_stop),
+            "complexity": _to_number("complexity", complexity),
             "idtype": idtype,
         }
-        expect = expect_records(db, rettype, retmode, _distinct(ids))
+        expect = expect_records(db, rettype, retmode, _count_distinct(ids))
         return self._ask("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
 
     def elink(
@@ -345,27 +350,27 @@ class EUtils(ServiceClient):
         retmode: RetMode = "xml",
         idtype: str | None = None,
         deadline_ms: int | None = None,
-        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
         keep: Callable[[T], bool] = always,
     ) -> Reply[T]:
-        """Return the records that others link to: one link set per id, since every id is sent by itself.
+        """Return the records to which others link: one link set per id, because each id is a separate parameter.
 
         Args:
-            keep: tells of a value whether its reply may be cached.
-            deadline_ms: limit of this call in place of the setting; some links of famous records take minutes.
+            keep: returns whether a reply with this value may be cached.
+            deadline_ms: time limit of this call in place of the setting; links of much cited records can take minutes.
         """
-        chosen = _chosen(ids, webenv, query_key, None, None)
+        chosen = _select_records(ids, webenv, query_key, None, None)
         params = {
-            "dbfrom": _database(dbfrom, "dbfrom"),
-            "db": _database(db) if db else None,
+            "dbfrom": _check_database(dbfrom, "dbfrom"),
+            "db": _check_database(db) if db else None,
             "cmd": cmd,
             "linkname": linkname,
             "term": term,
             "holding": holding,
             "datetype": datetype,
-            "mindate": _date("mindate", mindate),
-            "maxdate": _date("maxdate", maxdate),
-            "reldate": _number("reldate", reldate),
+            "mindate": _check_date("mindate", mindate),
+            "maxdate": _check_date("maxdate", maxdate),
+            "reldate": _to_number("reldate", reldate),
             **chosen,
             "retmode": retmode,
             "idtype": idtype,
@@ -374,7 +379,7 @@ class EUtils(ServiceClient):
         return self._ask(
             "elink",
             params,
-            _document(retmode, "eLinkResult", "linksets"),
+            _expect_document(retmode, "eLinkResult", "linksets"),
             read,
             keep=keep,
             cacheable=not makes_history,
@@ -382,21 +387,21 @@ class EUtils(ServiceClient):
         )
 
     def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
-        """Put ids on NCBI's history server."""
-        params = {"db": _database(db), "id": _ids(ids), "WebEnv": webenv}
+        """Store ids on NCBI's history server."""
+        params = {"db": _check_database(db), "id": _check_ids(ids), "WebEnv": webenv}
         return self._ask(
             "epost", params, Expect("xml", frozenset({"ePostResult"})), parse_epost, post=True, cacheable=False
         )
 
     def espell(self, *, term: str, db: str = "pubmed") -> Reply[ESpellReply]:
-        """Return NCBI's spelling of a query."""
-        params = {"db": _database(db), "term": _words("term", term)}
+        """Return NCBI's spelling correction of a query."""
+        params = {"db": _check_database(db), "term": _check_text("term", term)}
 
         def read(content: bytes) -> ESpellReply:
             spelt = parse_espell(content)
             words, asked = ({*re.findall(r"\w+", text.casefold())} for text in (spelt.query, term))
             if words and asked and words.isdisjoint(asked):
-                raise malformed("espell", f"it is about {spelt.query[:100]!r} and not about {term[:100]!r}")
+                raise malformed_error("espell", f"it is about {spelt.query[:100]!r} instead of {term[:100]!r}")
             return spelt
 
         return self._ask("espell", params, Expect("xml", frozenset({"eSpellResult"})), read)
@@ -406,14 +411,14 @@ class EUtils(ServiceClient):
         *,
         term: str,
         deadline_ms: int | None = None,
-        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
     ) -> Reply[T]:
-        """Count the matches of a query in every database. NCBI was reported to have switched it off.
+        """Count the matches of a query in every database. NCBI is reported to have switched it off.
 
         Args:
-            deadline_ms: limit of this call in place of the setting.
+            deadline_ms: time limit of this call in place of the setting.
         """
-        params = {"term": _words("term", term)}
+        params = {"term": _check_text("term", term)}
         return self._ask("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
 
     def ecitmatch(
@@ -421,16 +426,16 @@ class EUtils(ServiceClient):
         *,
         bdata: str,
         db: str = "pubmed",
-        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
         keep: Callable[[T], bool] = always,
     ) -> Reply[T]:
         """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.
 
         Args:
-            keep: tells of a value whether its reply may be cached.
             bdata: lines separated by carriage returns.
+            keep: returns whether a reply with this value may be cached.
         """
-        params = {"db": _database(db), "retmode": "xml", "bdata": _words("bdata", bdata)}
+        params = {"db": _check_database(db), "retmode": "xml", "bdata": _check_text("bdata", bdata)}
         return self._ask("ecitmatch", params, Expect("text"), read, keep=keep)
 
     def _ask(
@@ -447,11 +452,11 @@ class EUtils(ServiceClient):
         deadline_ms: int | None = None,
         short: list[tuple[bytes, T]] | None = None,
     ) -> Reply[T]:
-        """Let Bio.Entrez build a request, and send it.
+        """Build a request with Bio.Entrez, and send it.
 
         Args:
-            short: where ``read`` puts the replies that it refuses as incomplete; the last of them is returned, and not
-                cached, where no attempt brings a whole one.
+            short: receives the replies that ``read`` refuses as incomplete; if no attempt gets a complete one, the last
+                of them is returned, and not cached.
         """
         replies: list[Reply[T]] = []
 
@@ -489,9 +494,9 @@ class EUtils(ServiceClient):
         """Send a request that Bio.Entrez has built, to the address and with the credentials of the settings.
 
         Args:
-            post: send by POST, however short the request is.
-            short: gets the replies that are refused as incomplete; the last of them is returned, and not cached, if
-                no attempt brings a whole one.
+            post: send by POST even if the request is short.
+            short: receives the replies that are refused as incomplete; if no attempt gets a complete one, the last of
+                them is returned, and not cached.
         """
         address = urlsplit(request.full_url)
         script = address.path.rpartition("/")[2]
@@ -500,7 +505,7 @@ class EUtils(ServiceClient):
         encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in CREDENTIALS)
         params = tuple(parse_qsl(encoded, keep_blank_values=True))
         asked, ids = fold_names(params), list_ids(params)
-        # Bio leaves a bar as it is; on the way it has three characters.
+        # Bio.Entrez does not encode a bar; encoded it has three characters.
         length = (
             len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials_length(self._settings, "eutils", url)
         )
@@ -537,20 +542,26 @@ class EUtils(ServiceClient):
             ) from None
 
     def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
-        """Tell which UIDs a database has, by searching for them: the second opinion on "no such record".
+        """Return the UIDs that a search finds in a database, to confirm the error "no such record".
 
-        A search that finds some of them contradicts the reply before, so it is not cached.
+        A search that finds some of them contradicts the earlier reply, so it is not cached.
 
         Raises:
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
         wanted = list(dict.fromkeys(ids))
         known: set[str] = set()
         for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
             batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
-            params = {"db": _database(db), "term": term, "retmax": str(len(batch)), "retstart": "0", "retmode": "xml"}
-            expect = _document("xml", "eSearchResult", "esearchresult")
+            params = {
+                "db": _check_database(db),
+                "term": term,
+                "retmax": str(len(batch)),
+                "retstart": "0",
+                "retmode": "xml",
+            }
+            expect = _expect_document("xml", "eSearchResult", "esearchresult")
             reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=_found_none)
             known.update(reply.value.ids)
         return known
@@ -568,19 +579,19 @@ def _bio_entrez() -> Any:
 
 
 def fold_names(params: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return parameters by name in lower case, since NCBI accepts WebEnv and webenv alike."""
+    """Return parameters by name in lower case, because NCBI accepts both WebEnv and webenv."""
     return {name.lower(): value for name, value in params}
 
 
 def list_ids(params: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the ids among parameters, from all that are named ``id`` and from lists with commas."""
+    """Return the ids in all parameters named ``id``, which may be lists with commas."""
     listed = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
     return [uid for uid in listed if uid]
 
 
 @dataclass(frozen=True, slots=True)
 class _Summaries(Generic[T]):
-    """An ESummary document, what its reader made of it, and the requested UIDs that it has errors for."""
+    """An ESummary document, the result of its reader, and the requested UIDs for which it has errors."""
 
     document: Any
     value: T
@@ -590,21 +601,21 @@ class _Summaries(Generic[T]):
 # Arguments ----------------------------------------------------------------------------------------------------------
 
 
-def _database(name: str, field: str = "db") -> str:
+def _check_database(name: str, field: str = "db") -> str:
     cleaned = name.strip().lower()
     if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
         hint = "EInfo without a database lists all of them, for example pubmed, gene, taxonomy."
-        raise invalid_argument(field, f"{name!r} is no name of an Entrez database", name, hint)
+        raise invalid_argument(field, f"{name!r} is not the name of an Entrez database", name, hint)
     return cleaned
 
 
-def _words(field: str, text: str) -> str:
+def _check_text(field: str, text: str) -> str:
     if not text.strip():
         raise invalid_argument(field, "the text is empty")
     return text
 
 
-def _number(field: str, value: int | None) -> str | None:
+def _to_number(field: str, value: int | None) -> str | None:
     if value is None:
         return None
     if value < 0:
@@ -612,34 +623,34 @@ def _number(field: str, value: int | None) -> str | None:
     return str(value)
 
 
-def _date(field: str, text: str | None) -> str | None:
-    """Return a date in a form that NCBI reads whole. Of another form it uses the part that it can read."""
+def _check_date(field: str, text: str | None) -> str | None:
+    """Check that NCBI reads a date completely, and return it. NCBI uses only a part of other forms."""
     if text and not _DATE.fullmatch(text):
         raise invalid_argument(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     return text
 
 
-def _ids(ids: Iterable[str]) -> list[str]:
+def _check_ids(ids: Iterable[str]) -> list[str]:
     if isinstance(ids, str):
-        raise invalid_argument("id", "a list of ids is needed, not a text", ids[:100])
+        raise invalid_argument("id", "expected a list of ids, got a string", ids[:100])
     cleaned = [str(item).strip() for item in ids]
     bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
     if bad is not None:
-        problem = f"{bad!r} is no id" if bad else "an id is empty"
-        raise invalid_argument("id", problem, bad[:100], "Give every id by itself, without blanks and commas.")
+        problem = f"{bad!r} is not an id" if bad else "an id is empty"
+        raise invalid_argument("id", problem, bad[:100], "Give each id as a separate item, without spaces and commas.")
     if not cleaned:
-        raise invalid_argument("id", "no ids are given")
+        raise invalid_argument("id", "the list is empty")
     return cleaned
 
 
-def _chosen(
+def _select_records(
     ids: Sequence[str] | None,
     webenv: str | None,
     query_key: str | None,
     retstart: int | None,
     retmax: int | None,
 ) -> dict[str, Any]:
-    """Return the parameters that say which records: ids, or a set in the history."""
+    """Return the parameters that select records: ids, or a set in the history."""
     if bool(webenv) != bool(query_key):
         missing = "query_key" if webenv else "webenv"
         raise invalid_argument(missing, "webenv and query_key go together", hint="Give both.")
@@ -648,26 +659,26 @@ def _chosen(
     if not ids and not webenv:
         raise invalid_argument("id", "give ids, or webenv with query_key")
     if retmax is not None and retmax > MAX_RETMAX:
-        problem = f"{retmax} is more than the {MAX_RETMAX:,} records NCBI gives out at a time"
+        problem = f"{retmax} is more than the {MAX_RETMAX:,} records that NCBI returns at a time"
         raise invalid_argument("retmax", problem, retmax, "Page with retstart.")
     return {
-        "id": _ids(ids) if ids else None,
+        "id": _check_ids(ids) if ids else None,
         "WebEnv": webenv,
         "query_key": query_key,
-        "retstart": _number("retstart", retstart),
-        "retmax": _number("retmax", retmax),
+        "retstart": _to_number("retstart", retstart),
+        "retmax": _to_number("retmax", retmax),
     }
 
 
-def _distinct(ids: Sequence[str] | None) -> int | None:
+def _count_distinct(ids: Sequence[str] | None) -> int | None:
     return len({str(item).strip() for item in ids}) if ids else None
 
 
 # Replies ------------------------------------------------------------------------------------------------------------
 
 
-def _document(retmode: str, root: str, key: str) -> Expect:
-    """Return what a result document looks like, in XML or JSON."""
+def _expect_document(retmode: str, root: str, key: str) -> Expect:
+    """Return the rules for a result document in XML or JSON."""
     if retmode not in ("xml", "json"):
         raise invalid_argument("retmode", f"{retmode!r} is neither xml nor json", retmode)
     format_: Format = "json" if retmode == "json" else "xml"
@@ -675,7 +686,7 @@ def _document(retmode: str, root: str, key: str) -> Expect:
 
 
 def expect_records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
-    """Return what EFetch sends for a format; NCBI's defaults differ between databases, so only PubMed is known well."""
+    """Return the rules for an EFetch reply. They are strict only for PubMed: NCBI's defaults differ per database."""
     mode, pubmed = (retmode or "").lower(), db.strip().lower() == "pubmed"
     if mode == "xml":
         if not pubmed:
@@ -693,10 +704,10 @@ def expect_records(db: str, rettype: str | None, retmode: str | None, wanted: in
 
 
 def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
-    """Read a search for some UIDs.
+    """Parse the reply to a search for UIDs.
 
     Raises:
-        UpstreamError: it lists others, or fewer than it counts.
+        UpstreamError: it lists other UIDs, or fewer than it counts.
     """
     found = parse_esearch(content)
     check_esearch(found, retmax=len(uids), among=uids)

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.services.flat_files import READERS
-from entrez_kit.services.xml_reply import malformed, text_of, whole_number
+from entrez_kit.services.xml_reply import malformed_error, text_of, whole_number
 
 _ALIASES: Final = ("uid", "gi", "taxid", "akataxid", "accessionversion", "caption", "assemblyaccession", "accession")
-"""Fields of a document summary that name its record."""
+"""Fields of a document summary that identify its record."""
 _XML: Final[Mapping[str, tuple[str, tuple[str, ...], str, str]]] = {
     "TaxaSet": ("Taxon", ("TaxId", "AkaTaxIds/TaxId"), "", ""),
     "Entrezgene-Set": (
@@ -77,8 +77,8 @@ def check_records(
         retmode: the parameter of the request.
 
     Raises:
-        UpstreamError: the reply is cut, lacks a record that has a summary, has a record of another id, the same record
-            twice or without content, or a sequence of another length than its summary has.
+        UpstreamError: the reply is truncated, lacks a record that has a summary, has a record of another id, a repeated
+            or empty record, or a sequence whose length differs from its summary.
         EntityNotFound: the reply has no record, and none of the ids has a summary.
     """
     records = read_names(content, rettype, retmode)
@@ -86,33 +86,35 @@ def check_records(
         return content
     if not records and wanted and not any(uid in documents for uid in wanted):
         raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.")
-    names = {uid: _names_of(uid, documents.get(uid, {})) for uid in wanted}
+    names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
     matches = {uid: [one for one in records if one.names & names[uid]] for uid in wanted}
     without = [uid for uid in wanted if not matches[uid]]
     foreign = [one for one in records if not any(one.names & known for known in names.values())]
     # An accession without a summary may be an older name of a record, which the reply does not have.
     older = [uid for uid in without if uid not in documents and not uid.isdigit()]
     if foreign and len(foreign) > len(older):
-        raise malformed("efetch", f"a record that was not requested ({min(foreign[0].names, default='no id')[:60]})")
+        raise malformed_error(
+            "efetch", f"a record that was not requested ({min(foreign[0].names, default='no id')[:60]})"
+        )
     if missing := [uid for uid in without if uid in documents]:
-        raise malformed("efetch", f"no record of {missing[0][:60]}")
+        raise malformed_error("efetch", f"no record of {missing[0][:60]}")
     for uid, found in matches.items():
         due = documents.get(uid, {}).get("slen")
         for one in found:
             if one.is_hollow:
-                raise malformed("efetch", f"a record of {uid[:60]} without content")
+                raise malformed_error("efetch", f"a record of {uid[:60]} without content")
             if one.length is not None and isinstance(due, int) and one.length != due:
-                raise malformed("efetch", f"{one.length} of the {due} residues of {uid[:60]}")
+                raise malformed_error("efetch", f"{one.length} of the {due} residues of {uid[:60]}")
             if records.count(one) > sum(one in matches[other] for other in wanted):
-                raise malformed("efetch", f"the record of {uid[:60]} twice")
+                raise malformed_error("efetch", f"the record of {uid[:60]} twice")
     return content
 
 
 def read_names(content: bytes, rettype: str | None, retmode: str | None) -> list[FetchedNames] | None:
-    """Return the names of each record in a reply, or None if its format does not name its records.
+    """Return the names of each record in a reply; None if its format does not name its records.
 
     Raises:
-        UpstreamError: a record in a flat file breaks off or is there twice.
+        UpstreamError: a record in a flat file is truncated or repeated.
     """
     mode, kind = (retmode or "").lower(), (rettype or "").lower()
     if mode == "xml" or (not mode and content.lstrip()[:5] == b"<?xml"):
@@ -133,7 +135,7 @@ def _read_xml(content: bytes) -> list[FetchedNames] | None:
     except etree.XMLSyntaxError as exc:
         if exc.code in _NOT_ONE_DOCUMENT:
             return None
-        raise malformed("efetch", f"not well-formed XML ({exc.msg})") from None
+        raise malformed_error("efetch", f"not well-formed XML ({exc.msg})") from None
     if root.tag not in _XML:
         return None
     element, paths, length, sequence = _XML[root.tag]
@@ -142,7 +144,7 @@ def _read_xml(content: bytes) -> list[FetchedNames] | None:
 
 def _read_element(element: Any, paths: Sequence[str], length: str, sequence: str) -> FetchedNames:
     texts = (found.text for path in paths for found in element.iterfind(path))
-    names = frozenset(name for text in texts for name in _variants(text or ""))
+    names = frozenset(name for text in texts for name in _list_variants(text or ""))
     residues = text_of(element, sequence) if sequence else None
     said = whole_number(element.findtext(length)) if length else None
     is_hollow = sum(1 for _ in islice(element.iter(), _LEAST)) < _LEAST
@@ -153,18 +155,20 @@ def _read_fasta(text: str) -> Iterator[FetchedNames]:
     for record in re.split(r"(?m)^>", text)[1:]:
         head, _, sequence = record.partition("\n")
         length = len("".join(sequence.split()))
-        yield FetchedNames(_variants((head.split() or [""])[0]), length, is_hollow=not length)
+        yield FetchedNames(_list_variants((head.split() or [""])[0]), length, is_hollow=not length)
 
 
 def _read_flat(text: str) -> Iterator[FetchedNames]:
     for record in re.split(r"(?m)^//\s*$", text)[:-1]:
         lines = " ".join(found for match in _FLAT_NAMES.finditer(record) for found in match.groups() if found)
-        yield FetchedNames(frozenset(name for word in lines.split() for name in _variants(word.removeprefix("GI:"))))
+        yield FetchedNames(
+            frozenset(name for word in lines.split() for name in _list_variants(word.removeprefix("GI:")))
+        )
 
 
 def _read_lines(text: str) -> Iterator[FetchedNames]:
     for line in text.split():
-        yield FetchedNames(_variants(line))
+        yield FetchedNames(_list_variants(line))
 
 
 _FLAT: Final[Mapping[str, Callable[[str], Iterator[FetchedNames]]]] = {
@@ -175,12 +179,12 @@ _FLAT: Final[Mapping[str, Callable[[str], Iterator[FetchedNames]]]] = {
 """By EFetch's rettype."""
 
 
-def _names_of(uid: str, document: Mapping[str, Any]) -> frozenset[str]:
+def _find_names(uid: str, document: Mapping[str, Any]) -> frozenset[str]:
     texts = (str(document.get(name) or "") for name in _ALIASES)
-    return frozenset(name for text in (uid, *texts) if text != "0" for name in _variants(text))
+    return frozenset(name for text in (uid, *texts) if text != "0" for name in _list_variants(text))
 
 
-def _variants(text: str) -> frozenset[str]:
+def _list_variants(text: str) -> frozenset[str]:
     """Return the names in an identifier such as gi|1|ref|NM_1.2|, in lower case, with and without the version."""
     parts = [part for part in text.strip().casefold().split("|") if part]
     return frozenset((*parts, *(_VERSION.sub("", part) for part in parts)))

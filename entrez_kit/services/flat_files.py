@@ -1,7 +1,7 @@
-"""Texts of records: MEDLINE, FASTA and GenBank have no frame that a cut would break, so their readers look for one.
+"""Readers of MEDLINE, FASTA and GenBank text. These formats have no closing tag, so the readers detect truncation.
 
-Every reader takes the bytes of a reply and raises ``UpstreamError`` where its last record breaks off, a record comes
-twice, or what stands there is none.
+Every reader takes the bytes of a reply and raises ``UpstreamError`` if its last record is truncated, a record is
+repeated, or the text has another format.
 """
 
 import re
@@ -11,11 +11,11 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from entrez_kit.services.known_shapes import TextShape, log_drift
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 _MEDLINE_RECORD: Final = re.compile(rb"(?m)^PMID\s*-[ \t]*([0-9]+)[ \t]*\r?$")
 _MEDLINE_SOURCE: Final = re.compile(rb"(?m)^SO  - ((?:.*\r?\n)(?: {6}.*\r?\n)*)")
-"""The last field of every record that NCBI writes; of an article it is a sentence with a full stop."""
+"""The last field of every record that NCBI writes; in an article it ends with a full stop."""
 _MEDLINE_BOOK: Final = re.compile(rb"(?m)^BTI *- ")
 _BLANK_LINES: Final = re.compile(rb"(?:\r?\n){2,}")
 _MEDLINE_FIELD: Final = re.compile(rb"(?m)^[A-Z]{2,4} *- ")
@@ -31,55 +31,55 @@ MEDLINE: Final = TextShape(
     " RPF RPI RRF RRI SB SFM SI SO SPIN STAT TA TI TT UIN UOF VI VTI",
     due="PMID SO",
 )
-"""NLM's list of field names, as the help of PubMed has it."""
+"""The field names of NLM, from the help of PubMed."""
 
 
 def read_medline(content: bytes) -> list[tuple[str, bytes]]:
-    """Return PMID and own bytes of every record in MEDLINE text, in order.
+    """Return the PMID and the bytes of every record in MEDLINE text, in order.
 
-    A record reaches from its PMID line to the blank line before the next one, line end included. What belongs to no
-    record, such as NCBI's remark about an unknown PMID, is left out.
+    A record extends from its PMID line to the blank line before the next record and includes its last line end. Text
+    outside of records, such as NCBI's message about an unknown PMID, is omitted.
     """
     _refuse_spoilt(content)
     log_drift(MEDLINE, content)
     places = list(_MEDLINE_RECORD.finditer(content))
     if not places and _MEDLINE_FIELD.search(content):
-        raise malformed("efetch", "MEDLINE text without a PMID")
+        raise malformed_error("efetch", "MEDLINE text without a PMID")
     _refuse_repeated(place[1] for place in places)
     records = []
     for place, following in zip_longest(places, places[1:]):
         chunk = content[place.start() : following.start() if following else len(content)]
         source = _MEDLINE_SOURCE.search(chunk)
         if source is None or not (source[1].rstrip().endswith(b".") or _MEDLINE_BOOK.search(chunk)):
-            raise malformed("efetch", "a MEDLINE record that breaks off")
+            raise malformed_error("efetch", "a truncated MEDLINE record")
         end = _BLANK_LINES.search(chunk)
         body = chunk[: end.start()] if end else chunk.rstrip(b"\r\n")
         if end and following is None and (rest := chunk[end.end() :]) and not rest.endswith(b"\n"):
-            raise malformed("efetch", "MEDLINE text that breaks off")
+            raise malformed_error("efetch", "truncated MEDLINE text")
         line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
         records.append((place[1].decode("ascii"), body + line_end))
     return records
 
 
 def read_fasta(content: bytes) -> bytes:
-    """Return FASTA text that is whole."""
+    """Return FASTA text if it is complete."""
     _refuse_spoilt(content)
     if not content.lstrip().startswith(b">"):
-        raise malformed("efetch", "no FASTA")
+        raise malformed_error("efetch", "not FASTA")
     if not content.endswith(b"\n") or content.rstrip().rpartition(b"\n")[2].startswith(b">"):
-        raise malformed("efetch", "FASTA that breaks off")
+        raise malformed_error("efetch", "truncated FASTA")
     _refuse_repeated(re.findall(rb"(?m)^>(.*)$", content))
     return content
 
 
 def read_genbank(content: bytes) -> bytes:
-    """Return GenBank or GenPept text that is whole."""
+    """Return GenBank or GenPept text if it is complete."""
     _refuse_spoilt(content)
     if not content.lstrip().startswith(b"LOCUS"):
-        raise malformed("efetch", "no GenBank text")
+        raise malformed_error("efetch", "not GenBank text")
     loci = _LOCUS.findall(content)
     if len(loci) != len(re.findall(rb"(?m)^//[ \t\r]*$", content)) or not content.rstrip().endswith(b"\n//"):
-        raise malformed("efetch", "GenBank text that breaks off")
+        raise malformed_error("efetch", "truncated GenBank text")
     _refuse_repeated(loci)
     return content
 
@@ -100,10 +100,10 @@ def _refuse_spoilt(content: bytes) -> None:
     except UnicodeDecodeError:
         spoilt = True
     if spoilt:
-        raise malformed("efetch", "text with bytes that are none")
+        raise malformed_error("efetch", "text with invalid bytes")
 
 
 def _refuse_repeated(names: Iterable[bytes]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise malformed("efetch", f"a record that comes twice ({twice[0][:60].decode('utf-8', 'replace').strip()})")
+        raise malformed_error("efetch", f"a repeated record ({twice[0][:60].decode('utf-8', 'replace').strip()})")

@@ -1,24 +1,24 @@
-"""The types of values in a JSON reply: a reader gets only those that it can read."""
+"""Check the types of values in a JSON reply, so that a reader gets only types that it supports."""
 
 from typing import Any
 
 from entrez_kit.services.known_shapes import Fields, compare_values
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 
 def refuse_other_types(name: str, document: Any, fields: Fields) -> None:
-    """Refuse a JSON document in which a field that is read has a value of another type; null counts as absent.
+    """Raise if one of the fields in a JSON document has a value of another type; null counts as absent.
 
     Args:
-        name: what the document is, for the message.
+        name: the name of the document in the message.
         document: the parsed JSON.
-        fields: the fields that are read, with their types.
+        fields: the fields to check, with their types.
 
     Raises:
         UpstreamError: a field has another type.
     """
     if not isinstance(document, dict):
-        raise malformed(name, "not a JSON object")
+        raise malformed_error(name, "not a JSON object")
     found = next((one for one in compare_values(document, fields, "") if one.kind == "other_type"), None)
     if found is not None:
-        raise malformed(name, found.what)
+        raise malformed_error(name, found.what)

@@ -1,9 +1,9 @@
-"""The known shape of a reply: what stands in it when the service answers as it always did, and what differs from that.
+"""The known shape of a reply: its expected elements, fields and values; and the differences from it.
 
-Every reader has its shape beside it. Names of XML elements and attributes, and the values of those that have a list of
-them, come from NCBI's own DTDs, which Biopython brings along; names of JSON fields stand in the shape itself. A reply
-that differs is read all the same: ``log_drift`` only says so in the log, at debug level, and once for each kind of
-difference. `entrez-kit doctor --deep` compares on purpose.
+Each reader has a shape in its module. The names of XML elements and attributes, and the allowed values of attributes,
+come from NCBI's DTDs, which Biopython includes; a JSON shape lists its fields itself. A reply that differs is still
+parsed: ``log_drift`` only writes a debug message, once for each kind of difference. `entrez-kit doctor --deep` reports
+the differences.
 """
 
 import json
@@ -21,26 +21,26 @@ logger = logging.getLogger("entrez_kit.services")
 
 MAX_SHOWN: Final = 60
 MAX_NOTICED: Final = 1000
-"""Kinds of differences that are told in a process; a service gone wild shall not fill the memory."""
+"""Limit of the kinds of differences logged by a process, so that a faulty service cannot fill the memory."""
 
 _MARKUP: Final = re.compile(r"[^\w.:/@*\[\]=\"', -]+")
 _TYPES: Final[Mapping[type, str]] = {
-    str: "a text",
-    int: "a whole number",
+    str: "a string",
+    int: "an integer",
     float: "a number",
     bool: "true or false",
     list: "a list",
     dict: "an object",
-    NoneType: "nothing",
+    NoneType: "null",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeDifference:
-    """One kind of difference between a reply and what is known of it.
+    """One kind of difference between a reply and its known shape.
 
     ``kind`` is stable: unknown_element, unknown_attribute, unknown_value, unknown_field, missing, other_form or
-    other_type. ``where`` names the place, ``what`` says it in words, ``times`` how often it was met.
+    other_type. ``where`` is the place in the reply, ``what`` describes it, ``times`` is the number of occurrences.
     """
 
     kind: str
@@ -54,36 +54,36 @@ class ShapeDifference:
 
 @dataclass(frozen=True)
 class Shape(ABC):
-    """What is known of one kind of reply; ``name`` says whose it is, for messages."""
+    """The known shape of one kind of reply; ``name`` is its name in messages."""
 
     name: str
 
     def differences(self, reply: Any) -> list[ShapeDifference]:
-        """Return how a reply differs from what is known, each kind once; nothing where it cannot be parsed at all.
+        """Return the differences between a reply and the shape, each kind once; none if it cannot be parsed.
 
         Args:
-            reply: its bytes, or what they were parsed into: the object of JSON, or the root element of XML.
+            reply: its bytes, or the parsed reply: the object of JSON, or the root element of XML.
         """
         found: dict[tuple[str, str], ShapeDifference] = {}
-        for one in self._met(reply):
+        for one in self._find_occurrences(reply):
             key = one.kind, one.where
             found[key] = replace(found[key], times=found[key].times + 1) if key in found else one
         return list(found.values())
 
     @abstractmethod
-    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
-        """Yield what differs, as often as it is met."""
+    def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
+        """Yield every occurrence of a difference."""
 
 
 @dataclass(frozen=True)
 class XmlShape(Shape):
-    """What is known of an XML reply.
+    """The known shape of an XML reply.
 
     Args:
-        dtd: Biopython's file with NCBI's DTD of it; None where there is none.
-        also: elements, blanks between them, that the DTD does not know; ``name@attribute`` may have any value.
-        due: by element, blanks between them, the elements without which it is not what it was.
-        forms: by element, what its text matches as a whole.
+        dtd: the file with NCBI's DTD in Biopython; None without a DTD.
+        also: elements that the DTD does not declare, separated by spaces; ``name@attribute`` allows any value.
+        due: the required descendants of an element, separated by spaces.
+        forms: the pattern of an element's complete text.
     """
 
     dtd: str | None = None
@@ -91,8 +91,8 @@ class XmlShape(Shape):
     due: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
-    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
-        known = _declared(self.dtd)
+    def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
+        known = _read_dtd(self.dtd)
         also = frozenset(self.also.split())
         root = _root(reply) if isinstance(reply, bytes) else reply
         for element in root.iter("*") if root is not None else ():
@@ -102,7 +102,7 @@ class XmlShape(Shape):
                 continue
             attributes = known.get(name)
             for attribute, value in element.attrib.items():
-                if attributes is None or attribute.startswith("{"):  # languages, addresses: any XML may have those
+                if attributes is None or attribute.startswith("{"):  # any XML may have attributes of a namespace
                     continue
                 listed, where = attributes.get(attribute), f"{name}@{attribute}"
                 if listed is None:
@@ -113,7 +113,9 @@ class XmlShape(Shape):
                     yield ShapeDifference("unknown_value", f"{where}={value[:MAX_SHOWN]}", what)
             form = self.forms.get(name)
             if form is not None and not form.fullmatch((element.text or "").strip()):
-                yield ShapeDifference("other_form", name, f'<{name}> in another form: "{_plain(element.text or "")}"')
+                yield ShapeDifference(
+                    "other_form", name, f'<{name}> in an unknown form: "{_plain(element.text or "")}"'
+                )
             for due in self.due.get(name, "").split():
                 if element.find(f".//{{*}}{due}") is None:
                     yield ShapeDifference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
@@ -130,8 +132,8 @@ def _root(reply: bytes) -> Any:
 
 
 @cache
-def _declared(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
-    """Return the elements of a DTD, the attributes of each, and the values of those that have a list of them."""
+def _read_dtd(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    """Return the elements of a DTD with their attributes, and the allowed values of each attribute, if listed."""
     if dtd is None:
         return {}
     from importlib.resources import as_file, files
@@ -141,40 +143,40 @@ def _declared(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
     with as_file(files("Bio.Entrez") / "DTDs") as folder:
         declared = etree.DTD(str(folder / dtd))
     known: dict[str, dict[str, frozenset[str]]] = {}
-    for element in declared.iterelements():  # several may have the name, with one prefix or another
+    for element in declared.iterelements():  # elements with different prefixes may have the same name
         attributes = {one.name: frozenset(one.values()) for one in element.iterattributes()}
         known[element.name] = known.get(element.name, {}) | attributes
     return known
 
 
 Fields = Mapping[str, Any]
-"""JSON fields by name: a type, several types, a pattern that its text matches, one more mapping, or a list of one of
-these; ``*`` stands for all names that are not listed."""
+"""JSON fields by name. The value is a type, several types, a pattern of the text, another mapping, or a list of one of
+these; ``*`` means all other names."""
 
 
 def texts(names: str) -> dict[str, type]:
-    """Return fields that hold texts; blanks stand between the names."""
+    """Return fields of type string; the names are separated by spaces."""
     return dict.fromkeys(names.split(), str)
 
 
 def anything(names: str) -> dict[str, type]:
-    """Return fields that are not looked into; blanks stand between the names."""
+    """Return fields of any type; the names are separated by spaces."""
     return dict.fromkeys(names.split(), object)
 
 
 @dataclass(frozen=True)
 class JsonShape(Shape):
-    """What is known of a JSON reply. Any field may be absent, or null, but those that are due.
+    """The known shape of a JSON reply. Any field may be absent or null, except the required ones.
 
     Args:
-        fields: what it may hold.
-        due: paths of what it always holds; blanks between them.
+        fields: the known fields.
+        due: the paths of the required fields, separated by spaces.
     """
 
     fields: Fields
     due: str = ""
 
-    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
+    def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         try:
             document = json.loads(reply) if isinstance(reply, bytes) else reply
         except (ValueError, RecursionError):
@@ -186,7 +188,7 @@ class JsonShape(Shape):
 
 
 def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifference]:
-    """Yield how a value of JSON differs from what is known of it; null counts as absent."""
+    """Yield the differences between a JSON value and its known shape; null counts as absent."""
     if value is None:
         return
     if isinstance(known, Mapping) and isinstance(value, dict):
@@ -202,12 +204,12 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
             yield from compare_values(item, known[0], f"{path}[]")
     elif isinstance(known, re.Pattern) and isinstance(value, str):
         if not known.fullmatch(value):
-            yield ShapeDifference("other_form", path, f'{path} in another form: "{_plain(value)}"')
+            yield ShapeDifference("other_form", path, f'{path} in an unknown form: "{_plain(value)}"')
     elif known is not object:
         types = _types(known)
         if type(value) not in types:
             due = " or ".join(_TYPES[one] for one in types)
-            yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} where {due} was")
+            yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} instead of {due}")
 
 
 def _types(known: Any) -> tuple[type, ...]:
@@ -228,19 +230,19 @@ def _holds(document: Any, path: str) -> bool:
 
 @dataclass(frozen=True)
 class TextShape(Shape):
-    """What is known of a text reply of named lines.
+    """The known shape of a text reply with named lines.
 
     Args:
         line: matches a line with a name, which is its first group.
-        known: the names, blanks between them.
-        due: those without which it is not what it was.
+        known: the known names, separated by spaces.
+        due: the required names.
     """
 
     line: re.Pattern[bytes]
     known: str
     due: str = ""
 
-    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
+    def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         met = [name.decode("ascii", "replace") for name in self.line.findall(reply)]
         known = self.known.split()
         for name in met:
@@ -252,7 +254,7 @@ class TextShape(Shape):
 
 
 def _plain(text: str) -> str:
-    """Return words of a service fit for a message: one short line without control characters."""
+    """Return a text of a service for a message: one short line without control characters."""
     line = " ".join(_MARKUP.sub(" ", text).split())
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
 
@@ -261,25 +263,25 @@ _noticed: set[tuple[str, str, str]] = set()
 
 
 def is_json(reply: Any) -> bool:
-    """Tell whether a reply, or what it was parsed into, is JSON and not XML."""
+    """Return whether a reply, parsed or as bytes, is JSON and not XML."""
     return isinstance(reply, dict) or (isinstance(reply, bytes) and reply.lstrip()[:1] == b"{")
 
 
 def log_drift(shape: Shape | Callable[[Any], Shape], reply: Any) -> None:
-    """Say in the log how a reply differs from what is known, each kind of difference once in a process.
+    """Log how a reply differs from its known shape, each kind of difference once per process.
 
-    Costs nothing unless the log shows debug messages, and never fails.
+    It does nothing unless debug messages are enabled, and never raises.
     """
     if not logger.isEnabledFor(logging.DEBUG) or len(_noticed) >= MAX_NOTICED:
         return
     chosen = shape(reply) if callable(shape) else shape
     try:
         found = chosen.differences(reply)
-    except Exception:  # whatever the matter is, it is not the reply's reader's
-        logger.debug("%s could not be compared with what is known of it", chosen.name, exc_info=True)
+    except Exception:  # a failed comparison must not affect the reader of the reply
+        logger.debug("%s could not be compared with its known shape", chosen.name, exc_info=True)
         return
     for difference in found:
         key = chosen.name, difference.kind, difference.where
         if key not in _noticed and len(_noticed) < MAX_NOTICED:
             _noticed.add(key)
-            logger.debug("%s differs from what is known: %s", chosen.name, difference)
+            logger.debug("%s differs from its known shape: %s", chosen.name, difference)

@@ -1,4 +1,4 @@
-"""OpenAlex: whether a work counts as retracted there. Single works by DOI only, which need neither key nor account."""
+"""OpenAlex: whether a work is marked as retracted. Only single works by DOI, which need no key and no account."""
 
 import json
 from functools import partial
@@ -10,26 +10,26 @@ from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.service_client import ServiceClient
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted": bool}, due="id doi is_retracted")
 
 
 class OpenAlex(ServiceClient):
-    """Ask OpenAlex about single works."""
+    """The client of OpenAlex, for single works."""
 
     _SERVICE = "openalex"
 
     def is_retracted(self, doi: str) -> Reply[bool]:
-        """Return whether a work counts as retracted.
+        """Return whether a work is marked as retracted.
 
         Args:
-            doi: a bare DOI; any sign in it is encoded.
+            doi: a bare DOI; special characters are encoded.
 
         Raises:
             EntityNotFound: OpenAlex has no such work.
-            UpstreamError: there was no answer after every attempt.
-            RateLimited: the service refused, or the wait for a slot would pass the deadline.
+            UpstreamError: no attempt got a valid reply.
+            RateLimited: the service refused, or no slot is free before the deadline.
         """
         return self._send(
             "openalex_work",
@@ -46,7 +46,7 @@ def _read(doi: str, content: bytes) -> bool:
     told = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
     retracted = document.get("is_retracted")
     if told != doi.lower() or not isinstance(retracted, bool):
-        problem = f"it is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands"
-        raise malformed("openalex_work", problem)
+        problem = f"it is about {told[:100]!r} instead of {doi[:100]!r}, or has no retraction status"
+        raise malformed_error("openalex_work", problem)
     log_drift(WORK, content)
     return retracted

@@ -1,7 +1,7 @@
-"""PmcOpenData: the articles PMC gives out in its open-data bucket, as XML.
+"""PmcOpenData: the articles in PMC's open-data bucket, as XML.
 
-A bucket has no search: the versions of an article are listed by prefix. The XML of the latest one lies where its name
-says, or else where its record says.
+A bucket has no search, so the client lists the versions of an article by prefix. The key of the XML of the latest
+version follows from its name; if there is no such file, the record of the version has the key.
 """
 
 import json
@@ -15,7 +15,7 @@ from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.base.settings import PMC_OA_URL
 from entrez_kit.services.known_shapes import JsonShape, XmlShape, log_drift, texts
-from entrez_kit.services.service_client import ServiceClient, no_pmcid
+from entrez_kit.services.service_client import ServiceClient, no_pmcid_error
 from entrez_kit.services.transport import Expect, Reply, T, always
 from entrez_kit.services.transport.policy import DAY, TTL
 
@@ -49,8 +49,8 @@ RECORD: Final = JsonShape(
 class PmcOpenData(ServiceClient):
     """Fetch articles from PMC's open-data bucket.
 
-    Every method raises ``UpstreamError`` when there was no answer after every attempt, and ``RateLimited`` when the
-    wait for a slot would pass the deadline.
+    Every method raises ``UpstreamError`` if no attempt got a valid reply, and ``RateLimited`` if no slot is free before
+    the deadline.
     """
 
     _SERVICE = "pmc_oa"
@@ -60,43 +60,43 @@ class PmcOpenData(ServiceClient):
         pmcid: str,
         version: str | None = None,
         *,
-        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
         keep: Callable[[T], bool] = always,
     ) -> Reply[T]:
         """Return an article as JATS XML.
 
         Args:
             pmcid: the article.
-            version: which one, as ``latest_version`` names it; by default that.
-            read: reads the reply before it counts.
-            keep: tells of a value whether its reply may be cached.
+            version: its version, in the form that ``latest_version`` returns; by default the latest.
+            read: parses the reply before it is accepted.
+            keep: returns whether a reply with this value may be cached.
 
         Raises:
             EntityNotFound: the bucket does not have the article, or not as XML.
-            InvalidInput: the text is no PMCID.
+            InvalidInput: the text is not a PMCID.
         """
         name = version or self.latest_version(pmcid)
         usual = f"{name}/{name}.xml"
         expect = Expect("xml", ROOTS, read=read, keep=keep)
         with suppress(EntityNotFound):
             return self._send("xml", quote(usual), expect, ttl=TTL["pmc_oa"])
-        key = self._file_of(name)
+        key = self._find_key(name)
         if key != usual:
             with suppress(EntityNotFound):
                 return self._send("xml", quote(key), expect, ttl=TTL["pmc_oa"])
-        raise _unusable("xml", f"PMC's open-data bucket has no file where the record of {name} says it is")
+        raise _unusable_error("xml", f"PMC's open-data bucket does not have the file that the record of {name} names")
 
     def latest_version(self, pmcid: str) -> str:
         """Return the name of the latest version of an article, such as ``PMC9984800.1``.
 
         Raises:
             EntityNotFound: the bucket does not have the article.
-            InvalidInput: the text is no PMCID.
+            InvalidInput: the text is not a PMCID.
         """
         found = _PMCID.fullmatch(pmcid.strip())
         number = found[1].lstrip("0") if found else ""
         if not number:
-            raise no_pmcid(pmcid)
+            raise no_pmcid_error(pmcid)
         wanted = f"PMC{number}"
         params = (("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/"))
         pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/"
@@ -110,7 +110,7 @@ class PmcOpenData(ServiceClient):
             versions = self._send("list", "", expect, params=params, ttl=DAY).value
         except EntityNotFound as exc:
             raise UpstreamError(
-                "There is no bucket at the address in ENTREZ_KIT_PMC_OA_URL",
+                "ENTREZ_KIT_PMC_OA_URL is not the address of a bucket",
                 recovery_hint=BASE_ADDRESS,
                 details={**exc.details, "reason": "no_such_address"},
             ) from None
@@ -118,12 +118,12 @@ class PmcOpenData(ServiceClient):
             raise EntityNotFound(
                 f"PMC's open-data bucket does not have {wanted}",
                 invalid_input=wanted,
-                recovery_hint="The bucket holds open-access articles and author manuscripts only.",
+                recovery_hint="The bucket has only open-access articles and author manuscripts.",
                 details={"reason": "not_in_bucket", "service": "pmc_oa"},
             )
         return f"{wanted}.{versions[-1]}"
 
-    def _file_of(self, name: str) -> str:
+    def _find_key(self, name: str) -> str:
         """Return the key of a version's XML, from its record."""
         record: dict[str, Any] | None = None
         for key in (f"metadata/{name}.json", f"{name}/{name}.json"):
@@ -135,7 +135,7 @@ class PmcOpenData(ServiceClient):
             except EntityNotFound:
                 continue
         if record is None:
-            raise _unusable("record", f"PMC's open-data bucket lists {name} but has no record of it")
+            raise _unusable_error("record", f"PMC's open-data bucket lists {name} but has no record of it")
         address = record.get("xml_url")
         if not isinstance(address, str) or not address.strip():
             raise EntityNotFound(
@@ -146,7 +146,11 @@ class PmcOpenData(ServiceClient):
         return self._key(address.strip(), name)
 
     def _key(self, address: str, name: str) -> str:
-        """Return the key an address in the bucket stands for; an address anywhere else is not followed."""
+        """Return the key of an address in the bucket.
+
+        Raises:
+            UpstreamError: the address is outside of the bucket.
+        """
         parts = urlsplit(address)
         key: str | None = None
         if parts.scheme == "s3" and parts.netloc == BUCKET:
@@ -161,10 +165,10 @@ class PmcOpenData(ServiceClient):
             key = parts.path
         key = unquote(key or "").lstrip("/")
         if not _KEY.fullmatch(key) or {"", ".", ".."} & set(key.split("/")):
-            raise _unusable("record", f"The record of {name} names a file outside of PMC's open-data bucket")
+            raise _unusable_error("record", f"The record of {name} names a file outside of PMC's open-data bucket")
         return key
 
 
-def _unusable(endpoint: str, message: str) -> UpstreamError:
+def _unusable_error(endpoint: str, message: str) -> UpstreamError:
     details = {"reason": "invalid_response", "service": "pmc_oa", "endpoint": endpoint}
     return UpstreamError(message, details=details)

@@ -1,7 +1,7 @@
-"""Requests of scripts: what a reply to any request that Bio.Entrez builds must look like, and how it is checked.
+"""Requests of scripts: the rules for a valid reply to any request that Bio.Entrez builds.
 
-`EUtils` knows what it requests and has a reader for each reply. A script may send any parameters; the expectations here
-follow from the parameters alone.
+`EUtils` has a reader for each of its requests. A script may send any parameters, so the rules in this module are
+derived from the parameters alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from entrez_kit.services.eutils import (
     list_ids,
 )
 from entrez_kit.services.transport import Expect, Reply
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 if TYPE_CHECKING:
     from urllib.request import Request
@@ -46,11 +46,11 @@ def answer_request(eutils: EUtils, request: "Request", short: list[tuple[bytes, 
     """Return the checked reply to a request that Bio.Entrez has built for a script.
 
     Args:
-        short: gets the replies with fewer ids or summaries than are due; the last of them is returned if NCBI repeats
-            it.
+        short: receives the replies with fewer ids or summaries than expected; if every attempt is incomplete, the last
+            of them is returned.
 
     Raises:
-        EntrezKitError: as the methods of ``EUtils`` do.
+        EntrezKitError: the errors of ``EUtils``.
     """
     address = urlsplit(request.full_url)
     built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
@@ -67,16 +67,16 @@ def answer_request(eutils: EUtils, request: "Request", short: list[tuple[bytes, 
 
 
 def expect_reply(endpoint: str, asked: Mapping[str, str], ids: Sequence[str]) -> Expect:
-    """Return what a valid reply to these parameters looks like.
+    """Return the rules for a valid reply to these parameters.
 
     Args:
-        asked: the parameters; their names are in lower case.
-        ids: all ids among them.
+        asked: the parameters, with names in lower case.
+        ids: all ids in the parameters.
     """
     mode = asked.get("retmode", "").lower()
     if endpoint == "efetch":
         expect = expect_records(asked.get("db", ""), asked.get("rettype"), mode, len(set(ids)) or None)
-        # A record that is requested twice may come twice, which the readers of flat files refuse.
+        # A record that is requested twice may be sent twice, which the readers of flat files reject.
         return replace(expect, read=bytes) if len(set(ids)) < len(ids) else expect
     if endpoint == "ecitmatch":
         return Expect("text")
@@ -106,17 +106,17 @@ def _check_search(expect: Expect, asked: Mapping[str, str], short: list[tuple[by
 def _check_summaries(expect: Expect, ids: Sequence[str], short: list[tuple[bytes, Any]]) -> Expect:
     due = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
     is_countable = 0 < len(due) == len(ids)
-    """A script may name an id twice, name accessions, or separate ids in a way of its own."""
+    """False if a script names an id twice, names accessions, or separates ids in another way."""
 
     def read(content: bytes) -> Any:
-        from entrez_kit.services.esummary_reply import parse_esummary, uids_of
+        from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 
         document = parse_esummary(content)
         if not is_countable:
             return None
-        answered = uids_of(document)
+        answered = find_uids(document)
         if foreign := answered.described - due:
-            raise malformed("esummary", f"a summary of {min(foreign)}, which was not requested")
+            raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
         return _refuse_short("esummary", content, answered, len(answered.uids & due), len(due), short)
 
     return replace(expect, read=read, keep=_has_no_errors)
@@ -129,12 +129,12 @@ def _has_no_errors(answered: "Answered | None") -> bool:
 def _refuse_short(
     endpoint: str, content: bytes, value: Any, found: int, due: int, short: list[tuple[bytes, Any]]
 ) -> Any:
-    """Return a value, unless it is that of an incomplete reply.
+    """Return the value of a complete reply.
 
     Raises:
-        UpstreamError: it has fewer records than are due.
+        UpstreamError: the reply has fewer records than expected.
     """
     if found < due:
         short.append((content, value))
-        raise incomplete_reply_error(endpoint, f"{found} records where {due} were due")
+        raise incomplete_reply_error(endpoint, f"{found} records instead of {due}")
     return value

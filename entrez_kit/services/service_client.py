@@ -1,4 +1,4 @@
-"""ServiceClient: what the clients of the small services have in common."""
+"""ServiceClient: the base class of the clients."""
 
 from typing import ClassVar, Final
 
@@ -12,17 +12,17 @@ from entrez_kit.services.transport.policy import base_of, most_in_flight
 def invalid_argument(
     field: str, problem: str, value: object = "", hint: str | None = None, **details: object
 ) -> InvalidInput:
-    """Return the error for an argument that no service could make sense of."""
+    """Return the error for an invalid argument."""
     return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
 
 
-def no_pmcid(text: str) -> InvalidInput:
-    """Return the error for a text in place of a PMCID."""
-    return invalid_argument("pmcid", f"{text[:100]!r} is no PMCID", text[:100], "Give a PMCID such as PMC1234567.")
+def no_pmcid_error(text: str) -> InvalidInput:
+    """Return the error for a text that is not a PMCID."""
+    return invalid_argument("pmcid", f"{text[:100]!r} is not a PMCID", text[:100], "Give a PMCID such as PMC1234567.")
 
 
 class ServiceClient:
-    """Asks one service, by its name among the policies, at the address the settings give it."""
+    """A client of one service: its policy has the name ``_SERVICE``, and its base URL comes from the settings."""
 
     _SERVICE: ClassVar[str]
 
@@ -31,7 +31,7 @@ class ServiceClient:
         self._settings = settings
         self._base = base_of(settings, self._SERVICE)
         self.at_once: Final = most_in_flight(settings, self._SERVICE)
-        """How many requests of one errand may be in flight."""
+        """The maximum number of requests in flight for one operation."""
 
     def _send(
         self,
@@ -44,6 +44,6 @@ class ServiceClient:
         method: Method = "GET",
         encoded: str | None = None,
     ) -> Reply[T]:
-        """Send a call to a path below the base address."""
+        """Send a call to a path below the base URL."""
         url = f"{self._base}/{path}"
         return self._transport.send(Call(self._SERVICE, endpoint, url, params, expect, method, encoded, ttl))

@@ -1,4 +1,4 @@
-"""Unpaywall: where an open-access copy of an article lies. The client, and the reading of its answer."""
+"""Unpaywall: the locations of open-access copies. The client and the parser of its replies."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.service_client import ServiceClient
 from entrez_kit.services.transport import Expect, Reply
 from entrez_kit.services.transport.policy import TTL
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 HostType = Literal["publisher", "repository"]
 Version = Literal["submittedVersion", "acceptedVersion", "publishedVersion"]
@@ -56,35 +56,35 @@ OPEN_ACCESS: Final = JsonShape(
 
 
 class Unpaywall(ServiceClient):
-    """Ask Unpaywall. It wants an e-mail address with every request, from UNPAYWALL_EMAIL and nowhere else."""
+    """The client of Unpaywall. Every request needs an e-mail address, which comes only from UNPAYWALL_EMAIL."""
 
     _SERVICE = "unpaywall"
 
     def location(self, doi: str) -> "Reply[OpenAccess]":
-        """Return what Unpaywall knows of an article.
+        """Return the open-access copies of an article.
 
         Args:
-            doi: bare, or with ``doi:`` or ``https://doi.org/`` before it.
+            doi: a DOI, optionally with the prefix ``doi:`` or ``https://doi.org/``.
 
         Raises:
-            NotConfigured: UNPAYWALL_EMAIL is not set, or Unpaywall does not accept it.
-            InvalidInput: the text is no DOI.
-            EntityNotFound: Unpaywall does not know the DOI.
-            UpstreamError: Unpaywall did not answer after every attempt.
-            RateLimited: Unpaywall refused, or the wait for a slot would pass the deadline.
+            NotConfigured: UNPAYWALL_EMAIL is not set, or Unpaywall rejects it.
+            InvalidInput: the text is not a DOI.
+            EntityNotFound: Unpaywall does not have the DOI.
+            UpstreamError: no attempt got a valid reply.
+            RateLimited: Unpaywall refused, or no slot is free before the deadline.
         """
         if self._settings.unpaywall_email is None:
             raise NotConfigured(
                 "UNPAYWALL_EMAIL is not set",
-                recovery_hint="Set UNPAYWALL_EMAIL to your e-mail address to have open-access copies looked for.",
+                recovery_hint="Set UNPAYWALL_EMAIL to your e-mail address to search for open-access copies.",
                 details={"reason": "unpaywall_disabled", "setting": "unpaywall_email"},
             )
         wanted = _PREFIX.sub("", doi.strip(), count=1)
         if not _DOI.fullmatch(wanted) or {".", ".."} & set(wanted.split("/")) or len(wanted) > 500:
-            raise _invalid_doi(doi)
+            raise _invalid_doi_error(doi)
         keys = frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})
         expect = Expect("json", keys, read=partial(_read, wanted))
-        # The sandbox of a demo names pages at its own port, which is another one in every run.
+        # The sandbox of a demo returns URLs with its own port, which changes in every run.
         ttl = None if self._settings.demo else TTL["unpaywall"]
         try:
             return self._send("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
@@ -92,15 +92,15 @@ class Unpaywall(ServiceClient):
             raise EntityNotFound(
                 f"{UNKNOWN_DOI}: {wanted}",
                 invalid_input=wanted,
-                recovery_hint="Check the DOI; Unpaywall knows those that Crossref registers.",
+                recovery_hint="Check the DOI; Unpaywall has only DOIs that Crossref registers.",
                 details=exc.details,
             ) from None
         except InvalidInput as exc:
             if not re.search(r"e-?mail|\[hidden\]", exc.message, re.IGNORECASE):
-                raise _invalid_doi(doi, exc.details) from None
+                raise _invalid_doi_error(doi, exc.details) from None
             raise NotConfigured(
-                "Unpaywall does not accept the address in UNPAYWALL_EMAIL",
-                recovery_hint="Set UNPAYWALL_EMAIL to an e-mail address of your own; examples are refused.",
+                "Unpaywall rejects the e-mail address in UNPAYWALL_EMAIL",
+                recovery_hint="Set UNPAYWALL_EMAIL to your own e-mail address; Unpaywall rejects example addresses.",
                 details={**exc.details, "reason": "bad_email", "setting": "unpaywall_email"},
             ) from None
 
@@ -108,11 +108,11 @@ class Unpaywall(ServiceClient):
 def _read(wanted: str, content: bytes) -> "OpenAccess":
     told = read_open_access(content)
     if told.doi.strip().lower() != wanted.lower():
-        raise malformed("unpaywall", f"it is about {told.doi[:100]!r} and not about {wanted[:100]!r}")
+        raise malformed_error("unpaywall", f"it is about {told.doi[:100]!r} instead of {wanted[:100]!r}")
     return told
 
 
-def _invalid_doi(doi: str, details: Mapping[str, Any] | None = None) -> InvalidInput:
+def _invalid_doi_error(doi: str, details: Mapping[str, Any] | None = None) -> InvalidInput:
     return InvalidInput(
         f"{INVALID_DOI}: {doi[:100]!r}",
         invalid_input=f"doi={doi[:100]}",
@@ -135,7 +135,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class OpenAccess:
-    """What Unpaywall knows of one article; the best copy comes first, none comes twice."""
+    """The open-access copies of one article, without duplicates, the best copy first."""
 
     doi: str
     is_oa: bool
@@ -144,17 +144,17 @@ class OpenAccess:
 
 
 def read_open_access(content: bytes) -> OpenAccess:
-    """Read Unpaywall's answer.
+    """Parse a reply of Unpaywall.
 
     Raises:
-        UpstreamError: it is none.
+        UpstreamError: the reply is invalid.
     """
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("doi"), str):
-        raise malformed("unpaywall", "it names no DOI")
+        raise malformed_error("unpaywall", "it has no DOI")
     log_drift(OPEN_ACCESS, content)
     found: dict[tuple[str | None, ...], Location] = {}
     others = document.get("oa_locations")

@@ -1,4 +1,4 @@
-"""Small XML replies: read into an element tree, safely, or refused; and what ESpell and EPost answer."""
+"""Small XML replies: parse them safely into an element tree; and the replies of ESpell and EPost."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,27 +8,27 @@ from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 
 WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
-"""An environment is one long word; words of an error message that stand in its place are not."""
+"""A WebEnv is one long word; an error message in its place does not match."""
 
 
 ESPELL: Final = XmlShape("ESpell", "eSpell.dtd", due={"eSpellResult": "Query CorrectedQuery"})
 EPOST: Final = XmlShape("EPost", "epost.dtd", due={"ePostResult": "QueryKey WebEnv"})
 
 
-def malformed(endpoint: str, what: str) -> UpstreamError:
-    """Return the error for a reply that is not what the endpoint answers."""
+def malformed_error(endpoint: str, what: str) -> UpstreamError:
+    """Return the error for an invalid reply of an endpoint."""
     return UpstreamError(
-        f"The {endpoint} reply is not usable: {what}.", details={"reason": "invalid_response", "endpoint": endpoint}
+        f"The {endpoint} reply is invalid: {what}.", details={"reason": "invalid_response", "endpoint": endpoint}
     )
 
 
 def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
-    """Return the root element of a reply; no network, no external entities, no DTD.
+    """Return the root element of a reply. The parser loads no DTD, no external entity and nothing from the network.
 
     Args:
         content: the reply.
-        endpoint: who answered, for the message.
-        roots: the element names that count as an answer.
+        endpoint: the endpoint, for the message.
+        roots: the allowed names of the root.
 
     Raises:
         UpstreamError: not well-formed, or another root.
@@ -39,27 +39,27 @@ def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
     try:
         root = etree.fromstring(content, parser)
     except (etree.XMLSyntaxError, ValueError) as exc:
-        raise malformed(endpoint, f"not well-formed XML ({type(exc).__name__})") from None
+        raise malformed_error(endpoint, f"not well-formed XML ({type(exc).__name__})") from None
     if root.tag not in roots:
-        raise malformed(endpoint, f"<{root.tag}> where <{roots[0]}> was due")
+        raise malformed_error(endpoint, f"<{root.tag}> instead of <{roots[0]}>")
     return root
 
 
 def text_of(element: Any, path: str) -> str | None:
-    """Return the trimmed text at a path, or None where there is none."""
+    """Return the stripped text at a path; None if it is missing or empty."""
     text = element.findtext(path)
     return text.strip() or None if text else None
 
 
 def whole_number(text: str | None) -> int | None:
-    """Return a number written in digits, or None."""
+    """Return a number written in digits; None for any other text."""
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)
 class ESpellReply:
-    """The query and NCBI's correction of it; ``corrected`` is empty where NCBI has no suggestion."""
+    """The query and NCBI's correction of it; ``corrected`` is empty if NCBI has no suggestion."""
 
     query: str
     corrected: str
@@ -78,7 +78,7 @@ def parse_espell(content: bytes) -> ESpellReply:
 
 @dataclass(frozen=True, slots=True)
 class EPostReply:
-    """Where on the history server the ids were put; ``invalid_ids`` are not in that set."""
+    """The set of ids on the history server; it does not contain ``invalid_ids``."""
 
     web_env: str
     query_key: int
@@ -89,15 +89,15 @@ def parse_epost(content: bytes) -> EPostReply:
     """Parse an EPost reply.
 
     Raises:
-        UpstreamError: the reply is no EPost result, or what it calls query key and environment are none.
+        UpstreamError: the reply is not an EPost result, or its query key or WebEnv is invalid.
     """
     root = parse_reply(content, "epost", "ePostResult")
     log_drift(EPOST, content)
     key = whole_number(root.findtext("QueryKey"))
     environment = text_of(root, "WebEnv") or ""
     if not key:
-        raise malformed("epost", "no usable query key")
+        raise malformed_error("epost", "no valid query key")
     if not WEB_ENV.fullmatch(environment):
-        raise malformed("epost", "no usable WebEnv")
+        raise malformed_error("epost", "no valid WebEnv")
     invalid = [text for one in root.iterfind("InvalidIdList/Id") if (text := (one.text or "").strip())]
     return EPostReply(environment, key, invalid)

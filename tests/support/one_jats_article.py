@@ -2,7 +2,7 @@
 
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import ENDPOINT
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 
 def parse_jats(content: bytes) -> JatsArticle:
@@ -13,5 +13,5 @@ def parse_jats(content: bytes) -> JatsArticle:
     """
     article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
     if article is None:
-        raise malformed(ENDPOINT, "no article in it")
+        raise malformed_error(ENDPOINT, "no article in it")
     return article

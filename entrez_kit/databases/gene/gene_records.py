@@ -8,7 +8,7 @@ from entrez_kit.databases.gene.cross_references import collect, tags_of
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, Status
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
 
 STATUSES: Final[dict[str, Status]] = {
     "live": "live",
@@ -51,7 +51,7 @@ def parse_genes(content: bytes) -> list[Gene]:
     if problems and not all(_ABSENT.search(problem) for problem in problems):
         raise _error_in_place("efetch", "the gene", problems)
     if root.tag != "Entrezgene-Set" and not problems:
-        raise malformed("efetch", f"<{root.tag}> where <Entrezgene-Set> was due")
+        raise malformed_error("efetch", f"<{root.tag}> where <Entrezgene-Set> was due")
     return genes
 
 
@@ -70,12 +70,12 @@ def _error_in_place(endpoint: str, due: str, problems: list[str]) -> UpstreamErr
 def _gene(element: Any) -> Gene:
     number = text_of(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid")
     if not number or not (number.isascii() and number.isdigit()):
-        raise malformed("efetch", f"a gene record without a gene id ({number!r})")
+        raise malformed_error("efetch", f"a gene record without a gene id ({number!r})")
     organism = text_of(element, "Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_taxname")
     gene_ref = element.find("Entrezgene_gene/Gene-ref")
     if gene_ref is None or organism is None:
         missing = "Gene-ref" if gene_ref is None else "Org-ref_taxname"
-        raise malformed("efetch", f"the record of gene {number} has no {missing}")
+        raise malformed_error("efetch", f"the record of gene {number} has no {missing}")
     locus, tag = text_of(gene_ref, "Gene-ref_locus"), text_of(gene_ref, "Gene-ref_locus-tag")
     symbol = locus or tag or _official(element, "Official Symbol") or f"LOC{number}"
     designations = _designations(element)
@@ -120,7 +120,7 @@ def _status(element: Any, number: str) -> tuple[Status, str | None]:
     word = "live" if stated is None else (stated.get("value") or (stated.text or "").strip())
     status = STATUSES.get(word)
     if status is None:
-        raise malformed("efetch", f"gene {number} has the unknown status {word!r}")
+        raise malformed_error("efetch", f"gene {number} has the unknown status {word!r}")
     current = [id_ for db, id_ in tags_of(track.iterfind("Gene-track_current-id/Dbtag")) if db in ("GeneID", "LocusID")]
     other = next((id_ for id_ in reversed(current) if id_.isascii() and id_.isdigit() and id_ != number), None)
     if status == "live" or other is None:

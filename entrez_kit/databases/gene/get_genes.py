@@ -13,7 +13,7 @@ from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 MAX_DIGITS: Final = 10
 """Gene ids are 32-bit numbers; a longer one exists nowhere and is not worth a request, on which NCBI chokes."""
@@ -87,7 +87,7 @@ def _own(content: bytes, number: str) -> Gene:
     if own is not None:
         return own
     if genes:
-        raise malformed("efetch", f"{genes[0].id} where gene {number} was due")
+        raise malformed_error("efetch", f"{genes[0].id} where gene {number} was due")
     raise UpstreamError(
         f"NCBI sent no record of gene {number}.", details={"reason": "incomplete", "endpoint": "efetch"}
     )
@@ -175,7 +175,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
                 read=lambda content: parse_links(content, number),
             ).value
         except EntityNotFound as exc:
-            raise malformed("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
+            raise malformed_error("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
     warnings = []
     if gene.replaced_by:
         message = f"{request.entrez_id} was merged into {gene.replaced_by}: ask for the articles of that one."
@@ -195,7 +195,7 @@ def parse_links(content: bytes, number: str) -> list[str]:
     Raises:
         UpstreamError: the reply is not an ELink result, is about another record, or reports a failure.
     """
-    from entrez_kit.services.elink_reply import links_by_source, not_followed
+    from entrez_kit.services.elink_reply import links_by_source, not_followed_error
 
     found, errors = links_by_source(
         content,
@@ -203,9 +203,9 @@ def parse_links(content: bytes, number: str) -> list[str]:
         lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.has_target,
     )
     if errors:
-        raise not_followed(errors[0])
+        raise not_followed_error(errors[0])
     if not found:
-        raise malformed("elink", f"no links of {number}")
+        raise malformed_error("elink", f"no links of {number}")
     return list(dict.fromkeys(link.id for link in found[number]))
 
 

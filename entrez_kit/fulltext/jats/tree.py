@@ -8,7 +8,7 @@ from typing import Any, Final
 from entrez_kit.base.formulas import local as local
 from entrez_kit.fulltext.models import ENDPOINT
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 MAX_BYTES: Final = 200 * 1024 * 1024
 """The largest articles, with tables of whole genomes, have about 50 MB."""
@@ -49,7 +49,7 @@ def parse(content: bytes) -> Any:
     from lxml import etree
 
     if len(content) > MAX_BYTES:
-        raise malformed(ENDPOINT, f"{len(content):,} bytes (the limit is {MAX_BYTES:,})")
+        raise malformed_error(ENDPOINT, f"{len(content):,} bytes (the limit is {MAX_BYTES:,})")
     log_drift(JATS, content)
     try:
         root = etree.fromstring(content, _parser())
@@ -57,7 +57,7 @@ def parse(content: bytes) -> Any:
         try:
             root = etree.fromstring(_without_undefined_entities(content), _parser())
         except (etree.XMLSyntaxError, ValueError) as exc:
-            raise malformed(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
+            raise malformed_error(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
     _write_entities(root)
     for element in root.xpath("/*" * MAX_DEPTH):
         while local(element) in TABLE_PARTS:  # only cells contain words

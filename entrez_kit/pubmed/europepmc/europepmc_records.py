@@ -19,7 +19,7 @@ from entrez_kit.pubmed.standing import Standing, StandingNotice
 from entrez_kit.pubmed.xml.article import add_standing, join_sections
 from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 _SOME_LENGTH: Final = 25
 """The fewest words of an abstract that reveal its language."""
@@ -199,17 +199,17 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, Mapping):
-        raise malformed("Europe PMC search", "it is not a JSON object")
+        raise malformed_error("Europe PMC search", "it is not a JSON object")
     said = document.get("errMsg") or document.get("errCode")
     if said:
         raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
     log_drift(FOUND, document)
     total = to_integer(document.get("hitCount"))
     if total is None:
-        raise malformed("Europe PMC search", "it has no number of hits")
+        raise malformed_error("Europe PMC search", "it has no number of hits")
     listed = _list_items(document, "resultList", "result")
     if total > 0 and "resultList" not in document:
-        raise malformed("Europe PMC search", f"it counts {total} hits and lists none")
+        raise malformed_error("Europe PMC search", f"it counts {total} hits and lists none")
     following = document.get("nextCursorMark")
     cursor = following.strip() if isinstance(following, str) else ""
     goes_on = bool(cursor) and cursor != cursor_mark and bool(listed)

@@ -20,7 +20,7 @@ from entrez_kit.references.check.crossref_records import Record, standing_of_wor
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_background
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
 Said = StandingStatus | Literal["none", "not_held", "not_asked", "failed"]
@@ -213,7 +213,7 @@ def _europepmc(services: Services, works: Sequence[Work]) -> Asked:
         )
         page = parse_page(found.value, "*")
         if page.skipped:
-            raise malformed("Europe PMC search", "a record without its source or its id")
+            raise malformed_error("Europe PMC search", "a record without its source or its id")
         if page.total_found > len(page.articles) and len(batch) > 1:
             raise UpstreamError("Europe PMC lists only some of the records.", details={"reason": "incomplete"})
         return {

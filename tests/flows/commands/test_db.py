@@ -275,7 +275,7 @@ def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
     document = cli("db", "search", "mesh", "diabetes[foo]", "--json")
     unknown = cli("db", "link", "7157", "--from", "gene", "--to", "mesh", "-f", "csv")
 
-    assert "There is no search field 'foo'" in piped.err
+    assert "The search field 'foo' does not exist" in piped.err
     codes = [warning["code"] for warning in json.loads(document.out)["warnings"]]
     assert codes == ["query_broadened", "field_not_found"]
     assert document.err.count("Warning: ") == 2

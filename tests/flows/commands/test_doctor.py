@@ -106,7 +106,7 @@ def test_daily_work_tells_of_a_difference_in_the_log_alone(
 
     assert (told.status, quiet.status) == (0, 0)
     assert told.out == quiet.out
-    assert "ESpell differs from what is known: unknown element <New>" in told.err
+    assert "ESpell differs from its known shape: unknown element <New>" in told.err
     assert "New" not in quiet.err
 
 

@@ -141,7 +141,7 @@ def test_a_part_that_stays_in_the_translation_is_not_said_to_be_left_out(sandbox
 
     assert "qqqzz" in result.query_translation
     assert [warning.code for warning in result.warnings] == ["phrase_not_found"]
-    assert "left it out" not in result.warnings[0].message
+    assert "removed it" not in result.warnings[0].message
     assert result.query_broadened is None
 
 

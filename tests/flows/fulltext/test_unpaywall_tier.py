@@ -282,7 +282,7 @@ def test_an_email_unpaywall_refuses_is_a_service_error_that_stays(sandbox: Sandb
 
     assert (found.outcome, found.detail) == (
         "service-error",
-        "Unpaywall does not accept the address in UNPAYWALL_EMAIL",
+        "Unpaywall rejects the e-mail address in UNPAYWALL_EMAIL",
     )
     assert not caught.value.retryable
 

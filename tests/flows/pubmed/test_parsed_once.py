@@ -12,7 +12,7 @@ from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml import records, stream
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed_error
 
 ONE = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID><Article><ArticleTitle>T</ArticleTitle></Article>"
 SET = b"<PubmedArticleSet>" + (ONE + b"</MedlineCitation></PubmedArticle>") * 2 % (1, 2) + b"</PubmedArticleSet>"
@@ -42,7 +42,7 @@ def test_the_reader_of_a_reply_runs_once_and_its_result_comes_along(tmp_path: Pa
 def test_a_reader_that_takes_a_reply_later_runs_once_an_attempt(tmp_path: Path) -> None:
     def doubtful(content: bytes) -> str:
         if read.calls < 3:
-            raise malformed("efetch", "not yet")
+            raise malformed_error("efetch", "not yet")
         return "read"
 
     read = Counted(doubtful)
@@ -65,7 +65,7 @@ def test_readers_of_their_own_read_what_is_cached_in_their_own_way(tmp_path: Pat
 
 def test_what_the_reader_of_a_cached_reply_refuses_is_asked_for_anew(tmp_path: Path) -> None:
     def refuse(content: bytes) -> None:
-        raise malformed("efetch", "never")
+        raise malformed_error("efetch", "never")
 
     with workbench(tmp_path, always=Answer(body=SET), ncbi_max_retries=0) as bench:
         bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")

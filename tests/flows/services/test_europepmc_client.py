@@ -215,7 +215,7 @@ def test_switched_off_means_that_nothing_is_sent(tmp_path: Path) -> None:
         calls: list[Callable[[], Reply]] = [
             lambda: europepmc.search(query="x"),
             lambda: europepmc.full_text_xml("PMC1"),
-            lambda: europepmc.linked("citations", "MED", "1"),
+            lambda: europepmc.fetch_links("citations", "MED", "1"),
         ]
         for call in calls:
             with pytest.raises(NotConfigured) as caught:
@@ -285,7 +285,7 @@ def test_links_are_asked_for_by_source_and_id(
 ) -> None:
     answer = Answer(json.dumps({"hitCount": 0, holder: {}}).encode())
     with asked(tmp_path, answer) as (europepmc, server, _):
-        europepmc.linked(what, "MED", "20516115", page=2, page_size=1000)
+        europepmc.fetch_links(what, "MED", "20516115", page=2, page_size=1000)
 
     assert server.seen[0].path == f"/europepmc/MED/20516115/{what}"
     assert server.seen[0].params == {"page": "2", "pageSize": "1000", "format": "json"}
@@ -297,6 +297,6 @@ def test_links_are_asked_for_by_source_and_id(
 )
 def test_links_of_what_is_no_record_are_refused(tmp_path: Path, source: str, ext_id: str, page: int) -> None:
     with asked(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
-        europepmc.linked("citations", source, ext_id, page=page)
+        europepmc.fetch_links("citations", source, ext_id, page=page)
 
     assert not server.seen

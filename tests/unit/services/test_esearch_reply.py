@@ -173,14 +173,14 @@ def _reply(translation: str, complaints: str) -> str:
 @pytest.mark.parametrize(
     ("translation", "complaint", "says"),
     [
-        ('"a"[All Fields]', "<PhraseNotFound>zzqq</PhraseNotFound>", "left it out"),
-        ('"a"[All Fields] AND "zz qq"[Title]', "<PhraseNotFound>zz qq[ti]</PhraseNotFound>", "stays a part"),
-        ("Zz qq 7[Next Level] AND a[subtree]", "<PhraseNotFound>Zz qq 7[Next Level]</PhraseNotFound>", "stays a part"),
+        ('"a"[All Fields]', "<PhraseNotFound>zzqq</PhraseNotFound>", "removed it"),
+        ('"a"[All Fields] AND "zz qq"[Title]', "<PhraseNotFound>zz qq[ti]</PhraseNotFound>", "is still part"),
+        ("Zz qq 7[Next Level] AND a[subtree]", "<PhraseNotFound>Zz qq 7[Next Level]</PhraseNotFound>", "is still part"),
         ('"a"[All Fields]', "<FieldNotFound>foo</FieldNotFound>", "searched without it"),
-        ("a[Foo]", "<FieldNotFound>foo</FieldNotFound>", "reading of the query shows it"),
+        ("a[Foo]", "<FieldNotFound>foo</FieldNotFound>", "translation of the query contains it"),
         ('"x"[ti] AND "y"[ti]', '<QuotedPhraseNotFound>"x y"[ti]</QuotedPhraseNotFound>', "searched its words"),
-        ('"x y"[Journal]', '<QuotedPhraseNotFound>"x y"[Journal]</QuotedPhraseNotFound>', "stays a part"),
-        ('"a"[All Fields]', '<QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>', "left it out"),
+        ('"x y"[Journal]', '<QuotedPhraseNotFound>"x y"[Journal]</QuotedPhraseNotFound>', "is still part"),
+        ('"a"[All Fields]', '<QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>', "removed it"),
     ],
 )
 def test_a_warning_says_what_the_translation_beside_it_says(translation: str, complaint: str, says: str) -> None:
@@ -201,7 +201,7 @@ def test_many_complaints_of_one_kind_are_one_remark_that_names_the_first_few() -
     assert many.message.endswith("zz0, zz1, zz2, zz3, zz4 ...")
     assert many.terms[:2] == ("zz0", "zz1")
     assert len(many.terms) == 200
-    assert one.message == "There is no search field 'foo'; NCBI searched without it."
+    assert one.message == "The search field 'foo' does not exist; NCBI searched without it."
     assert one.terms == ()
 
 

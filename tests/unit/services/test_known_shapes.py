@@ -113,12 +113,12 @@ def test_a_difference_is_said_once_at_debug_level_and_the_reply_is_read(caplog: 
     with caplog.at_level(logging.DEBUG, "entrez_kit"):
         assert [record.pmid for _ in range(2) for record in read_records(content)] == ["1", "1"]
 
-    assert caplog.messages == ["PubMed XML differs from what is known: unknown attribute Score of <MedlineCitation>"]
+    assert caplog.messages == ["PubMed XML differs from its known shape: unknown attribute Score of <MedlineCitation>"]
 
 
 def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptureFixture) -> None:
     class Counted(known_shapes.Shape):
-        def _met(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
+        def _find_occurrences(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
             raise AssertionError("a reply was compared")
 
     with caplog.at_level(logging.INFO, "entrez_kit"):
@@ -127,13 +127,13 @@ def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptur
 
 def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptureFixture) -> None:
     class Broken(known_shapes.Shape):
-        def _met(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
+        def _find_occurrences(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
             raise RuntimeError("a defect")
 
     with caplog.at_level(logging.DEBUG, "entrez_kit"):
         log_drift(Broken("broken"), ARTICLE)
 
-    assert caplog.messages == ["broken could not be compared with what is known of it"]
+    assert caplog.messages == ["broken could not be compared with its known shape"]
 
 
 def test_a_service_gone_wild_fills_neither_log_nor_memory(caplog: pytest.LogCaptureFixture) -> None:
@@ -219,4 +219,4 @@ def test_every_dtd_that_is_named_is_there() -> None:
 
     assert len(shapes) > 8
     for shape in (*shapes, esearch_reply.XML, summaries.XML):
-        assert known_shapes._declared(shape.dtd), shape.name
+        assert known_shapes._read_dtd(shape.dtd), shape.name

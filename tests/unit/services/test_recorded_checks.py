@@ -11,7 +11,7 @@ from entrez_kit.pubmed.record_fetcher import _TITLE
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.services.elink_reply import parse_linksets
-from entrez_kit.services.esummary_reply import parse_esummary, uids_of
+from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.europe_pmc import _read_page
 
 
@@ -28,7 +28,7 @@ def test_no_recorded_summary_is_hollow_or_of_another_record(real_data: Path) -> 
             document = parse_esummary(path.read_bytes())
         except UpstreamError:
             continue  # an error in place of summaries
-        answered = uids_of(document)
+        answered = find_uids(document)
         assert not answered.hollow, path.name
         read += len(answered.described)
 
