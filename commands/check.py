@@ -169,9 +169,10 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         _no_text(in_text)
         found = reference_file(read.text, name, kind)
         return _Source(found.references, found, kind, read.encoding, found.warnings, [])
-    references = _listed(content, read.text, name, suffix)
-    if references is None:
+    listed = _listed(content, read.text, name, suffix)
+    if listed is None:
         return _manuscript(content, name, ".md", file, in_text=in_text)
+    references, warnings = listed
     _no_text(in_text)
     if not references:
         raise InvalidInput(
@@ -180,7 +181,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
             recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
             details={"reason": "no_identifiers"},
         )
-    return _Source(references, None, kind, read.encoding, [], [])
+    return _Source(references, None, kind, read.encoding, warnings, [])
 
 
 def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
@@ -203,21 +204,24 @@ def _no_text(asked: bool) -> None:
         )
 
 
-def _listed(content: bytes, text: str, name: str, suffix: str) -> list[Reference] | None:
+def _listed(content: bytes, text: str, name: str, suffix: str) -> tuple[list[Reference], list[Warn]] | None:
     """Read a list of identifiers; text of which a line is none is a list of references as they are written out.
 
     None stands for Markdown that is no list of identifiers.
     """
     from io import BytesIO
 
-    from entrez_kit.references.check.pasted_lists import split_references
+    from entrez_kit.references.check.pasted_lists import read_list
 
     try:
-        return [_by_id(text) for text in ids_in(BytesIO(content), name)]
+        return [_by_id(text) for text in ids_in(BytesIO(content), name)], []
     except InvalidInput as exc:
         if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
             raise
-    return None if suffix.lower() == ".md" else split_references(text)
+    if suffix.lower() == ".md":
+        return None
+    pasted = read_list(text)
+    return pasted.references, [*pasted.warnings]
 
 
 def _by_id(text: str) -> Reference:

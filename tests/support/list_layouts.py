@@ -1,7 +1,7 @@
-"""Write reference lists as people paste them: marks, widths, indents, empty lines, missing and repeated numbers."""
+"""Write reference lists as people paste them: marks, widths, indents, empty lines, numbers, pages."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MARKS = {
@@ -17,6 +17,46 @@ MARKS = {
 }
 BLANKS = ("none", "heading", "between", "some", "two")
 NUMBERS = ("in order", "restarted", "repeated", "jumping")
+HEAD = "Thistlewood et al. / Journal of Inventions 12 (2019) 3-14"
+PAGES: dict[str, Callable[[int], list[str]]] = {
+    "form feed": lambda _: ["\f"],
+    "number": lambda page: [str(page)],
+    "number, form feed": lambda page: [str(page), "\f"],
+    "head": lambda _: [HEAD],
+    "two heads": lambda page: [HEAD] if page % 2 else [f"{page} W.A. Thistlewood and I. Fenwick-Achebe"],
+    "head, number": lambda page: ["Invented Medicine", str(page)],
+    "form feed, head": lambda page: [f"\fJ Inv Med 2019; {page}"],
+    "foot, form feed, head": lambda page: [f"www.example.org {page}", "\fInventions of Medicine"],
+    "publisher": lambda page: [f"INVENTIONS ONE | https://doi.org/10.5555/inv.0212345 May 3, 2019 {page} / 315"],
+    "manuscript": lambda page: [
+        "Author Manuscript",
+        "J Inv Med. Author manuscript; available in PMC 2014 May 1.",
+        f"Page {page}",
+    ],
+    "download": lambda page: ["Downloaded from https://example.org/a by a guest on 3 May 2019", f"- {page} -"],
+    "preprint": lambda page: [
+        "bioRxiv preprint doi: https://doi.org/10.5555/2019.05.03.123456; this version posted May 3, 2019.",
+        f"{page} of 315",
+    ],
+}
+"""What stands between two pages."""
+
+
+def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
+    """Return a text with the lines that pages of a number of lines add, with empty lines around these."""
+    lines = text.splitlines()
+    written: list[str] = []
+    for page, start in enumerate(range(0, len(lines), size), start=first):
+        if start:
+            written += [""] * empty + PAGES[kind](page) + [""] * empty
+        written += lines[start : start + size]
+    return "\n".join([*written, ""]).replace("\f\n", "\f")
+
+
+def line_numbered(text: str, step: int, *, first: int = 1) -> str:
+    """Return a text with the numbers of its lines in front of them."""
+    numbered = enumerate(text.splitlines(), start=first)
+    return "".join(f"{n} {line}\n" if line and n % step == 0 else f"{line}\n" for n, line in numbered)
 
 
 @dataclass(frozen=True)

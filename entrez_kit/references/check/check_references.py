@@ -28,7 +28,7 @@ from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus,
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
 from entrez_kit.references.check.find_records import Candidates, FoundBy, Match, find_records
 from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, finding_of, gravest
-from entrez_kit.references.check.pasted_lists import MAX_TEXT, as_reference, split_references
+from entrez_kit.references.check.pasted_lists import MAX_TEXT, PastedList, as_reference, read_list
 from entrez_kit.references.check.sources import (
     RETRACTED,
     TITLES,
@@ -148,10 +148,17 @@ class CheckRequest(Request):
 
     @cached_property
     def _all_of_text(self) -> list[Reference]:
-        return split_references(self.text or "")
+        return self._pasted.references
 
-    def warn_of_rest(self) -> list[Warn]:
-        """Name the references of a text that come after those to check."""
+    @cached_property
+    def _pasted(self) -> PastedList:
+        return read_list(self.text or "")
+
+    def warn_of_text(self) -> list[Warn]:
+        """Name the lines of a text that were left out, and the references that come after those to check."""
+        return [*self._pasted.warnings, *self._warn_of_rest()]
+
+    def _warn_of_rest(self) -> list[Warn]:
         end = self.text_start + len(self.listed)
         rest = self._all_of_text[end:] if self.text else []
         if not rest:
@@ -306,7 +313,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         tracing.step(len(references), len(references))
         if failure is not None and self._unanswered == len(references):
             raise failure
-        self.warnings += [*self._request.warn_of_rest(), *_cited_twice(self._checked)]
+        self.warnings += [*self._request.warn_of_text(), *_cited_twice(self._checked)]
 
     def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
         """Add the finding ``duplicate`` to a reference whose work an earlier row cites, too."""

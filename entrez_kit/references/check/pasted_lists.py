@@ -13,9 +13,25 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import visible
+from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.likeness import fold_text
 from entrez_kit.pubmed.standing import WORDS
 from entrez_kit.references.check.guessing import VISITED, YEAR
+from entrez_kit.references.check.line_signs import (
+    BARE,
+    BEGINS,
+    ENDS,
+    ENDS_WITH_PLACE,
+    GOES_ON,
+    ID,
+    LATIN_SMALL,
+    LETTER_FIRST,
+    MARK,
+    NAMED,
+    YEAR_AFTER_NAMES,
+    kind_of,
+)
+from entrez_kit.references.check.page_lines import TextLine, read_lines, without_line_numbers, without_page_lines
 from entrez_kit.references.files.references import Reference
 
 MAX_TEXT: Final = 5_000
@@ -35,6 +51,12 @@ DOUBLE_SPACED: Final = 0.9
 """Share of lines with an empty line above, from which on empty lines separate lines and not references."""
 MOST_MARKED: Final = 0.6
 """Share of marks that stand where a reference may begin, from which on the list has such marks."""
+FIRST_LINES: Final = 0.15
+"""Share of lines that begin a reference, from which on the lines between two headings are references."""
+MAX_NAMED: Final = 200
+"""Lines that a warning names."""
+BARE_KIND: Final = "1"
+"""The kind of a mark that is only a number."""
 AHEAD: Final = 12
 """Lines that are searched for the end of a reference."""
 
@@ -65,68 +87,6 @@ END_OF_LIST: Final = re.compile(
 )
 """A line behind a list of references that does not belong to it."""
 
-_COUNTED: Final = {
-    "[1]": r"\[\s?(?P<a>(?-i:[A-Z]{1,2})[0-9]{1,3}|[0-9]{1,4})\s?\][.:]?",
-    "(1)": r"\((?P<b>[0-9]{1,4})\)[.:]?",
-    "1.": r"(?P<c>[0-9]{1,4})\s?(?:[.)](?=\s|$|[^\W\d_])|\.-|:(?=\s|$))",
-}
-_KEYED: Final = r"\[(?!cited|accessed|retrieved|epub|updated|internet)[^\W\d_][^\[\]]{0,40}?[0-9]{2,4}[a-z]?\](?=\s|$)"
-_MARK: Final = re.compile(
-    rf"\s*+(?:{'|'.join(_COUNTED.values())}|(?P<key>{_KEYED})|(?P<bullet>[•●▪◦](?=\s))|(?P<dash>[-*·–](?=\s)))\s*+",
-    re.IGNORECASE,
-)
-"""What a list has in front of a reference."""
-_BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
-"""A number in front of a reference without any sign behind it."""
-_CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
-_PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
-_WORD: Final = rf"{_PARTICLE}{{0,3}}(?:[dOLl]['’])?{_CAPITAL}[\w'’‐-]*+"
-_SHORT: Final = rf"(?:{_CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
-_BEGINS: Final = re.compile(
-    rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}(?=[\s.,;:(&]|$)"  # Doe JA; Doe, J. A.
-    rf"|{_WORD}(?: {_WORD}){{0,2}}, {_CAPITAL}[\w.’'-]+"  # Doe, Jane
-    rf"|(?:{_CAPITAL}\.[ -]?){{1,4}} ?{_WORD}"  # J. A. Doe
-    rf"|{_WORD}(?: (?:{_WORD}|{_CAPITAL}\.)){{1,3}}(?:,| and | & )"  # Jane A. Doe,
-    rf"|{_CAPITAL}[\w'’ &-]{{2,80}}[.,]? ?\(?(?:1[89]|20)[0-9]{{2}}"  # World Health Organization. 2019
-    r"|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,4})[,，.、]"
-)
-"""The first author of a reference; a name of a group or a title with the year behind it."""
-_ENDS: Final = re.compile(r"(?:[.)\]。?!]|[0-9]|\b10\.[0-9]{4,9}/\S+|https?://\S+)[”\"’»]?\s*+$", re.IGNORECASE)
-_ENDS_WITH_PLACE: Final = re.compile(
-    r"(?:(?<![^\s(:,;./–—-])[A-Za-z]{0,4}[0-9][0-9.–-]{0,40}[A-Za-z]?(?:[\])]{1,4}\.?|\.)|https?://\S{0,400}"
-    r"|\b10\.[0-9]{4,9}/\S{0,400}|\b(?:PMID|PMCID|PMC):? ?(?:PMC)?[0-9]{1,12}|in press\)?\.?|forthcoming\)?\.?)\s*+$",
-    re.IGNORECASE,
-)
-"""Pages, a year, a DOI or an address: the usual last words of a reference."""
-_YEAR_AFTER_NAMES: Final = re.compile(
-    r"(?:^|\s)[^\s0-9]*+\s\(?(?:1[89]|20)[0-9]{2}[a-z]?(?:[–/-][0-9]{2,4})?"
-    r"(?:,? [^\W\d]{3,9}\.?(?: [0-9]{1,2})?)?\)?[.;,:]?\s*+$"
-)
-"""A year with a word in front of it: the title is still to come."""
-_NAMED: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}\s?(?:[,;:&]|\.|and |\((?=[12]))")
-"""A family name and initials, and the mark behind these that no abbreviated title of a journal has."""
-_ID: Final = re.compile(
-    r"\b10\.[0-9]{4,9}/|\bPMC?(?:ID)?:? ?[0-9]{3,}|https?://|\bin press\b|\bforthcoming\b|\bsubmitted\b|\bn\. ?d\."
-    r"|\baccepted\b|\bin preparation\b|\bunpublished\b|\bundated\b",
-    re.IGNORECASE,
-)
-"""What a reference has that has no year."""
-_LINK: Final = (
-    r"\[?(?:pubmed(?: central)?|pmc(?: free article)?|free pmc article|google scholar|scopus|cross ?ref|cas|ads|medline"
-    r"|web of science|isi|doi|full text(?: link)?|view (?:article|record)|abstract|article|download|pdf|links?)\]?"
-)
-_GOES_ON: Final = re.compile(
-    r"[(<]?(?:doi(?:\.org|:|\s++10\.)|10\.[0-9]{4}|pm(?:c)?id\b|pmc[0-9]+|pubmed (?:central )?pmc?id|https?:|www\."
-    r"|epub\b|available(?: (?:at|from|online|in)\b|:)|accessed [0-9a-z]|retrieved (?:from|[0-9a-z])|discussion [0-9]"
-    r"|(?:erratum|retraction|comment) in\b|suppl\b|vol\. ?[0-9]|pp?\. ?[0-9]|in: |quiz [0-9]|e[0-9]{3,}"
-    r"|(?:english|french|german|spanish|chinese|japanese|russian|italian|portuguese|dutch|polish)\. "
-    r"|article (?:id )?e?[0-9]"
-    rf"|\[(?:cited|accessed|internet|retrieved|{'|'.join(WORDS.values())})\b|(?:{_LINK}[\s.,;:|·]*+)+$)",
-    re.IGNORECASE,
-)
-"""How the last part of a reference begins, and the links that a web page puts behind it."""
-_LATIN_SMALL: Final = re.compile(rf"(?!{_PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
-_LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation about the standing of the work; the identifiers in it are those of the notice."""
 _LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE)
@@ -145,6 +105,7 @@ class _Line:
     text: str
     indent: int
     after_blank: bool
+    after_page: bool = False
     kind: str = ""
     count: int | None = None
     body: str = ""
@@ -154,63 +115,109 @@ class _Line:
     dated: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        mark = _MARK.match(self.text)
-        self.kind, self.count = _kind_of(mark)
+        mark = MARK.match(self.text)
+        self.kind, self.count = kind_of(mark)
         self.read(mark.end() if mark else 0)
 
     def read(self, start: int) -> None:
         """Look at what stands behind the mark."""
         self.body = self.text[start:]
-        self.begins = _BEGINS.match(self.body) is not None
-        self.dated = bool(YEAR.search(self.body) or _ID.search(self.body))
+        self.begins = BEGINS.match(self.body) is not None
+        self.dated = bool(YEAR.search(self.body) or ID.search(self.body))
 
 
-def _kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:
-    """Return the kind of a mark, and its number if it has one."""
-    if mark is None:
-        return "", None
-    for kind, name in zip(_COUNTED, "abc", strict=True):
-        if mark[name]:
-            letters = mark[name].rstrip("0123456789")
-            return kind + letters, int(mark[name][len(letters) :])
-    return ("key" if mark["key"] else "•" if mark["bullet"] else "-"), None
+@dataclass(frozen=True, slots=True)
+class PastedList:
+    """The references of a text.
 
-
-def list_part(text: str) -> tuple[str, int]:
-    """Return the list of references in a text, and the number of the lines before it.
-
-    The list begins under the last heading of such a list and ends where another part begins; without a heading the
-    whole text is the list.
+    Attributes:
+        references: in order.
+        lines: the numbers of its lines, from 1.
+        has_heading: whether it is under the heading of a list; without one, the whole text is the list.
+        warnings: the lines that were left out.
     """
-    lines = text.splitlines()
-    start = max((n + 1 for n, line in enumerate(lines) if len(line) < 80 and HEADING.fullmatch(line)), default=0)
-    end = len(lines)
-    if start:
-        # "Supplement 1" may be the last line of a reference.
-        end = next((n for n in range(start, len(lines)) if END_OF_LIST.match(lines[n]) and _may_end(lines, n)), end)
-    return "\n".join(lines[start:end]), start
+
+    references: list[Reference]
+    lines: range
+    has_heading: bool = False
+    warnings: Sequence[Warn] = ()
 
 
-def _may_end(lines: Sequence[str], n: int) -> bool:
-    return not lines[n - 1].strip() or _ENDS.search(lines[n - 1]) is not None
-
-
-def split_references(text: str) -> list[Reference]:
+def read_list(text: str) -> PastedList:
     """Return the references of a pasted list in order; of a whole text, those under its heading."""
-    text, before = list_part(text)
-    lines: list[_Line] = []
-    blank = False
-    for number, raw in enumerate(text.splitlines(), start=1 + before):
-        shown = raw.removeprefix("\ufeff").expandtabs(8).rstrip()
-        if shown:
-            lines.append(_Line(number, shown.lstrip(), len(shown) - len(shown.lstrip()), blank))
-        blank = not shown
+    all_lines, line_numbers = without_line_numbers(read_lines(text))
+    start, end = _list_part([line.text for line in all_lines])
+    kept, left_out = without_page_lines(all_lines[start:end])
+    lines = [
+        _Line(one.number, one.text.lstrip(), len(one.text) - len(one.text.lstrip()), one.after_blank, one.after_page)
+        for one in kept
+    ]
     pieces: list[list[_Line]] = []
     for line, first in zip(lines, _Layout(lines).first_lines(), strict=True):
         if first or not pieces:
             pieces.append([])
         pieces[-1].append(line)
-    return [as_reference(_join_lines([one.text for one in piece]), piece[0].number) for piece in pieces]
+    references = [_reference_of(piece) for piece in pieces]
+    before = all_lines[start - 1].number if start else 0
+    last = all_lines[end - 1].number if end else 0
+    return PastedList(references, range(before + 1, last + 1), start > 0, _warn_of_pages(left_out, line_numbers))
+
+
+def _reference_of(lines: Sequence[_Line]) -> Reference:
+    first = lines[0]
+    bare = first.kind == BARE_KIND
+    text = _join_lines([first.body if bare else first.text, *(line.text for line in lines[1:])])
+    return as_reference(text, first.number, number=str(first.count) if bare else None)
+
+
+def split_references(text: str) -> list[Reference]:
+    """Return the references of a pasted list, without its warnings."""
+    return read_list(text).references
+
+
+def _list_part(lines: Sequence[str]) -> tuple[int, int]:
+    """Return where the list of references begins and ends.
+
+    The list begins under the last heading of such a list and ends where another part begins; without a heading the
+    whole text is the list. Each page can repeat the heading as its running head.
+    """
+    heads = [n for n, line in enumerate(lines) if len(line) < 80 and HEADING.fullmatch(line)]
+    if not heads:
+        return 0, len(lines)
+    last = len(heads) - 1
+    while last and _is_one_list(lines, heads[last - 1], heads[last]):
+        last -= 1
+    start = heads[last] + 1
+    # "Supplement 1" may be the last line of a reference.
+    ends = (n for n in range(start, len(lines)) if END_OF_LIST.match(lines[n]) and _may_end(lines, n))
+    return start, next(ends, len(lines))
+
+
+def _is_one_list(lines: Sequence[str], head: int, next_head: int) -> bool:
+    """Tell whether there are only references between two equal headings."""
+    if lines[head].strip().casefold() != lines[next_head].strip().casefold():
+        return False
+    inside = [line.strip() for line in lines[head + 1 : next_head] if line.strip()]
+    first = sum(BEGINS.match(MARK.sub("", line, count=1)) is not None for line in inside)
+    return first >= FIRST_LINES * max(len(inside), 1) and not any(END_OF_LIST.match(line) for line in inside)
+
+
+def _may_end(lines: Sequence[str], n: int) -> bool:
+    return not lines[n - 1].strip() or ENDS.search(lines[n - 1]) is not None
+
+
+def _warn_of_pages(left_out: Sequence[TextLine], line_numbers: int) -> list[Warn]:
+    """Name the lines that were not read as parts of references."""
+    warnings: list[Warn] = []
+    if left_out:
+        what = "line was" if len(left_out) == 1 else "lines were"
+        message = f"{len(left_out)} {what} left out: running heads, page numbers or other lines that pages add."
+        terms = [f"{line.number}: {' '.join(line.text.split())}" for line in left_out[:MAX_NAMED]]
+        warnings.append(Warn(code="page_lines_left_out", message=message, terms=terms))
+    if line_numbers:
+        message = f"The line numbers of {line_numbers} lines were left out."
+        warnings.append(Warn(code="line_numbers_left_out", message=message))
+    return warnings
 
 
 class _Layout:
@@ -269,14 +276,14 @@ class _Layout:
         return len(places) > 1 and heads >= MOST_MARKED * len(places)
 
     def _may_begin(self, n: int, body: str) -> bool:
-        after_end = n == 0 or self.lines[n].after_blank or _ENDS.search(self.lines[n - 1].text) is not None
-        return after_end and _LETTER_FIRST.match(body) is not None and not _LATIN_SMALL.match(body)
+        after_end = n == 0 or self.lines[n].after_blank or ENDS.search(self.lines[n - 1].text) is not None
+        return after_end and LETTER_FIRST.match(body) is not None and not LATIN_SMALL.match(body)
 
     def _bare(self) -> str:
         """Take numbers without any sign behind them for marks, where they count the references."""
         found: list[tuple[int, re.Match[str]]] = []
         for n, line in enumerate(self.lines):
-            match = _BARE.match(line.text)
+            match = BARE.match(line.text)
             if match and (n == 0 or (found and self._may_begin(n, line.text[match.end() :]))):
                 count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
                 if not found or last < count <= last + 3:
@@ -284,9 +291,9 @@ class _Layout:
         if len(found) < 2:
             return ""
         for n, match in found:
-            self.lines[n].kind, self.lines[n].count = "1", int(match["n"])
+            self.lines[n].kind, self.lines[n].count = BARE_KIND, int(match["n"])
             self.lines[n].read(match.end())
-        return "1"
+        return BARE_KIND
 
     def _indents(self) -> tuple[bool, bool]:
         """Tell whether the lines that go on are indented, or else the first ones are."""
@@ -295,10 +302,10 @@ class _Layout:
         deeper = [line for line in unmarked if line.indent > self.least]
         if not deeper:
             return False, False
-        goes_on = sum(_LATIN_SMALL.match(line.text) is not None for line in flush)
+        goes_on = sum(LATIN_SMALL.match(line.text) is not None for line in flush)
         if goes_on <= 0.2 * len(flush) and _share(flush) >= _share(deeper):
             return True, False
-        goes_on_deeper = sum(_LATIN_SMALL.match(line.text) is not None for line in deeper)
+        goes_on_deeper = sum(LATIN_SMALL.match(line.text) is not None for line in deeper)
         return False, not self.kind and goes_on_deeper <= 0.2 * len(deeper) and _share(deeper) > _share(flush)
 
     def first_lines(self) -> list[bool]:
@@ -320,9 +327,9 @@ class _Layout:
         if line.kind and self._mark_counts(n):
             return True
         two_addresses = line.text.startswith("http") and "http" in above.text and not line.full
-        if _GOES_ON.match(line.text) and not two_addresses:
+        if GOES_ON.match(line.text) and not two_addresses:
             return False
-        ends = _ENDS.search(above.text) is not None
+        ends = ENDS.search(above.text) is not None
         if line.after_blank and not self.kind:
             return ends or not line.full
         if self.first_indented:
@@ -335,20 +342,23 @@ class _Layout:
         if self.hanging:
             return whole and line.begins and not line.full
         if line.full:
-            return (self.loose or self._lacks_a_number(n)) and whole and self._follows_an_end(n)
+            may = self.loose or line.after_page or self._lacks_a_number(n)
+            return may and whole and self._follows_an_end(n)
         if self.one_per_line:
             return not self.kind or line.begins or line.dated or self._lacks_a_number(n)
         if self.kind:
             return whole and ends and (line.begins or self._lacks_a_number(n))
         if self.in_blocks and not self.loose:
-            return whole and ends and _NAMED.match(line.body) is not None
+            if line.after_page and self.wrapped:
+                return ends
+            return whole and ends and (line.begins if line.after_page else NAMED.match(line.body) is not None)
         return ends and (self.wrapped or (self.complete and (line.begins or not self.in_blocks)))
 
     def _mark_counts(self, n: int) -> bool:
         """Tell whether the mark in front of a line is that of a reference, and not a number of a sentence."""
         line, above = self.lines[n], self.lines[n - 1]
-        ends = line.after_blank or _ENDS.search(above.text) is not None
-        if line.full and (_GOES_ON.match(line.body) or (_LATIN_SMALL.match(line.body) and not ends)):
+        ends = line.after_blank or ENDS.search(above.text) is not None
+        if line.full and (GOES_ON.match(line.body) or (LATIN_SMALL.match(line.body) and not ends)):
             return False
         if line.full and self.hanging and line.indent > self.mark_indent:
             return False
@@ -356,25 +366,25 @@ class _Layout:
             return True
         if line.count is None:
             return not line.full or ends
-        if not _LETTER_FIRST.match(line.body) and (line.full or line.count != self.last + 1):
-            return line.count > self.last and _ENDS_WITH_PLACE.search(above.text) is not None
+        if not LETTER_FIRST.match(line.body) and (line.full or line.count != self.last + 1):
+            return line.count > self.last and ENDS_WITH_PLACE.search(above.text) is not None
         if line.count == self.last + 1 or not self.last:
             return True
-        if _is_year(line.count) or _LATIN_SMALL.match(line.body):
+        if _is_year(line.count) or LATIN_SMALL.match(line.body):
             return False
         if line.after_blank or not line.full:
             return line.begins or line.count > self.last or (ends and self.complete)
         return ends and (
             self.last < line.count <= self.last + 3
-            or (self.complete and (line.begins or _ENDS_WITH_PLACE.search(above.text) is not None))
+            or (self.complete and (line.begins or ENDS_WITH_PLACE.search(above.text) is not None))
         )
 
     def _loose(self) -> bool:
         """Tell whether some references begin without a mark or an empty line; then others may."""
         if self.kind or not self.in_blocks:
             return not self.kind
-        inside = [(above, line) for above, line in pairwise(self.lines) if not line.after_blank]
-        may = sum(not line.full and bool(_ENDS.search(above.text)) and _may_be_first(line) for above, line in inside)
+        inside = [(above, line) for above, line in pairwise(self.lines) if not (line.after_blank or line.after_page)]
+        may = sum(not line.full and bool(ENDS.search(above.text)) and _may_be_first(line) for above, line in inside)
         return may > LOOSE * (len(self.lines) - len(inside))
 
     def _lacks_a_number(self, n: int) -> bool:
@@ -392,17 +402,15 @@ class _Layout:
 
     def _follows_an_end(self, n: int) -> bool:
         above = self.lines[n - 1].text
-        if _NAMED.match(self.lines[n].body):
-            return _ENDS.search(above) is not None
-        if not _ENDS_WITH_PLACE.search(above):
+        if NAMED.match(self.lines[n].body):
+            return ENDS.search(above) is not None
+        if not ENDS_WITH_PLACE.search(above):
             return False
-        return _YEAR_AFTER_NAMES.search(" ".join(line.body for line in self.lines[max(self.start, n - 2) : n])) is None
+        return YEAR_AFTER_NAMES.search(" ".join(line.body for line in self.lines[max(self.start, n - 2) : n])) is None
 
 
 def _may_be_first(line: _Line) -> bool:
-    return _LETTER_FIRST.match(line.text) is not None and not (
-        _GOES_ON.match(line.text) or _LATIN_SMALL.match(line.text)
-    )
+    return LETTER_FIRST.match(line.text) is not None and not (GOES_ON.match(line.text) or LATIN_SMALL.match(line.text))
 
 
 def _is_year(count: int) -> bool:
@@ -438,8 +446,8 @@ def as_reference(
         where: what ``line`` counts.
     """
     text = visible(text)
-    mark = _MARK.match(text)
-    count = _kind_of(mark)[1]
+    mark = MARK.match(text)
+    count = kind_of(mark)[1]
     plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text
     return Reference(
         key=key or f"{where} {line}",
@@ -455,7 +463,7 @@ def looks_written_out(reference: Reference) -> bool:
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
         return True
     text = reference.text or ""
-    return _BEGINS.match(text) is not None and YEAR.search(text) is not None
+    return BEGINS.match(text) is not None and YEAR.search(text) is not None
 
 
 def words_of(text: str, known: Collection[str] = ()) -> list[str]:

@@ -224,14 +224,14 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
 
 
 def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
-    listed, lines = own_list(draft)
+    listed = own_list(draft)
     keys = {
-        **{one.number or str(n): _id_of(one) for n, one in enumerate(listed, start=1)},
+        **{one.number or str(n): _id_of(one) for n, one in enumerate(listed.references, start=1)},
         **{f"^{one.key}": _id_of(one) for one in footnotes(draft)},
         **keys,
     }
-    text = (Paragraph(*one) for one in paragraphs(draft) if one[0] - 1 not in lines and not _NOTE.match(one[1]))
-    return _of_paragraphs(text, keys, has_list=bool(listed))
+    text = (Paragraph(*one) for one in paragraphs(draft) if one[0] not in listed.lines and not _NOTE.match(one[1]))
+    return _of_paragraphs(text, keys, has_list=bool(listed.references))
 
 
 def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *, has_list: bool) -> ClaimFile:

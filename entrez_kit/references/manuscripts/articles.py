@@ -11,7 +11,7 @@ from entrez_kit.fulltext.jats.tree import MAX_BYTES, attribute, descendants, loc
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
-from entrez_kit.references.check.pasted_lists import as_reference, list_part, split_references
+from entrez_kit.references.check.pasted_lists import as_reference, read_list
 from entrez_kit.references.files.read_endnote import endnote_reference
 from entrez_kit.references.files.references import RefAuthor, Reference, identifiers_of, unreadable, year_in
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
@@ -145,11 +145,13 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
         text = pdf_to_text(content).text
     except UpstreamError as exc:
         raise unreadable(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
-    listed, start = list_part(text)
-    lines = [Line(number, line) for number, line in enumerate(text.splitlines()[: start or None], start=1)]
-    # Empty lines in it are ends of pages.
-    references = split_references("\n".join(line for line in listed.splitlines() if line.strip())) if start else []
-    return Manuscript(references, lines)
+    # An empty line is the end of a page.
+    pasted = read_list("\n".join(line or "\f" for line in text.splitlines()))
+    before = pasted.lines.start - 1 if pasted.has_heading else None
+    lines = [Line(number, line) for number, line in enumerate(text.splitlines()[:before], start=1)]
+    if not pasted.has_heading:
+        return Manuscript([], lines)
+    return Manuscript(pasted.references, lines, warnings=[*pasted.warnings])
 
 
 def own_references(services: Services, article: Identifier) -> list[Reference]:

@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.pasted_lists import as_reference, list_part, looks_written_out, split_references
+from entrez_kit.references.check.pasted_lists import (
+    PastedList,
+    as_reference,
+    looks_written_out,
+    read_list,
+    split_references,
+)
 from entrez_kit.references.files.reference_files import decoded
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.manuscripts.document import Beside, KeyCall, Line, LineNumbers, Manuscript, entries_beside
@@ -46,16 +53,18 @@ def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool =
     calls = list(_calls(KEY, prose))
     references, warnings = named_references(text, beside)
     keyed = bool(references)
-    own, lines = own_list(text)
-    references = references or own
+    own = own_list(text)
+    lines = own.lines
+    if not references:
+        references, warnings = own.references, [*warnings, *own.warnings]
     if not references and (references := footnotes(text)):
         calls += _calls(_FOOTNOTE_CALL, prose)
         keyed = True
     if not references and not has_text and not warnings and _is_list(text):
-        references = [_plain(one) for one in split_references(text)]
-        lines = range(len(text.splitlines()))
+        own = _plain_list(read_list(text))
+        references, lines, warnings = own.references, own.lines, [*own.warnings]
     keyed = keyed or (not references and bool(calls))
-    outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if n - 1 not in lines]
+    outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if n not in lines]
     return Manuscript(references, outside, calls if keyed else (), keyed=keyed, warnings=warnings)
 
 
@@ -67,12 +76,14 @@ def _is_list(text: str) -> bool:
     return sum(map(looks_written_out, entries)) * 2 >= sum(not _HEADING.match(one.text or "") for one in entries)
 
 
-def own_list(text: str) -> tuple[list[Reference], range]:
-    """Return the references under the heading of a list, and the lines where these stand, from 0."""
-    listed, start = list_part(text)
-    if not start:
-        return [], range(0)
-    return [_plain(one) for one in split_references(text)], range(start, start + len(listed.splitlines()))
+def own_list(text: str) -> PastedList:
+    """Return the references under the heading of a list; without a heading, an empty list."""
+    pasted = read_list(text)
+    return _plain_list(pasted) if pasted.has_heading else PastedList([], range(0))
+
+
+def _plain_list(pasted: PastedList) -> PastedList:
+    return replace(pasted, references=[_plain(one) for one in pasted.references])
 
 
 def footnotes(text: str) -> list[Reference]:

@@ -10,7 +10,7 @@ from time import process_time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from list_layouts import BLANKS, MARKS, NUMBERS, Layout
+from list_layouts import BLANKS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
 
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
@@ -18,7 +18,7 @@ from entrez_kit.fulltext.jats.tree import descendants, local, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.compare_text import compare_text
-from entrez_kit.references.check.pasted_lists import HEADINGS, split_references
+from entrez_kit.references.check.pasted_lists import HEADINGS, read_list, split_references
 
 STYLES = ("apa", "mla", "vancouver", "ama", "chicago", "nature")
 
@@ -81,6 +81,120 @@ def test_a_list_in_any_layout_has_as_many_rows_as_references(style: str, first: 
     references = citations(style)[first : first + size]
 
     assert rows(layout.written(references)) == as_read(references)
+
+
+@pytest.mark.long
+@pytest.mark.process
+@settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    style=st.sampled_from(STYLES),
+    first=st.integers(0, 30),
+    layout=layouts.filter(lambda x: x.shows_every_reference and x.blank != "some"),
+    page=st.sampled_from([one for one in PAGES if one != "form feed, head"]),
+    size=st.integers(20, 50),
+    empty=st.integers(0, 1),
+)
+def test_the_lines_that_pages_add_are_no_rows_and_no_parts_of_references(
+    style: str, first: int, layout: Layout, page: str, size: int, empty: int
+) -> None:
+    references = citations(style)[first : first + 40]
+    text = layout.written(references)
+
+    assert rows(paged(text, page, size, empty=empty)) == as_read(references)
+
+
+@pytest.mark.long
+@settings(max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    style=st.sampled_from(STYLES),
+    layout=layouts.filter(lambda x: x.shows_every_reference and x.width and x.mark != "line"),
+    step=st.sampled_from([1, 5]),
+    first=st.sampled_from([1, 411]),
+)
+def test_the_line_numbers_of_a_manuscript_are_no_parts_of_references(
+    style: str, layout: Layout, step: int, first: int
+) -> None:
+    references = citations(style)[:25]
+
+    assert rows(line_numbered(layout.written(references), step, first=first)) == as_read(references)
+
+
+LONG = "Doe J, Roe R. Effects of moonlight on the memory of {} mice and\non their sleep. J Inv Res. 2019;{}:150-163."
+ONE, TWO, THREE = (LONG.format(name, n) for n, name in enumerate(("white", "brown", "black"), start=1))
+
+
+@pytest.mark.parametrize(
+    ("between", "left_out"),
+    [
+        ("\f", 0),
+        ("12", 1),
+        ("12\n\f", 1),
+        ("- 12 -", 1),
+        ("Page 12 of 15", 1),
+        ("12 / 15", 1),
+        ("PLOS ONE | https://doi.org/10.5555/journal.inv.0212345 May 3, 2019 12 / 15", 1),
+        ("INVENTIONS ONE | www.example.org 9 December 2013 | Volume 8 | Issue 12 | e81648", 1),
+        ("Author Manuscript\nAuthor Manuscript", 2),
+        ("J Inv Biol. Author manuscript; available in PMC 2014 May 1.\nPage 12", 2),
+        ("Smith et al. / Journal of X 12 (2019) 3-14", 1),
+        ("12\nSmith et al. / Journal of X 12 (2019) 3-14", 2),
+        ("Smith et al.", 1),
+        ("12 J. Smith and R. Roe", 1),
+        ("Downloaded from https://example.org/a by a guest on 3 May 2019", 1),
+        ("This article is protected by copyright. All rights reserved.", 1),
+        ("\n12\n\nInvented Medicine\n", 2),
+    ],
+)
+def test_what_stands_between_two_pages_is_left_out_wherever_the_page_ends(between: str, left_out: int) -> None:
+    inside = ONE.replace("\n", f"\n{between}\n")
+    for text in (
+        f"{inside}\n{TWO}\n{THREE}\n",
+        f"{ONE}\n{between}\n{TWO}\n{THREE}\n",
+        f"1. {inside}\n2. {TWO}\n3. {THREE}\n",
+        f"1. {ONE}\n{between}\n2. {TWO}\n3. {THREE}\n",
+        f"{inside}\n\n{TWO}\n\n{THREE}\n",
+        f"{ONE}\n\n{between}\n\n{TWO}\n\n{THREE}\n",
+    ):
+        pasted = read_list(text)
+        assert [words(one.text or "") for one in pasted.references] == [words(one) for one in (ONE, TWO, THREE)], text
+        named = [term for warning in pasted.warnings for term in warning.terms]
+        lines = [line.strip() for line in between.splitlines() if line.strip()]
+        assert [term.split(": ", 1)[1] for term in named] == (lines if left_out else []), text
+        assert [warning.code for warning in pasted.warnings] == ["page_lines_left_out"] * bool(left_out)
+
+
+def test_a_lone_number_can_be_that_of_the_next_reference() -> None:
+    text = "".join(f"{n}\n{one}\n" for n, one in enumerate((ONE, TWO, THREE), start=1))
+    pasted = read_list(text)
+
+    assert [one.number for one in pasted.references] == ["1", "2", "3"]
+    assert pasted.warnings == []
+
+
+@pytest.mark.parametrize("mark", ["", "{}. "])
+def test_a_reference_that_is_repeated_stays_a_row(mark: str) -> None:
+    short = "Roe et al. J Inv Res 7 (2019) 15"
+    listed = [
+        ONE.replace("\n", " "),
+        short,
+        *(LONG.format("grey", n).replace("\n", " ") for n in range(20)),
+        short,
+        ONE,
+    ]
+    text = "\n".join(mark.format(n) + one for n, one in enumerate(listed, start=1))
+
+    assert len(split_references(text)) == len(listed)
+    assert len(split_references(paged(text, "number", 9))) == len(listed)
+
+
+def test_a_heading_on_each_page_begins_no_other_list() -> None:
+    pages = (f"References\n{one}\n" for one in (ONE, TWO, THREE))
+
+    assert rows("A text that ends.\n" + "\f".join(pages)) == [words(one) for one in (ONE, TWO, THREE)]
+
+
+def test_a_form_feed_counts_no_line() -> None:
+    assert [one.line for one in split_references(f"{ONE}\n12\n\f{TWO}\n{THREE}\n")] == [1, 4, 6]
 
 
 RECORDED = {

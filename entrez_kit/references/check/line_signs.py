@@ -1,0 +1,80 @@
+"""Patterns of the lines of a pasted list: marks, first and last words of references, and how their parts go on."""
+
+import re
+from typing import Final
+
+from entrez_kit.pubmed.standing import WORDS
+
+COUNTED: Final = {
+    "[1]": r"\[\s?(?P<a>(?-i:[A-Z]{1,2})[0-9]{1,3}|[0-9]{1,4})\s?\][.:]?",
+    "(1)": r"\((?P<b>[0-9]{1,4})\)[.:]?",
+    "1.": r"(?P<c>[0-9]{1,4})\s?(?:[.)](?=\s|$|[^\W\d_])|\.-|:(?=\s|$))",
+}
+_KEYED: Final = r"\[(?!cited|accessed|retrieved|epub|updated|internet)[^\W\d_][^\[\]]{0,40}?[0-9]{2,4}[a-z]?\](?=\s|$)"
+MARK: Final = re.compile(
+    rf"\s*+(?:{'|'.join(COUNTED.values())}|(?P<key>{_KEYED})|(?P<bullet>[•●▪◦](?=\s))|(?P<dash>[-*·–](?=\s)))\s*+",
+    re.IGNORECASE,
+)
+"""What a list has in front of a reference."""
+BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
+"""A number in front of a reference without any sign behind it."""
+_CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
+_PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
+_WORD: Final = rf"{_PARTICLE}{{0,3}}(?:[dOLl]['’])?{_CAPITAL}[\w'’‐-]*+"
+_SHORT: Final = rf"(?:{_CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
+BEGINS: Final = re.compile(
+    rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}(?=[\s.,;:(&]|$)"  # Doe JA; Doe, J. A.
+    rf"|{_WORD}(?: {_WORD}){{0,2}}, {_CAPITAL}[\w.’'-]+"  # Doe, Jane
+    rf"|(?:{_CAPITAL}\.[ -]?){{1,4}} ?{_WORD}"  # J. A. Doe
+    rf"|{_WORD}(?: (?:{_WORD}|{_CAPITAL}\.)){{1,3}}(?:,| and | & )"  # Jane A. Doe,
+    rf"|{_CAPITAL}[\w'’ &-]{{2,80}}[.,]? ?\(?(?:1[89]|20)[0-9]{{2}}"  # World Health Organization. 2019
+    r"|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,4})[,，.、]"
+)
+"""The first author of a reference; a name of a group or a title with the year behind it."""
+ENDS: Final = re.compile(r"(?:[.)\]。?!]|[0-9]|\b10\.[0-9]{4,9}/\S+|https?://\S+)[”\"’»]?\s*+$", re.IGNORECASE)
+ENDS_WITH_PLACE: Final = re.compile(
+    r"(?:(?<![^\s(:,;./–—-])[A-Za-z]{0,4}[0-9][0-9.–-]{0,40}[A-Za-z]?(?:[\])]{1,4}\.?|\.)|https?://\S{0,400}"
+    r"|\b10\.[0-9]{4,9}/\S{0,400}|\b(?:PMID|PMCID|PMC):? ?(?:PMC)?[0-9]{1,12}|in press\)?\.?|forthcoming\)?\.?)\s*+$",
+    re.IGNORECASE,
+)
+"""Pages, a year, a DOI or an address: the usual last words of a reference."""
+YEAR_AFTER_NAMES: Final = re.compile(
+    r"(?:^|\s)[^\s0-9]*+\s\(?(?:1[89]|20)[0-9]{2}[a-z]?(?:[–/-][0-9]{2,4})?"
+    r"(?:,? [^\W\d]{3,9}\.?(?: [0-9]{1,2})?)?\)?[.;,:]?\s*+$"
+)
+"""A year with a word in front of it: the title is still to come."""
+NAMED: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}\s?(?:[,;:&]|\.|and |\((?=[12]))")
+"""A family name and initials, and the mark behind these that no abbreviated title of a journal has."""
+ID: Final = re.compile(
+    r"\b10\.[0-9]{4,9}/|\bPMC?(?:ID)?:? ?[0-9]{3,}|https?://|\bin press\b|\bforthcoming\b|\bsubmitted\b|\bn\. ?d\."
+    r"|\baccepted\b|\bin preparation\b|\bunpublished\b|\bundated\b",
+    re.IGNORECASE,
+)
+"""What a reference has that has no year."""
+_LINK: Final = (
+    r"\[?(?:pubmed(?: central)?|pmc(?: free article)?|free pmc article|google scholar|scopus|cross ?ref|cas|ads|medline"
+    r"|web of science|isi|doi|full text(?: link)?|view (?:article|record)|abstract|article|download|pdf|links?)\]?"
+)
+GOES_ON: Final = re.compile(
+    r"[(<]?(?:doi(?:\.org|:|\s++10\.)|10\.[0-9]{4}|pm(?:c)?id\b|pmc[0-9]+|pubmed (?:central )?pmc?id|https?:|www\."
+    r"|epub\b|available(?: (?:at|from|online|in)\b|:)|accessed [0-9a-z]|retrieved (?:from|[0-9a-z])|discussion [0-9]"
+    r"|(?:erratum|retraction|comment) in\b|suppl\b|vol\. ?[0-9]|pp?\. ?[0-9]|in: |quiz [0-9]|e[0-9]{3,}"
+    r"|(?:english|french|german|spanish|chinese|japanese|russian|italian|portuguese|dutch|polish)\. "
+    r"|article (?:id )?e?[0-9]"
+    rf"|\[(?:cited|accessed|internet|retrieved|{'|'.join(WORDS.values())})\b|(?:{_LINK}[\s.,;:|·]*+)+$)",
+    re.IGNORECASE,
+)
+"""How the last part of a reference begins, and the links that a web page puts behind it."""
+LATIN_SMALL: Final = re.compile(rf"(?!{_PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
+LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
+
+
+def kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:
+    """Return the kind of a mark, and its number if it has one."""
+    if mark is None:
+        return "", None
+    for kind, name in zip(COUNTED, "abc", strict=True):
+        if mark[name]:
+            letters = mark[name].rstrip("0123456789")
+            return kind + letters, int(mark[name][len(letters) :])
+    return ("key" if mark["key"] else "•" if mark["bullet"] else "-"), None
