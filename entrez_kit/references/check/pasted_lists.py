@@ -198,7 +198,7 @@ def _is_one_list(lines: Sequence[str], head: int, next_head: int) -> bool:
     if lines[head].strip().casefold() != lines[next_head].strip().casefold():
         return False
     inside = [line.strip() for line in lines[head + 1 : next_head] if line.strip()]
-    first = sum(BEGINS.match(MARK.sub("", line, count=1)) is not None for line in inside)
+    first = sum(_Line(0, line, 0, after_blank=False).begins for line in inside)
     return first >= FIRST_LINES * max(len(inside), 1) and not any(END_OF_LIST.match(line) for line in inside)
 
 
