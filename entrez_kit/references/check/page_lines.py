@@ -259,11 +259,19 @@ class _Pages:
 
     def _add_numbers(self) -> None:
         """Add lone numbers, but not one that can be the last line of a reference: a year, or the number of a page."""
+        counting = {
+            one
+            for n, m in pairwise(self.numbers)
+            if 0 < int(self.texts[m]) - int(self.texts[n]) <= MOST_PAGES
+            and self.offset[m] - self.offset[n] >= SHORTEST_PAGE
+            for one in (n, m)
+        }
         for n in self.numbers:
             text, above, below = self.texts[n], self.above[n], self.below[n]
             expected = _YEAR.fullmatch(text) is not None or _NUMBER_TO_COME.search(above) is not None
-            wrapped = FILLED * self.width < len(above) + 1 + len(text) <= WIDEST and (not below or _may_begin(below))
-            if not (expected and wrapped) or self._ends_page(n):
+            begins = not below or (MARK.match(below) is not None if self.are_marked else _may_begin(below))
+            wrapped = FILLED * self.width < len(above) + 1 + len(text) <= WIDEST
+            if not (expected and wrapped and begins) or n in counting or self._ends_page(n):
                 self.added[n] = True
 
     def _add_repeated(self) -> None:
@@ -271,7 +279,7 @@ class _Pages:
         groups: dict[str, list[int]] = defaultdict(list)
         for n, text in enumerate(self.texts):
             if len(text) <= LONGEST_HEAD and not (self.added[n] or MARK.match(text) or _LONE.fullmatch(text)):
-                groups[_PAGE_NUMBER.sub("#", text.casefold())].append(n)
+                groups[_PAGE_NUMBER.sub("#", text)].append(n)
         for found in groups.values():
             alike = len(found) > 1 and all(self._count_pages(n, m) for n, m in pairwise(found))
             if alike and (all(map(self._ends_page, found)) or self._are_heads(found)):
@@ -315,15 +323,13 @@ class _Pages:
         if any(self.offset[m] - self.offset[n] < SHORTEST_PAGE for n, m in pairwise(found)):
             return False
         others = min(len({self.above[n] for n in found}), len({self.below[n] for n in found}))
-        if others == len(found) and any(map(self._interrupts, found)):
+        if others == len(found) and any(self._interrupts(n) and not self._fills(n) for n in found):
             return True
         text = self.texts[found[0]]
         if len({self.texts[n] for n in found}) == len(found):
             return _ENDS_SENTENCE.search(text) is None and ID.search(text) is None
-        between = all(ENDS.search(self.above[n]) and _may_begin(self.below[n]) for n in found)
-        if self.are_marked:
-            return between and all(MARK.match(self.below[n]) for n in found)
-        return between and not self._may_cite(text)
+        # In a list with marks, a line between two references belongs to neither.
+        return self.are_marked and all(ENDS.search(self.above[n]) and MARK.match(self.below[n]) for n in found)
 
     def _ends_page(self, n: int) -> bool:
         """Tell whether a line is beside a form feed or beside a line that a page adds."""

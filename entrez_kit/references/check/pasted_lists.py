@@ -57,6 +57,12 @@ MAX_NAMED: Final = 200
 """Lines that a warning names."""
 BARE_KIND: Final = "1"
 """The kind of a mark that is only a number."""
+UNCERTAIN: Final = (
+    "The lines of the list are wrapped, and no numbers, indents or empty lines show where references begin. "
+    "Some references may be divided or joined. Put an empty line between references."
+)
+GREEDY: Final = 0.95
+"""Share of lines behind room for their first word that may begin a reference, from which on all of them do."""
 AHEAD: Final = 12
 """Lines that are searched for the end of a reference."""
 
@@ -153,14 +159,18 @@ def read_list(text: str) -> PastedList:
         for one in kept
     ]
     pieces: list[list[_Line]] = []
-    for line, first in zip(lines, _Layout(lines).first_lines(), strict=True):
+    layout = _Layout(lines)
+    for line, first in zip(lines, layout.first_lines(), strict=True):
         if first or not pieces:
             pieces.append([])
         pieces[-1].append(line)
     references = [_reference_of(piece) for piece in pieces]
     before = all_lines[start - 1].number if start else 0
     last = all_lines[end - 1].number if end else 0
-    return PastedList(references, range(before + 1, last + 1), start > 0, _warn_of_pages(left_out, line_numbers))
+    warnings = _warn_of_pages(left_out, line_numbers)
+    if layout.is_uncertain and len(references) > 1:
+        warnings.append(Warn(code="uncertain_split", message=UNCERTAIN))
+    return PastedList(references, range(before + 1, last + 1), start > 0, warnings)
 
 
 def _reference_of(lines: Sequence[_Line]) -> Reference:
@@ -256,7 +266,27 @@ class _Layout:
             self.next_count[n] = lines[n].count if lines[n].kind else self.next_count[n + 1]
         self.mark_indent = max((line.indent for line in lines if line.kind and not line.full), default=0)
         self.loose = self._loose()
+        signs = self.kind or self.in_blocks or self.hanging or self.first_indented
+        self.is_uncertain = self.wrapped and not signs
+        """Whether the lines are wrapped and only their words and lengths show where references begin."""
+        self.is_greedy = self.is_uncertain and self._is_greedy(width)
         self.start, self.last, self.complete = 0, 0, False
+
+    def _is_greedy(self, width: int) -> bool:
+        """Tell whether each line has as many words as fit. Then ``full`` is exact, and room left ends a reference."""
+        room = [
+            line
+            for above, line in pairwise(self.lines)
+            if not above.text.endswith(("-", "/"))
+            and above.indent + len(above.text) + 1 + len(line.text.split(maxsplit=1)[0]) <= width
+        ]
+        if sum(map(_may_be_first, room)) < GREEDY * max(len(room), 1):
+            return False
+        for line in self.lines:
+            line.full = True
+        for line in room:
+            line.full = False
+        return True
 
     def _kind(self) -> str:
         """Return the kind of marks that the list has, or an empty string."""
@@ -325,6 +355,8 @@ class _Layout:
         if n - 1 == self.start and not above.body:  # the line above has only the mark
             return False
         if line.kind and self._mark_counts(n):
+            return True
+        if self.is_greedy and not line.full:
             return True
         two_addresses = line.text.startswith("http") and "http" in above.text and not line.full
         if GOES_ON.match(line.text) and not two_addresses:

@@ -209,7 +209,7 @@ def test_a_pdf_is_read_from_its_heading_on(cli: Cli, file: Callable[..., str]) -
 def test_the_lines_that_pages_add_are_no_rows_and_the_reply_names_them(cli: Cli, file: Callable[..., str]) -> None:
     first, _, second = TRUE.partition(" spelling ")
     text = f"{first}\n12\n\fSmith et al. / Journal of X 12 (2019) 3-14\nspelling {second}\n{INVENTED}\n"
-    document = cli("check", file("list.txt", text.encode()), "--sources", "pubmed", "--json").json
+    document = json.loads(cli("check", file("list.txt", text.encode()), "--sources", "pubmed", "--json").out)
     (warning,) = document["warnings"]
 
     assert [one["status"] for one in document["references"]] == ["verified", "not_found"]
