@@ -169,7 +169,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         _no_text(in_text)
         found = reference_file(read.text, name, kind)
         return _Source(found.references, found, kind, read.encoding, found.warnings, [])
-    listed = _listed(content, read.text, name, suffix)
+    listed = _read_list(content, read.text, name, suffix)
     if listed is None:
         return _manuscript(content, name, ".md", file, in_text=in_text)
     references, warnings = listed
@@ -204,7 +204,7 @@ def _no_text(asked: bool) -> None:
         )
 
 
-def _listed(content: bytes, text: str, name: str, suffix: str) -> tuple[list[Reference], list[Warn]] | None:
+def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[Reference], list[Warn]] | None:
     """Read a list of identifiers; text of which a line is none is a list of references as they are written out.
 
     None stands for Markdown that is no list of identifiers.

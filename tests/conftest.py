@@ -106,7 +106,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Clear settings of whoever runs the tests and give each test a home and a temporary folder of its own."""
     prefixes = ("NCBI_", "ENTREZ_KIT_", "UNPAYWALL_", "EUROPEPMC_", "MCP_", "WEAVIATE_", "OPENAI_", "XDG_")
-    keep = ("ENTREZ_KIT_REAL_DATA", "ENTREZ_KIT_LIVE")
+    keep = ("ENTREZ_KIT_REAL_DATA", "ENTREZ_KIT_ALL_LISTS", "ENTREZ_KIT_LIVE")
     for name in list(os.environ):
         if name.startswith(prefixes) and name not in keep:
             monkeypatch.delenv(name)

@@ -39,11 +39,11 @@ PAGES: dict[str, Callable[[int], list[str]]] = {
         f"{page} of 315",
     ],
 }
-"""What stands between two pages."""
+"""Lines between two pages."""
 
 
 def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
-    """Return a text with the lines that pages of a number of lines add, with empty lines around these."""
+    """Return a text with page headers and footers, with empty lines around them. A page has ``size`` lines."""
     lines = text.splitlines()
     written: list[str] = []
     for page, start in enumerate(range(0, len(lines), size), start=first):
@@ -54,7 +54,7 @@ def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -
 
 
 def line_numbered(text: str, step: int, *, first: int = 1) -> str:
-    """Return a text with the numbers of its lines in front of them."""
+    """Return a text with line numbers."""
     numbered = enumerate(text.splitlines(), start=first)
     return "".join(f"{n} {line}\n" if line and n % step == 0 else f"{line}\n" for n, line in numbered)
 

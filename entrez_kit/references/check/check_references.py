@@ -154,11 +154,11 @@ class CheckRequest(Request):
     def _pasted(self) -> PastedList:
         return read_list(self.text or "")
 
-    def warn_of_text(self) -> list[Warn]:
-        """Name the lines of a text that were left out, and the references that come after those to check."""
-        return [*self._pasted.warnings, *self._warn_of_rest()]
+    def warn_about_text(self) -> list[Warn]:
+        """Return warnings about lines that are not references, and about references after the last checked one."""
+        return [*self._pasted.warnings, *self._warn_about_rest()]
 
-    def _warn_of_rest(self) -> list[Warn]:
+    def _warn_about_rest(self) -> list[Warn]:
         end = self.text_start + len(self.listed)
         rest = self._all_of_text[end:] if self.text else []
         if not rest:
@@ -313,7 +313,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         tracing.step(len(references), len(references))
         if failure is not None and self._unanswered == len(references):
             raise failure
-        self.warnings += [*self._request.warn_of_text(), *_cited_twice(self._checked)]
+        self.warnings += [*self._request.warn_about_text(), *_cited_twice(self._checked)]
 
     def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
         """Add the finding ``duplicate`` to a reference whose work an earlier row cites, too."""

@@ -18,16 +18,16 @@ MARK: Final = re.compile(
 """What a list has in front of a reference."""
 BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
 """A number in front of a reference without any sign behind it."""
-_CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
-_PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
-_WORD: Final = rf"{_PARTICLE}{{0,3}}(?:[dOLl]['’])?{_CAPITAL}[\w'’‐-]*+"
-_SHORT: Final = rf"(?:{_CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
+CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
+PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
+_WORD: Final = rf"{PARTICLE}{{0,3}}(?:[dOLl]['’])?{CAPITAL}[\w'’‐-]*+"
+_SHORT: Final = rf"(?:{CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
 BEGINS: Final = re.compile(
     rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}(?=[\s.,;:(&]|$)"  # Doe JA; Doe, J. A.
-    rf"|{_WORD}(?: {_WORD}){{0,2}}, {_CAPITAL}[\w.’'-]+"  # Doe, Jane
-    rf"|(?:{_CAPITAL}\.[ -]?){{1,4}} ?{_WORD}"  # J. A. Doe
-    rf"|{_WORD}(?: (?:{_WORD}|{_CAPITAL}\.)){{1,3}}(?:,| and | & )"  # Jane A. Doe,
-    rf"|{_CAPITAL}[\w'’ &-]{{2,80}}[.,]? ?\(?(?:1[89]|20)[0-9]{{2}}"  # World Health Organization. 2019
+    rf"|{_WORD}(?: {_WORD}){{0,2}}, {CAPITAL}[\w.’'-]+"  # Doe, Jane
+    rf"|(?:{CAPITAL}\.[ -]?){{1,4}} ?{_WORD}"  # J. A. Doe
+    rf"|{_WORD}(?: (?:{_WORD}|{CAPITAL}\.)){{1,3}}(?:,| and | & )"  # Jane A. Doe,
+    rf"|{CAPITAL}[\w'’ &-]{{2,80}}[.,]? ?\(?(?:1[89]|20)[0-9]{{2}}"  # World Health Organization. 2019
     r"|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,4})[,，.、]"
 )
 """The first author of a reference; a name of a group or a title with the year behind it."""
@@ -66,7 +66,7 @@ GOES_ON: Final = re.compile(
     re.IGNORECASE,
 )
 """How the last part of a reference begins, and the links that a web page puts behind it."""
-LATIN_SMALL: Final = re.compile(rf"(?!{_PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
+LATIN_SMALL: Final = re.compile(rf"(?!{PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
 LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
 
 

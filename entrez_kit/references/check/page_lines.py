@@ -1,8 +1,8 @@
-"""Recognize the lines that a page adds to a pasted list: running heads, page numbers, download notes, line numbers.
+"""Recognize lines of a pasted list that are not references: page headers and footers, page numbers, line numbers.
 
-A running head can look like a reference, and a lone number can be the number of the next reference. A line is left out
-only if no reference has such a line, or if it is at the end of a page: beside a form feed, beside another line that the
-page adds, or in the middle of a sentence.
+A page header can look like a reference, and a number alone on a line can be the last word of a reference. A line is
+removed only if references never have such a line, if it is beside a form feed or another removed line, or if it is
+repeated at regular distances.
 """
 
 import re
@@ -13,30 +13,34 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import ENDS, GOES_ON, ID, LATIN_SMALL, LETTER_FIRST, MARK
+from entrez_kit.references.check.line_signs import CAPITAL, ENDS, GOES_ON, ID, LATIN_SMALL, LETTER_FIRST, MARK, PARTICLE
 
 LONGEST: Final = 250
-"""Characters of a line that a page adds."""
+"""Maximum characters of a page header or footer."""
 LONGEST_HEAD: Final = 100
-"""Characters of a running head that only its repetition shows."""
+"""Maximum characters of a page header that only its repetition shows."""
 SHORTEST_PAGE: Final = 800
-"""Characters between two running heads."""
+"""Minimum characters between two page numbers."""
 MOST_PAGES: Final = 10
-"""Pages from one running head to the next."""
+"""Maximum pages between two page headers of the same text."""
+FEWEST_LINES: Final = 15
+"""Minimum lines of a page."""
+UNEVEN: Final = 1.25
+"""Maximum ratio of the longest page to the shortest, in lines."""
 LONGEST_ENTRY: Final = 1_000
-"""Characters between two lone numbers that count references; between page numbers are more."""
+"""Maximum characters between two numbers of references that are alone on their lines."""
 MOST_NUMBERED: Final = 0.8
-"""Share of lines with the next number, from which on numbers count the lines."""
+"""Minimum share of lines with consecutive numbers if the numbers are line numbers."""
 INSIDE: Final = 0.15
-"""Share of numbered lines that cannot begin a reference, from which on the numbers do not count references."""
+"""Minimum share of numbered lines that cannot begin a reference if the numbers are line numbers."""
 MARKED: Final = 0.1
-"""Share of lines with a mark, from which on each reference has one."""
+"""Minimum share of lines with a mark if each reference has a mark."""
 FILLED: Final = 0.7
-"""Share of the width of the text, from which on a line and the next word may fill a line."""
+"""Minimum share of the text width that a line and the next word have if the line is full."""
 WIDEST: Final = 160
-"""Characters of a line of wrapped text."""
+"""Maximum characters of a line of wrapped text."""
 STEP: Final = 5
-"""Lines from one line number to the next, if not every line has one."""
+"""Lines between two line numbers if not every line has a number."""
 
 _LINE_END: Final = re.compile(r"\r\n|[\n\r\x0b\x1c-\x1e\x85\u2028\u2029]")
 _LINE_NUMBER: Final = re.compile(r" {0,40}([0-9]{1,4})(?: {1,40}(?=\S)|$)")
@@ -63,16 +67,18 @@ _CERTAIN: Final = re.compile(
     r"|[^|]{2,60}\|[^|]{4,80}\| ?volume [0-9]{1,4}(?: ?\|[^|]{1,60}){1,3}",
     re.IGNORECASE,
 )
-"""Lines that no reference has."""
-_NAMES: Final = r"[^\W\d_][\w.’'-]{0,30}(?: [^\W\d_][\w.’'-]{0,30}){0,3}"
+"""Lines that references never have."""
+_NAME: Final = rf"{PARTICLE}{{0,2}}(?-i:{CAPITAL})[\w.’'-]{{0,30}}"
+_NAMES: Final = rf"{_NAME}(?: {_NAME}){{0,3}}"
+_PAGE: Final = r"(?!(?:1[89]|20)[0-9]{2}\b)[0-9]{1,4}"
 _POSSIBLE: Final = re.compile(
-    rf"(?:[0-9]{{1,4}} )?{_NAMES},? et al\.?(?: ?[/|•·:][^/|]{{2,120}})?(?: [0-9]{{1,4}})?"
-    rf"|[0-9]{{1,4}} {_NAMES} (?:and|&) {_NAMES}|{_NAMES} (?:and|&) {_NAMES} [0-9]{{1,4}}"
+    rf"(?:{_PAGE} )?{_NAMES},? et al\.?(?: ?[/|•·:][^/|]{{2,120}})?(?: {_PAGE})?"
+    rf"|{_PAGE} {_NAMES} (?:and|&) {_NAMES}|{_NAMES} (?:and|&) {_NAMES} {_PAGE}"
     r"|(?:https?://|www\.)[^\s]{4,80} [0-9]{1,4}|[0-9]{1,4} (?:https?://|www\.)[^\s]{4,80}"
     r"|references(?: [0-9]{1,4})?|[0-9]{1,4} references|downloaded from .{3,200}",
     re.IGNORECASE,
 )
-"""Lines of which only the end of a page shows that no reference has them."""
+"""Lines that are page headers at the end of a page, and rarely lines of a reference elsewhere."""
 _WORDS: Final = re.compile(
     r"(?:[0-9]{1,4} )?[^\W\d_][^0-9;:()\[\]“”\"]{2,80}(?<![.,])(?:(?:19|20)[0-9]{2}[;,]? ?)?(?:[0-9]{1,4})?"
 )
@@ -83,8 +89,8 @@ _WORDS: Final = re.compile(
 class TextLine:
     """A line of a text, without a form feed.
 
-    ``after_page`` tells that a page ends before this line, ``after_blank`` that an empty line separates it from the
-    line above.
+    ``after_page`` is true if a page ends before this line, ``after_blank`` if an empty line separates it from the line
+    above.
     """
 
     number: int
@@ -94,7 +100,7 @@ class TextLine:
 
 
 def read_lines(text: str) -> list[TextLine]:
-    """Return the lines of a text. A form feed ends a page and, as in an editor, no line."""
+    """Return the lines of a text. A form feed ends a page but does not begin a new line, as in an editor."""
     lines: list[TextLine] = []
     after_page = False
     for number, raw in enumerate(_LINE_END.split(text), start=1):
@@ -108,14 +114,14 @@ def read_lines(text: str) -> list[TextLine]:
     return lines
 
 
-def without_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int]:
-    """Remove the numbers that count the lines of a manuscript, each or every fifth, and return how many they are."""
+def remove_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int]:
+    """Remove line numbers (of every line or every fifth line), and return how many were removed."""
     found = [(n, match) for n, line in enumerate(lines) if line.text and (match := _LINE_NUMBER.match(line.text))]
-    numbers = _each_line(lines, found) or _each_fifth_line(lines, found)
-    indents = {_indent(line.text) for n, line in enumerate(lines) if line.text and n not in numbers}
+    numbers = _find_consecutive_numbers(lines, found) or _find_fifth_numbers(lines, found)
+    indents = {_measure_indent(line.text) for n, line in enumerate(lines) if line.text and n not in numbers}
     in_margin = bool(indents) and all(match.end(1) <= min(indents) for match in numbers.values())
     gaps = {match.end() - match.end(1) for match in numbers.values()}
-    # The rest of a gap is the indent of the text, which other lines have, too.
+    # The rest of a gap is the indent of the text. Other lines have the same indent.
     gap = next(
         (one for one in range(1, min(gaps, default=1)) if {wide - one for wide in gaps} <= indents),
         min(gaps, default=1),
@@ -128,12 +134,14 @@ def without_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int
     return plain, len(numbers)
 
 
-def _indent(text: str) -> int:
+def _measure_indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _each_line(lines: Sequence[TextLine], found: Sequence[tuple[int, re.Match[str]]]) -> dict[int, re.Match[str]]:
-    """Return the numbers that count every line: each is one more than the one above, or begins a page with 1."""
+def _find_consecutive_numbers(
+    lines: Sequence[TextLine], found: Sequence[tuple[int, re.Match[str]]]
+) -> dict[int, re.Match[str]]:
+    """Return line numbers of every line: each is one more than the number above, or 1 at the start of a page."""
     total = sum(bool(line.text) for line in lines)
     if total < STEP or len(found) < MOST_NUMBERED * total:
         return {}
@@ -148,8 +156,10 @@ def _each_line(lines: Sequence[TextLine], found: Sequence[tuple[int, re.Match[st
     return chain if counts_lines and len(chain) >= MOST_NUMBERED * total else {}
 
 
-def _each_fifth_line(lines: Sequence[TextLine], found: Sequence[tuple[int, re.Match[str]]]) -> dict[int, re.Match[str]]:
-    """Return the numbers 5, 10, 15 that are five lines apart."""
+def _find_fifth_numbers(
+    lines: Sequence[TextLine], found: Sequence[tuple[int, re.Match[str]]]
+) -> dict[int, re.Match[str]]:
+    """Return line numbers 5, 10, 15 that are five lines apart."""
     fifth = [(n, match) for n, match in found if int(match[1]) % STEP == 0]
     if len(fifth) < 3 or len(fifth) < MOST_NUMBERED * len(found):
         return {}
@@ -162,21 +172,21 @@ def _each_fifth_line(lines: Sequence[TextLine], found: Sequence[tuple[int, re.Ma
 
 
 def _may_begin(text: str) -> bool:
-    """Tell whether a reference can begin with a line."""
+    """Return whether a reference can begin with a line."""
     mark = MARK.match(text)
     body = text[mark.end() :] if mark else text
-    return LETTER_FIRST.match(body) is not None and not _goes_on(body)
+    return LETTER_FIRST.match(body) is not None and not _is_continuation(body)
 
 
-def _goes_on(text: str) -> bool:
-    """Tell whether a line can only be in the middle of a reference."""
+def _is_continuation(text: str) -> bool:
+    """Return whether a line must be in the middle of a reference."""
     return LATIN_SMALL.match(text) is not None or GOES_ON.match(text) is not None
 
 
-def without_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
-    """Divide lines into those of the list, without the empty ones, and those that its pages add.
+def remove_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
+    """Return the lines of the list without empty lines, and the removed page headers and footers.
 
-    A lone number that counts the references is put in front of the line behind it.
+    The number of a reference on a line of its own is joined to the next line.
     """
     pages = _Pages(lines)
     added = pages.find()
@@ -191,7 +201,7 @@ def without_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[
         elif n not in added:
             groups.append((replace(line, text=mark + line.text) if mark else line, blanks, after_page))
             blanks, after_page, mark = 0, False, ""
-    # Pages may have empty lines around their heads. Only more of them than elsewhere separate references.
+    # Empty lines can surround page headers. Only additional empty lines separate references.
     usual = min((blanks for _, blanks, after_page in groups if after_page), default=0)
     kept = [
         replace(line, after_page=after_page, after_blank=blanks > (usual if after_page else 0))
@@ -201,7 +211,7 @@ def without_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[
 
 
 class _Pages:
-    """The search for the lines that pages add."""
+    """The search for page headers, page footers and page numbers."""
 
     def __init__(self, lines: Sequence[TextLine]) -> None:
         self.places = [n for n, line in enumerate(lines) if line.text]
@@ -213,24 +223,24 @@ class _Pages:
         for text in self.texts:
             self.offset.append(self.offset[-1] + len(text))
         self.marks: set[int] = set()
-        """The places of lone numbers that count the references."""
+        """The places of numbers of references that are alone on their lines."""
         if self._count_references():
             self.marks = {self.places[n] for n in self.numbers}
             self.numbers = []
         lengths = sorted(map(len, self.texts))
         self.width = min(lengths[len(lengths) * 3 // 4], WIDEST) if lengths else 0
-        # Three quarters: a few lines of pages and addresses are longer than the text is wide.
+        # The third quartile: a few page headers and addresses are longer than the text width.
         marked = sum(MARK.match(text) is not None for text in self.texts)
         self.are_marked = marked >= MARKED * len(self.texts)
         self.above: list[str] = []
         self.below: list[str] = []
 
     def find(self) -> set[int]:
-        """Return the places of the lines to leave out."""
-        for _ in range(2):  # of a head of two lines, one shows that the other is at the end of a page
+        """Return the places of the lines to remove."""
+        for _ in range(2):  # one line of a page header can show that the line beside it is at the end of a page
             self._look_around()
-            self._add_numbers()
-            self._add_repeated()
+            self._add_page_numbers()
+            self._add_repeated_lines()
             self._look_around()
             for n, text in enumerate(self.texts):
                 if len(text) <= LONGEST_HEAD and not MARK.match(text) and self._is_head(n):
@@ -238,7 +248,7 @@ class _Pages:
         return {self.places[n] for n, added in enumerate(self.added) if added}
 
     def _look_around(self) -> None:
-        """Note for each line the nearest lines of the list above and below it."""
+        """Find for each line the nearest lines of the list above and below it."""
         skipped = {n for n, added in enumerate(self.added) if added}.union(self.numbers)
         size = len(self.texts)
         self.above, self.below = [""] * size, [""] * size
@@ -248,7 +258,7 @@ class _Pages:
             self.below[n] = self.below[n + 1] if n + 1 in skipped else self.texts[n + 1]
 
     def _count_references(self) -> bool:
-        """Tell whether lone numbers count the references: each is one more, with a short text behind it."""
+        """Return whether numbers alone on their lines are numbers of references, each followed by a short text."""
         pairs = list(pairwise(self.numbers))
         return (
             bool(pairs)
@@ -257,8 +267,8 @@ class _Pages:
             and all(m - n > 1 and self.offset[m] - self.offset[n] <= LONGEST_ENTRY for n, m in pairs)
         )
 
-    def _add_numbers(self) -> None:
-        """Add lone numbers, but not one that can be the last line of a reference: a year, or the number of a page."""
+    def _add_page_numbers(self) -> None:
+        """Add page numbers, except a year or page number that can be the last line of a reference."""
         counting = {
             one
             for n, m in pairwise(self.numbers)
@@ -274,8 +284,8 @@ class _Pages:
             if not (expected and wrapped and begins) or n in counting or self._ends_page(n):
                 self.added[n] = True
 
-    def _add_repeated(self) -> None:
-        """Add running heads: lines that are repeated at the ends of pages, but for a page number."""
+    def _add_repeated_lines(self) -> None:
+        """Add page headers: lines that are repeated at the ends of pages. Their page numbers may differ."""
         groups: dict[str, list[int]] = defaultdict(list)
         for n, text in enumerate(self.texts):
             if len(text) <= LONGEST_HEAD and not (self.added[n] or MARK.match(text) or _LONE.fullmatch(text)):
@@ -287,59 +297,68 @@ class _Pages:
                     self.added[n] = True
 
     def _is_head(self, n: int) -> bool:
-        """Tell whether a line that is not repeated is a running head, by its form and the lines around it."""
+        """Return whether a line that is not repeated is a page header, judged by its form and the lines around it."""
         text, above, below = self.texts[n], self.above[n], self.below[n]
         possible, ends_page = _POSSIBLE.fullmatch(text) is not None, self._ends_page(n)
-        if possible and (ends_page or self._interrupts(n)):
+        if possible and ends_page:
             return True
         if not (above and below) or self._fills(n):
             return False
         if self._interrupts(n):
-            return ends_page and _WORDS.fullmatch(text) is not None and not _goes_on(text)
+            return possible or (ends_page and _WORDS.fullmatch(text) is not None and not _is_continuation(text))
         between = ENDS.search(above) is not None and _may_begin(below)
         named = possible and (_PAGE_NUMBER.search(text) is not None or text.endswith("et al."))
         plain = _WORDS.fullmatch(text) is not None and not self._may_cite(text)
         return between and (named or (ends_page and plain))
 
     def _fills(self, n: int) -> bool:
-        """Tell whether a line is so long that the text can go on in the next line."""
+        """Return whether a line is so long that the text can continue in the next line."""
         return len(self.texts[n]) + 1 + len(self.below[n].split(" ", 1)[0]) > FILLED * self.width
 
     def _may_cite(self, text: str) -> bool:
-        """Tell whether a line can be a reference or the end of one: it has a full stop, a year or an identifier."""
+        """Return whether a line has a full stop, a year or an identifier, as references have."""
         return _ENDS_SENTENCE.search(text) is not None or YEAR.search(text) is not None or ID.search(text) is not None
 
-    def _count_pages(self, n: int, m: int) -> bool:
-        """Tell whether two lines differ in nothing but a page number."""
+    def _page_steps(self, n: int, m: int) -> list[int]:
+        """Return the differences of the page numbers of two lines."""
         pairs = zip(_PAGE_NUMBER.findall(self.texts[n]), _PAGE_NUMBER.findall(self.texts[m]), strict=True)
-        steps = [int(later) - int(first) for first, later in pairs if first != later]
+        return [int(later) - int(first) for first, later in pairs if first != later]
+
+    def _count_pages(self, n: int, m: int) -> bool:
+        """Return whether two lines differ only in a page number."""
+        steps = self._page_steps(n, m)
         return len(steps) < 2 and all(0 < step <= MOST_PAGES for step in steps)
 
     def _are_heads(self, found: Sequence[int]) -> bool:
-        """Tell whether repeated lines, a page apart, are running heads and neither references nor parts of these.
+        """Return whether repeated lines are page headers, and not references or parts of references.
 
-        One is in the middle of a sentence, or all have page numbers, or all are between references and no reference.
+        Page headers are at regular distances. In addition one is in the middle of a sentence, or all have page numbers,
+        or all are between references with marks.
         """
-        if any(self.offset[m] - self.offset[n] < SHORTEST_PAGE for n, m in pairwise(found)):
+        text = self.texts[found[0]]
+        if not self._are_regular(found) or _ENDS_SENTENCE.search(text) or ID.search(text):
             return False
         others = min(len({self.above[n] for n in found}), len({self.below[n] for n in found}))
         if others == len(found) and any(self._interrupts(n) and not self._fills(n) for n in found):
             return True
-        text = self.texts[found[0]]
         if len({self.texts[n] for n in found}) == len(found):
-            return _ENDS_SENTENCE.search(text) is None and ID.search(text) is None
-        # In a list with marks, a line between two references belongs to neither.
+            return True
         return self.are_marked and all(ENDS.search(self.above[n]) and MARK.match(self.below[n]) for n in found)
 
+    def _are_regular(self, found: Sequence[int]) -> bool:
+        """Return whether repeated lines are nearly the same number of lines apart, page by page."""
+        lengths = [(m - n) / max(sum(self._page_steps(n, m)), 1) for n, m in pairwise(found)]
+        return len(found) > 2 and min(lengths) >= FEWEST_LINES and max(lengths) <= UNEVEN * min(lengths)
+
     def _ends_page(self, n: int) -> bool:
-        """Tell whether a line is beside a form feed or beside a line that a page adds."""
+        """Return whether a line is beside a form feed or beside a removed line."""
         beside = (n > 0 and self.added[n - 1]) or (n + 1 < len(self.added) and self.added[n + 1])
         return beside or self.begins_page[n] or self.begins_page[n + 1]
 
     def _interrupts(self, n: int) -> bool:
-        """Tell whether a line is in the middle of a sentence."""
+        """Return whether a line is in the middle of a sentence."""
         above, below = self.above[n], self.below[n]
         if not (above and below):
             return False
         number = _NUMBER_TO_COME.search(above) is not None and below[0].isdigit()
-        return number or (ENDS.search(above) is None and _goes_on(below))
+        return number or (ENDS.search(above) is None and _is_continuation(below))

@@ -31,7 +31,7 @@ from entrez_kit.references.check.line_signs import (
     YEAR_AFTER_NAMES,
     kind_of,
 )
-from entrez_kit.references.check.page_lines import TextLine, read_lines, without_line_numbers, without_page_lines
+from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
 from entrez_kit.references.files.references import Reference
 
 MAX_TEXT: Final = 5_000
@@ -54,7 +54,7 @@ MOST_MARKED: Final = 0.6
 FIRST_LINES: Final = 0.15
 """Share of lines that begin a reference, from which on the lines between two headings are references."""
 MAX_NAMED: Final = 200
-"""Lines that a warning names."""
+"""Maximum number of lines in a warning."""
 BARE_KIND: Final = "1"
 """The kind of a mark that is only a number."""
 UNCERTAIN: Final = (
@@ -62,7 +62,7 @@ UNCERTAIN: Final = (
     "Some references may be divided or joined. Put an empty line between references."
 )
 GREEDY: Final = 0.95
-"""Share of lines behind room for their first word that may begin a reference, from which on all of them do."""
+"""Minimum share of possible first lines of references among the lines whose first word fits in the line above."""
 AHEAD: Final = 12
 """Lines that are searched for the end of a reference."""
 
@@ -138,9 +138,9 @@ class PastedList:
 
     Attributes:
         references: in order.
-        lines: the numbers of its lines, from 1.
-        has_heading: whether it is under the heading of a list; without one, the whole text is the list.
-        warnings: the lines that were left out.
+        lines: line numbers of the list, from 1.
+        has_heading: whether the list has a heading; without a heading, the whole text is the list.
+        warnings: about lines that are not references, and about an uncertain split.
     """
 
     references: list[Reference]
@@ -150,10 +150,10 @@ class PastedList:
 
 
 def read_list(text: str) -> PastedList:
-    """Return the references of a pasted list in order; of a whole text, those under its heading."""
-    all_lines, line_numbers = without_line_numbers(read_lines(text))
-    start, end = _list_part([line.text for line in all_lines])
-    kept, left_out = without_page_lines(all_lines[start:end])
+    """Return the references of a pasted list in order. In a text with a heading of a list, read only the list."""
+    all_lines, line_numbers = remove_line_numbers(read_lines(text))
+    start, end = _find_list([line.text for line in all_lines])
+    kept, left_out = remove_page_lines(all_lines[start:end])
     lines = [
         _Line(one.number, one.text.lstrip(), len(one.text) - len(one.text.lstrip()), one.after_blank, one.after_page)
         for one in kept
@@ -164,16 +164,16 @@ def read_list(text: str) -> PastedList:
         if first or not pieces:
             pieces.append([])
         pieces[-1].append(line)
-    references = [_reference_of(piece) for piece in pieces]
+    references = [_build_reference(piece) for piece in pieces]
     before = all_lines[start - 1].number if start else 0
     last = all_lines[end - 1].number if end else 0
-    warnings = _warn_of_pages(left_out, line_numbers)
+    warnings = _warn_about_removed_lines(left_out, line_numbers)
     if layout.is_uncertain and len(references) > 1:
         warnings.append(Warn(code="uncertain_split", message=UNCERTAIN))
     return PastedList(references, range(before + 1, last + 1), start > 0, warnings)
 
 
-def _reference_of(lines: Sequence[_Line]) -> Reference:
+def _build_reference(lines: Sequence[_Line]) -> Reference:
     first = lines[0]
     bare = first.kind == BARE_KIND
     text = _join_lines([first.body if bare else first.text, *(line.text for line in lines[1:])])
@@ -185,11 +185,11 @@ def split_references(text: str) -> list[Reference]:
     return read_list(text).references
 
 
-def _list_part(lines: Sequence[str]) -> tuple[int, int]:
+def _find_list(lines: Sequence[str]) -> tuple[int, int]:
     """Return where the list of references begins and ends.
 
     The list begins under the last heading of such a list and ends where another part begins; without a heading the
-    whole text is the list. Each page can repeat the heading as its running head.
+    whole text is the list. A page header can repeat the heading.
     """
     heads = [n for n, line in enumerate(lines) if len(line) < 80 and HEADING.fullmatch(line)]
     if not heads:
@@ -204,7 +204,7 @@ def _list_part(lines: Sequence[str]) -> tuple[int, int]:
 
 
 def _is_one_list(lines: Sequence[str], head: int, next_head: int) -> bool:
-    """Tell whether there are only references between two equal headings."""
+    """Return whether the text between two equal headings has only references."""
     if lines[head].strip().casefold() != lines[next_head].strip().casefold():
         return False
     inside = [line.strip() for line in lines[head + 1 : next_head] if line.strip()]
@@ -216,16 +216,16 @@ def _may_end(lines: Sequence[str], n: int) -> bool:
     return not lines[n - 1].strip() or ENDS.search(lines[n - 1]) is not None
 
 
-def _warn_of_pages(left_out: Sequence[TextLine], line_numbers: int) -> list[Warn]:
-    """Name the lines that were not read as parts of references."""
+def _warn_about_removed_lines(left_out: Sequence[TextLine], line_numbers: int) -> list[Warn]:
+    """Return warnings that list the removed lines."""
     warnings: list[Warn] = []
     if left_out:
         what = "line was" if len(left_out) == 1 else "lines were"
-        message = f"{len(left_out)} {what} left out: running heads, page numbers or other lines that pages add."
+        message = f"{len(left_out)} {what} left out: page headers, page footers or page numbers."
         terms = [f"{line.number}: {' '.join(line.text.split())}" for line in left_out[:MAX_NAMED]]
         warnings.append(Warn(code="page_lines_left_out", message=message, terms=terms))
     if line_numbers:
-        message = f"The line numbers of {line_numbers} lines were left out."
+        message = f"{line_numbers} line numbers were left out."
         warnings.append(Warn(code="line_numbers_left_out", message=message))
     return warnings
 
@@ -268,12 +268,12 @@ class _Layout:
         self.loose = self._loose()
         signs = self.kind or self.in_blocks or self.hanging or self.first_indented
         self.is_uncertain = self.wrapped and not signs
-        """Whether the lines are wrapped and only their words and lengths show where references begin."""
+        """Whether the lines are wrapped, and only their words and lengths show where references begin."""
         self.is_greedy = self.is_uncertain and self._is_greedy(width)
         self.start, self.last, self.complete = 0, 0, False
 
     def _is_greedy(self, width: int) -> bool:
-        """Tell whether each line has as many words as fit. Then ``full`` is exact, and room left ends a reference."""
+        """Return whether each line has as many words as fit. Then a shorter line ends a reference."""
         room = [
             line
             for above, line in pairwise(self.lines)
@@ -310,14 +310,17 @@ class _Layout:
         return after_end and LETTER_FIRST.match(body) is not None and not LATIN_SMALL.match(body)
 
     def _bare(self) -> str:
-        """Take numbers without any sign behind them for marks, where they count the references."""
+        """Read numbers without punctuation as marks if they count the references."""
         found: list[tuple[int, re.Match[str]]] = []
         for n, line in enumerate(self.lines):
             match = BARE.match(line.text)
-            if match and (n == 0 or (found and self._may_begin(n, line.text[match.end() :]))):
-                count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
-                if not found or last < count <= last + 3:
-                    found.append((n, match))
+            if match is None or (n > 0 and not found):
+                continue
+            count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
+            has_room = not line.full or line.indent < self.lines[n - 1].indent
+            is_next = not found or (count == last + 1 and has_room)
+            if is_next or (last < count <= last + 3 and self._may_begin(n, line.text[match.end() :])):
+                found.append((n, match))
         if len(found) < 2:
             return ""
         for n, match in found:

@@ -61,7 +61,7 @@ def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool =
         calls += _calls(_FOOTNOTE_CALL, prose)
         keyed = True
     if not references and not has_text and not warnings and _is_list(text):
-        own = _plain_list(read_list(text))
+        own = _strip_list_markup(read_list(text))
         references, lines, warnings = own.references, own.lines, [*own.warnings]
     keyed = keyed or (not references and bool(calls))
     outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if n not in lines]
@@ -77,12 +77,12 @@ def _is_list(text: str) -> bool:
 
 
 def own_list(text: str) -> PastedList:
-    """Return the references under the heading of a list; without a heading, an empty list."""
+    """Return the references under the heading of a list; an empty list if the text has no heading."""
     pasted = read_list(text)
-    return _plain_list(pasted) if pasted.has_heading else PastedList([], range(0))
+    return _strip_list_markup(pasted) if pasted.has_heading else PastedList([], range(0))
 
 
-def _plain_list(pasted: PastedList) -> PastedList:
+def _strip_list_markup(pasted: PastedList) -> PastedList:
     return replace(pasted, references=[_plain(one) for one in pasted.references])
 
 

@@ -95,7 +95,7 @@ def test_a_list_in_any_layout_has_as_many_rows_as_references(style: str, first: 
     size=st.integers(20, 50),
     empty=st.integers(0, 1),
 )
-def test_the_lines_that_pages_add_are_no_rows_and_no_parts_of_references(
+def test_page_headers_and_footers_are_not_read_as_references(
     style: str, first: int, layout: Layout, page: str, size: int, empty: int
 ) -> None:
     references = citations(style)[first : first + 40]
@@ -105,6 +105,7 @@ def test_the_lines_that_pages_add_are_no_rows_and_no_parts_of_references(
 
 
 @pytest.mark.long
+@pytest.mark.process
 @settings(max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     style=st.sampled_from(STYLES),
@@ -112,7 +113,7 @@ def test_the_lines_that_pages_add_are_no_rows_and_no_parts_of_references(
     step=st.sampled_from([1, 5]),
     first=st.sampled_from([1, 411]),
 )
-def test_the_line_numbers_of_a_manuscript_are_no_parts_of_references(
+def test_line_numbers_of_a_manuscript_are_not_read_as_references(
     style: str, layout: Layout, step: int, first: int
 ) -> None:
     references = citations(style)[:25]
@@ -146,7 +147,7 @@ ONE, TWO, THREE = (LONG.format(name, n) for n, name in enumerate(("white", "brow
         ("\n12\n\nInvented Medicine\n", 2),
     ],
 )
-def test_what_stands_between_two_pages_is_left_out_wherever_the_page_ends(between: str, left_out: int) -> None:
+def test_page_headers_and_footers_are_left_out_inside_and_between_references(between: str, left_out: int) -> None:
     inside = ONE.replace("\n", f"\n{between}\n")
     for text in (
         f"{inside}\n{TWO}\n{THREE}\n",
@@ -165,7 +166,7 @@ def test_what_stands_between_two_pages_is_left_out_wherever_the_page_ends(betwee
         assert codes == ["page_lines_left_out"] * bool(left_out)
 
 
-def test_a_lone_number_can_be_that_of_the_next_reference() -> None:
+def test_a_number_on_its_own_line_can_be_the_number_of_the_next_reference() -> None:
     text = "".join(f"{n}\n{one}\n" for n, one in enumerate((ONE, TWO, THREE), start=1))
     pasted = read_list(text)
 
@@ -173,8 +174,26 @@ def test_a_lone_number_can_be_that_of_the_next_reference() -> None:
     assert pasted.warnings == []
 
 
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("between May and August 2011", "2 diabetes patients and mice", "Memory of Mice", "(in press)."),
+        *("Aug. 2021.", "Accessed 3 February 2012.", "1989;246:358-363.", "J Inv Biol 12"),
+    ],
+)
+def test_a_repeated_line_is_kept_if_its_distances_are_irregular(line: str, inside: bool) -> None:
+    listed = [f"{n}. {LONG.format('grey', n)}" for n in range(1, 40)]
+    for n in (3, 17, 36):
+        listed[n] = listed[n].replace("and\non", f"and\n{line}\non") if inside else f"{listed[n]}\n{line}"
+    pasted = read_list("\n".join(listed))
+
+    assert "".join(rows("\n".join(listed))) == "".join(words(re.sub(r"^[0-9]+\. ", "", one)) for one in listed)
+    assert pasted.warnings == []
+
+
 @pytest.mark.parametrize("mark", ["", "{}. "])
-def test_a_reference_that_is_repeated_stays_a_row(mark: str) -> None:
+def test_a_repeated_reference_is_kept(mark: str) -> None:
     short = "Roe et al. J Inv Res 7 (2019) 15"
     listed = [
         ONE.replace("\n", " "),
@@ -189,17 +208,17 @@ def test_a_reference_that_is_repeated_stays_a_row(mark: str) -> None:
     assert len(split_references(paged(text, "number", 9))) == len(listed)
 
 
-def test_a_heading_on_each_page_begins_no_other_list() -> None:
+def test_a_heading_on_each_page_does_not_begin_another_list() -> None:
     pages = (f"References\n{one}\n" for one in (ONE, TWO, THREE))
 
     assert rows("A text that ends.\n" + "\f".join(pages)) == [words(one) for one in (ONE, TWO, THREE)]
 
 
-def test_a_form_feed_counts_no_line() -> None:
+def test_a_form_feed_does_not_count_as_a_line() -> None:
     assert [one.line for one in split_references(f"{ONE}\n12\n\f{TWO}\n{THREE}\n")] == [1, 4, 6]
 
 
-def test_a_short_line_ends_a_reference_if_nothing_else_shows_it_and_the_reply_says_that_this_is_uncertain() -> None:
+def test_a_short_line_ends_a_reference_of_a_list_without_signs_and_a_warning_says_it_is_uncertain() -> None:
     references = [
         "Cervigon F (1993) The fishes of the sea near Venezuela, second volume. Caracas: Fundacion Los Roques. 497 p",
         "Doe J, Roe R. Effects of the moonlight on the memory of white mice and on their long sleep. J Pers Assess",
@@ -223,10 +242,12 @@ RECORDED = {
     "one per line": Layout(),
     "hanging": Layout(width=80, indent="    "),
     "without some numbers": Layout(mark="1.", unmarked=frozenset({3, 8, 21})),
-    "wrapped, without any sign": Layout(width=90),
 }
+UNCERTAIN = {width: Layout(width=width) for width in (60, 90, 120)}
+"""Wrapped lists without numbers, indents and empty lines."""
 
 
+@cache
 def recorded_lists(real_data: Path) -> dict[str, list[str]]:
     """Return the reference lists of all recorded articles."""
     lists: dict[str, list[str]] = {}
@@ -245,22 +266,44 @@ def test_the_lists_of_recorded_articles_lose_no_reference(
     real_data: Path, record_property: Callable[[str, object], None]
 ) -> None:
     lists = recorded_lists(real_data)
-    if not os.environ.get("ENTREZ_KIT_ALL_LISTS"):
-        lists = dict(list(lists.items())[::3])
     wrong: dict[str, list[tuple[str, int, int]]] = {name: [] for name in RECORDED}
     for name, layout in RECORDED.items():
         for of, references in lists.items():
-            found = len(split_references(layout.written(references)))
-            if found != len(references):
-                wrong[name].append((of, len(references), found))
+            pasted = read_list(layout.written(references))
+            assert {one.code for one in pasted.warnings} <= {"uncertain_split"}, (name, of, pasted.warnings)
+            if len(pasted.references) != len(references):
+                wrong[name].append((of, len(references), len(pasted.references)))
 
     total = sum(map(len, lists.values()))
     for name, found_wrong in wrong.items():
         off = sum(abs(wanted - found) for _, wanted, found in found_wrong)
         record_property(name, f"{len(lists) - len(found_wrong)} of {len(lists)} lists, {off} of {total} rows off")
-        unmarked = name == "wrapped, without any sign"
-        assert len(found_wrong) <= (0.2 if unmarked else 0.06) * len(lists), (name, found_wrong)
-        assert off <= (0.02 if unmarked else 0.003) * total, (name, found_wrong)
+        assert len(found_wrong) <= 0.05 * len(lists), (name, found_wrong)
+        assert off <= 0.003 * total, (name, found_wrong)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", list(UNCERTAIN))
+def test_a_wrapped_recorded_list_without_signs_is_mostly_right_and_warns(
+    width: int, real_data: Path, record_property: Callable[[str, object], None]
+) -> None:
+    lists = recorded_lists(real_data)
+    if not os.environ.get("ENTREZ_KIT_ALL_LISTS"):
+        lists = dict(list(lists.items())[::3])
+    wrong = off = 0
+    for of, references in lists.items():
+        pasted = read_list(UNCERTAIN[width].written(references))
+        codes = [one.code for one in pasted.warnings]
+        difference = abs(len(pasted.references) - len(references))
+        assert codes in ([], ["uncertain_split"]), (of, codes)
+        assert codes or not difference, (of, len(references), len(pasted.references))
+        wrong += difference > 0
+        off += difference
+
+    total = sum(map(len, lists.values()))
+    record_property("wrong", f"{wrong} of {len(lists)} lists, {off} of {total} rows off")
+    assert wrong <= 0.22 * len(lists)
+    assert off <= 0.012 * total
 
 
 @pytest.mark.parametrize(
