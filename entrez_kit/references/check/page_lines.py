@@ -165,9 +165,11 @@ def _find_fifth_numbers(
         return {}
     count = {n: place for place, n in enumerate(n for n, line in enumerate(lines) if line.text)}
     chain: dict[int, re.Match[str]] = {}
-    for (n, above), (m, match) in pairwise(fifth):
-        if int(match[1]) - int(above[1]) in (m - n, count[m] - count[n]):
-            chain |= {n: above, m: match}
+    for place, (n, above) in enumerate(fifth):
+        # The first word of another line can be a multiple of five.
+        for m, match in fifth[place + 1 : place + 4]:
+            if int(match[1]) - int(above[1]) in (m - n, count[m] - count[n]):
+                chain |= {n: above, m: match}
     return chain if len(chain) >= 3 else {}
 
 
