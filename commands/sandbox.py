@@ -1,4 +1,4 @@
-"""`entrez-kit sandbox`: a stand-in for NCBI on this machine, in the foreground until it is interrupted."""
+"""`entrez-kit sandbox`: run a local server that imitates NCBI, in the foreground until it is interrupted."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 def command(
     ctx: typer.Context,
-    port: Annotated[int, typer.Option("--port", metavar="N", help="Port to listen on; 0 picks a free one.")] = 0,
+    port: Annotated[int, typer.Option("--port", metavar="N", help="Port to listen on; 0 selects a free one.")] = 0,
     corpus: Annotated[
         list[Path] | None,
         typer.Option("--corpus", metavar="FILE_OR_DIR", help="PubMed XML to serve. May be repeated."),
     ] = None,
     records: Annotated[
-        int | None, typer.Option("--records", metavar="N", help="Serve so many generated records instead.")
+        int | None, typer.Option("--records", metavar="N", help="Serve N generated records instead.")
     ] = None,
     faults: Annotated[
         str,
@@ -33,11 +33,13 @@ def command(
             help=f"Fail this share of requests, e.g. 429=.05,html=.1. Kinds: {', '.join(KINDS)}.",
         ),
     ] = "",
-    latency_ms: Annotated[int, typer.Option("--latency-ms", metavar="N", help="Pause before each answer.")] = 0,
+    latency_ms: Annotated[
+        int, typer.Option("--latency-ms", metavar="N", help="Delay each reply by N milliseconds.")
+    ] = 0,
 ) -> None:
-    """Serve invented articles on this machine as NCBI would, its limits and errors included.
+    """Serve invented articles on this machine with the APIs, limits and errors of NCBI.
 
-    Runs until Ctrl-C. Other commands find it through the variables it prints; --demo needs none of this:
+    Runs until Ctrl-C. Set the printed variables for other commands to use it; --demo needs no server:
 
     entrez-kit sandbox --port 8765 --faults 429=.05,500=.02
     """
@@ -50,7 +52,7 @@ def command(
         with sandbox:
             _announce(ctx, sandbox)
             sandbox.serve_forever()
-    except (Ended, KeyboardInterrupt):  # being asked to end is how a server ends
+    except (Ended, KeyboardInterrupt):  # the normal end of a server
         note(ctx, f"Ended after {counted(sandbox.requests(), 'request')}.")
 
 

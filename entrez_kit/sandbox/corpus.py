@@ -20,8 +20,8 @@ from entrez_kit.base.input_files import open_input, too_large
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.document import Document, record_parser
 from entrez_kit.sandbox.index import ParsedIndex, SearchIndex, SortKeys
-from entrez_kit.sandbox.terms import Terms, terms_of
-from entrez_kit.sandbox.text import fold, normal
+from entrez_kit.sandbox.terms import Terms, extract_terms
+from entrez_kit.sandbox.text import fold, normalize
 
 _RECORD: Final = re.compile(
     rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>(?>(?:[^<]++|<(?!/?\1[\s>]))*)</\1\s*+>"
@@ -66,7 +66,7 @@ class Corpus(ABC):
         """Return the PMIDs of the records of this corpus that cite this one, newest first."""
 
     @abstractmethod
-    def spelling(self) -> Mapping[str, int]:
+    def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in titles, abstracts and headings."""
 
     def document(self, number: int) -> Document:
@@ -75,14 +75,14 @@ class Corpus(ABC):
 
     def find(self, source: str, value: str) -> list[str]:
         """Return the PMIDs of the records with this value, newest first."""
-        return [self.pmid(number) for number in reversed(bits.numbers(self.index.value(source, value)))]
+        return [self.pmid(number) for number in reversed(bits.to_numbers(self.index.value(source, value)))]
 
     def find_related(self, number: int) -> list[tuple[str, int]]:
         """Return the records that share MeSH headings or title words with this one, with scores, most similar first.
 
         The record itself comes first, as in NCBI's answer.
         """
-        terms = terms_of(self.document(number))
+        terms = extract_terms(self.document(number))
         sources = [("mesh", value) for value in terms.values.get("mesh", ())]
         sources += [("word", word) for piece in terms.texts.get("title", ()) for word in piece if len(word) > 3]
         weighted = []
@@ -97,7 +97,7 @@ class Corpus(ABC):
             if budget < frequency:
                 break
             budget -= frequency
-            for other in bits.numbers(found):
+            for other in bits.to_numbers(found):
                 scores[other] += int(weight * 1_000_000)
         own = scores.pop(number, 0)
         nearest = sorted(scores.items(), key=lambda item: (-item[1], -int(self.pmid(item[0]))))[:_NEIGHBOURS]
@@ -160,8 +160,8 @@ class ParsedCorpus(Corpus):
         document = self.document(number)
         day = document.publication_date.number or document.event("pubmed", "entrez").number
         first = document.authors[0].short if document.authors else "\uffff"
-        journal = normal(document.journal_ta or document.book_title)
-        return terms_of(document), (day, fold(first), journal, int(self._pmids[number]))
+        journal = normalize(document.journal_ta or document.book_title)
+        return extract_terms(document), (day, fold(first), journal, int(self._pmids[number]))
 
     def pmid(self, number: int) -> str:
         """Return the PMID of a record."""
@@ -189,7 +189,7 @@ class ParsedCorpus(Corpus):
                 citing.setdefault(cited, []).append(self._pmids[number])
         return citing
 
-    def spelling(self) -> Mapping[str, int]:
+    def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in titles, abstracts and headings."""
         index = self.index
         return {

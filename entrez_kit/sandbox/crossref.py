@@ -35,15 +35,15 @@ def crossref(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     path = request.rest
     if path == "works":
         return _answer_filter(request, state)
-    article = _article(path.removeprefix("works/"), state)
+    article = _find_article(path.removeprefix("works/"), state)
     if article is None:
         return plain("Resource not found.", 404)
-    return _message("work", _record(article))
+    return _build_message("work", _build_record(article))
 
 
 def openalex(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer ``/works/doi:{doi}``."""
-    article = _article(request.rest.removeprefix("works/doi:"), state)
+    article = _find_article(request.rest.removeprefix("works/doi:"), state)
     if article is None:
         return document({"error": "404 Not Found", "message": "The requested work does not exist."}, 404)
     retracted = any(one.kind in _RETRACTED for one in article.corrections)
@@ -56,7 +56,7 @@ def openalex(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     )
 
 
-def _article(doi: str, state: SandboxState) -> Document | None:
+def _find_article(doi: str, state: SandboxState) -> Document | None:
     database = state.databases.get("pubmed")
     if not isinstance(database, PubMedDatabase):
         return None
@@ -72,21 +72,21 @@ def _answer_filter(request: SandboxRequest, state: SandboxState) -> SandboxReply
         if name not in ("updates", "doi"):
             failure = {"type": "filter-not-available", "value": name, "message": f"Filter {name} specified but absent"}
             return document({"status": "failed", "message-type": "validation-failure", "message": [failure]}, 400)
-        work = _article(doi, state)
+        work = _find_article(doi, state)
         if work is not None and name == "doi":
-            items.append(_record(work))
+            items.append(_build_record(work))
         for one in work.corrections if work is not None and name == "updates" else ():
-            notice = _article(match[1], state) if (match := _DOI.search(one.source)) else None
+            notice = _find_article(match[1], state) if (match := _DOI.search(one.source)) else None
             if one.kind in _UPDATED and notice is not None:
-                items.append(_record(notice))
-    return _message("work-list", {"total-results": len(items), "items": items[: request.number("rows", 20)]})
+                items.append(_build_record(notice))
+    return _build_message("work-list", {"total-results": len(items), "items": items[: request.number("rows", 20)]})
 
 
-def _message(kind: str, message: dict[str, Any]) -> SandboxReply:
+def _build_message(kind: str, message: dict[str, Any]) -> SandboxReply:
     return document({"status": "ok", "message-type": kind, "message-version": "1.0.0", "message": message})
 
 
-def _record(article: Document) -> dict[str, Any]:
+def _build_record(article: Document) -> dict[str, Any]:
     number = article.publication_date.number
     parts = [part for part in (number // 10_000, number // 100 % 100, number % 100) if part]
     record: dict[str, Any] = {
@@ -103,13 +103,13 @@ def _record(article: Document) -> dict[str, Any]:
         "issue": article.issue,
         "page": article.pages,
         "issued": {"date-parts": [parts]},
-        "update-to": list(_updates_in(article, _UPDATES)),
-        "updated-by": list(_updates_in(article, _UPDATED)) if int(article.pmid) % 2 == 0 else [],
+        "update-to": list(_list_updates(article, _UPDATES)),
+        "updated-by": list(_list_updates(article, _UPDATED)) if int(article.pmid) % 2 == 0 else [],
     }
     return {name: value for name, value in record.items() if value}
 
 
-def _updates_in(article: Document, kinds: dict[str, str]) -> Any:
+def _list_updates(article: Document, kinds: dict[str, str]) -> Any:
     for one in article.corrections:
         doi = _DOI.search(one.source)
         if one.kind in kinds and doi:

@@ -10,7 +10,7 @@ _LAST: Final = re.compile(r"last ([0-9]{1,4}) (day|month|year)s?")
 _DAYS: Final = {"day": 1, "month": 30, "year": 365}
 
 
-def bounds(text: str) -> tuple[int, int] | None:
+def parse_date(text: str) -> tuple[int, int] | None:
     """Return the first and the last day (yyyymmdd) of a date such as "2024", "2024/3" or "2024/03/15"."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
@@ -27,30 +27,30 @@ def bounds(text: str) -> tuple[int, int] | None:
     return number, number
 
 
-def span(low: str, high: str) -> tuple[int, int] | None:
+def parse_range(low: str, high: str) -> tuple[int, int] | None:
     """Return the first and the last day of the range between two dates, given in either order."""
-    first, last = bounds(low), bounds(high)
+    first, last = parse_date(low), parse_date(high)
     if first is None or last is None:
         return None
     return min(first[0], last[0]), max(first[1], last[1])
 
 
-def recent(days: int, today: date) -> tuple[int, int]:
+def to_recent_range(days: int, today: date) -> tuple[int, int]:
     """Return the range that begins this number of days before today and ends today."""
     try:
         start = today - timedelta(days=days)
     except OverflowError:
         start = date.min
-    return as_number(start), as_number(today)
+    return to_number(start), to_number(today)
 
 
-def relative(text: str, today: date) -> tuple[int, int] | None:
+def parse_relative_range(text: str, today: date) -> tuple[int, int] | None:
     """Return the range of a relative date such as "last 5 years"."""
     match = _LAST.fullmatch(" ".join(text.lower().split()))
-    return None if match is None else recent(int(match.group(1)) * _DAYS[match.group(2)], today)
+    return None if match is None else to_recent_range(int(match.group(1)) * _DAYS[match.group(2)], today)
 
 
-def as_number(day: date) -> int:
+def to_number(day: date) -> int:
     """Return a day as yyyymmdd."""
     return day.year * 10000 + day.month * 100 + day.day
 

@@ -147,7 +147,7 @@ class Document:
         self._data = self.root.find("PubmedBookData" if self.is_book else "PubmedData")
         self._book = self._citation.find("Book")
 
-    def _text(self, path: str) -> str:
+    def _get_text(self, path: str) -> str:
         return text_of(self._citation.find(path))
 
     pmid = _text_at("PMID")
@@ -230,7 +230,7 @@ class Document:
     @cached_property
     def journal_ta(self) -> str:
         """The journal's MEDLINE abbreviation."""
-        return self._text("MedlineJournalInfo/MedlineTA") or self.journal_iso
+        return self._get_text("MedlineJournalInfo/MedlineTA") or self.journal_iso
 
     nlm_id = _text_at("MedlineJournalInfo/NlmUniqueID")
     """The journal's NLM identifier."""
@@ -241,7 +241,7 @@ class Document:
     def issns(self) -> list[tuple[str, str]]:
         """Kind and number of each ISSN."""
         found = [(str(issn.get("IssnType") or ""), text_of(issn)) for issn in self._article.iterfind("Journal/ISSN")]
-        linking = self._text("MedlineJournalInfo/ISSNLinking")
+        linking = self._get_text("MedlineJournalInfo/ISSNLinking")
         return [*found, ("Linking", linking)] if linking else found
 
     def issn(self, kind: str) -> str:
@@ -308,24 +308,24 @@ class Document:
     @cached_property
     def authors(self) -> list[Person]:
         """The authors, in order."""
-        return list(self._people(self._article.iterfind("AuthorList")))
+        return list(self._read_people(self._article.iterfind("AuthorList")))
 
     @cached_property
     def editors(self) -> list[Person]:
         """The editors of a book."""
-        return [] if self._book is None else list(self._people(self._book.iterfind("AuthorList")))
+        return [] if self._book is None else list(self._read_people(self._book.iterfind("AuthorList")))
 
     @cached_property
     def investigators(self) -> list[Person]:
         """People named as investigators of a group."""
-        return [_person(person) for person in self._citation.iterfind("InvestigatorList/Investigator")]
+        return [_read_person(person) for person in self._citation.iterfind("InvestigatorList/Investigator")]
 
-    def _people(self, lists: Any) -> Iterator[Person]:
+    def _read_people(self, lists: Any) -> Iterator[Person]:
         for people in lists:
             everybody = people.findall("Author")
             # NLM displays only the corrected names. If every name is marked invalid, all of them are used.
             valid = [person for person in everybody if person.get("ValidYN") != "N"]
-            yield from map(_person, valid or everybody)
+            yield from map(_read_person, valid or everybody)
 
     languages = _texts_at("Language", "_article")
     """Three-letter codes of the languages."""
@@ -457,7 +457,7 @@ class Document:
         ]
 
 
-def _person(element: Any) -> Person:
+def _read_person(element: Any) -> Person:
     return Person(
         text_of(element.find("LastName")),
         text_of(element.find("ForeName")),
@@ -475,14 +475,14 @@ def read_date(element: Any) -> PartialDate:
         return NO_DATE
     free = text_of(element.find("MedlineDate"))
     if free:
-        return PartialDate(free, _number_in(free))
+        return PartialDate(free, _find_number(free))
     year = text_of(element.find("Year"))
     if not year.isdigit():
         return NO_DATE
     season = text_of(element.find("Season"))
     if season:
-        return PartialDate(f"{year} {season}", int(year) * 10000 + _season(season) * 100 + 1)
-    month, day = month_number(text_of(element.find("Month"))), text_of(element.find("Day"))
+        return PartialDate(f"{year} {season}", int(year) * 10000 + _find_season(season) * 100 + 1)
+    month, day = to_month(text_of(element.find("Month"))), text_of(element.find("Day"))
     shown = [year]
     if month:
         shown.append(MONTHS[month - 1])
@@ -492,7 +492,7 @@ def read_date(element: Any) -> PartialDate:
     return PartialDate(" ".join(shown), number)
 
 
-def month_number(text: str) -> int:
+def to_month(text: str) -> int:
     """Return 1..12 for "3", "03", "Mar" or "March", else 0."""
     if text.isdigit():
         return int(text) if 1 <= int(text) <= 12 else 0
@@ -500,17 +500,17 @@ def month_number(text: str) -> int:
     return MONTHS.index(short) + 1 if short in MONTHS else 0
 
 
-def _season(text: str) -> int:
+def _find_season(text: str) -> int:
     return next((month for name, month in SEASONS.items() if name in text.lower()), 1)
 
 
-def _number_in(text: str) -> int:
+def _find_number(text: str) -> int:
     """Return the first date in free text such as "2000 Nov-Dec" or "1998 Dec-1999 Jan"."""
     year = re.search(r"[0-9]{4}", text)
     if year is None:
         return 0
     rest = text[year.end() :]
     word = re.search(r"[A-Za-z]+", rest)
-    month = (month_number(word.group()) or _season(word.group())) if word else 1
+    month = (to_month(word.group()) or _find_season(word.group())) if word else 1
     day = re.match(r"\s*[A-Za-z]+\s+([0-9]{1,2})(?![0-9])", rest)
     return int(year.group()) * 10000 + month * 100 + (int(day.group(1)) if day else 1)

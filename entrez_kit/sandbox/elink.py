@@ -38,10 +38,10 @@ def elink(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         return _answer_without_links(source, canonical, mode)
     if command.endswith("check"):
         return _check_links(database, canonical, wanted, command, mode)
-    sets = [(group, _links(database, wanted, group, scored=command != "neighbor")) for group in canonical]
+    sets = [(group, _find_links(database, wanted, group, scored=command != "neighbor")) for group in canonical]
     if command == "neighbor_history":
-        return _history(state, source, sets, mode)
-    return _neighbors(source, sets, mode, scores=command == "neighbor_score")
+        return _answer_history(state, source, sets, mode)
+    return _answer_neighbors(source, sets, mode, scores=command == "neighbor_score")
 
 
 def _select_links(database: Database, target: str, name: str, command: str) -> list[LinkInfo]:
@@ -53,7 +53,7 @@ def _select_links(database: Database, target: str, name: str, command: str) -> l
     return [link for link in database.links if link.target in target.split(",")]
 
 
-def _links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> Found:
+def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> Found:
     found: Found = []
     for link in wanted:
         best: dict[str, int] = {}
@@ -67,7 +67,7 @@ def _links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str],
     return found
 
 
-def _neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> SandboxReply:
+def _answer_neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> SandboxReply:
     if mode == "json":
         linksets: list[dict[str, Any]] = []
         for group, found in sets:
@@ -95,10 +95,12 @@ def _neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, 
                 parts.append(f"\t\t<Link>\n\t\t\t<Id>{xml_text(uid)}</Id>\n{scored}\t\t</Link>\n")
             parts.append("\t</LinkSetDb>\n")
         parts.append("</LinkSet>\n")
-    return _result(parts)
+    return _wrap_result(parts)
 
 
-def _history(state: SandboxState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str) -> SandboxReply:
+def _answer_history(
+    state: SandboxState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str
+) -> SandboxReply:
     linksets: list[dict[str, Any]] = []
     parts = []
     environment: str | None = None
@@ -120,7 +122,7 @@ def _history(state: SandboxState, source: str, sets: Sequence[tuple[list[str], F
         parts.append("</LinkSet>\n")
     if mode == "json":
         return document({"header": _HEADER, "linksets": linksets})
-    return _result(parts)
+    return _wrap_result(parts)
 
 
 def _check_links(
@@ -138,9 +140,11 @@ def _check_links(
         for uid in group:
             present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
             if command == "acheck":
-                parts.append(f"\t\t<IdLinkSet>\n\t\t\t<Id>{uid}</Id>\n{''.join(_info(link) for link in present)}")
+                parts.append(
+                    f"\t\t<IdLinkSet>\n\t\t\t<Id>{uid}</Id>\n{''.join(_render_info(link) for link in present)}"
+                )
                 parts.append("\t\t</IdLinkSet>\n")
-                entries.append({"id": uid, "linkinfos": [_info_json(link) for link in present]})
+                entries.append({"id": uid, "linkinfos": [_build_info(link) for link in present]})
             else:
                 flag = "HasNeighbor" if command == "ncheck" else "HasLinkOut"
                 answer = "Y" if present else "N"
@@ -151,10 +155,10 @@ def _check_links(
         linksets.append({"dbfrom": database.name, "idchecklist": {key: entries}})
     if mode == "json":
         return document({"header": _HEADER, "linksets": linksets})
-    return _result(parts)
+    return _wrap_result(parts)
 
 
-def _info(link: LinkInfo) -> str:
+def _render_info(link: LinkInfo) -> str:
     return (
         f"\t\t\t<LinkInfo>\n\t\t\t\t<DbTo>{link.target}</DbTo>\n\t\t\t\t<LinkName>{link.name}</LinkName>\n"
         f"\t\t\t\t<MenuTag>{xml_text(link.menu)}</MenuTag>\n\t\t\t\t<HtmlTag>{xml_text(link.menu)}</HtmlTag>\n"
@@ -162,7 +166,7 @@ def _info(link: LinkInfo) -> str:
     )
 
 
-def _info_json(link: LinkInfo) -> dict[str, str]:
+def _build_info(link: LinkInfo) -> dict[str, str]:
     return {
         "dbto": link.target,
         "linkname": link.name,
@@ -181,7 +185,7 @@ def _answer_without_links(source: str, groups: Sequence[Sequence[str]], mode: st
     for group in groups:
         inner = "".join(f"<IdUrlSet>\n\t<Id>{uid}</Id>\n\t<Info>No links</Info>\n</IdUrlSet>\n" for uid in group)
         parts.append(f"<LinkSet><DbFrom>{source}</DbFrom><IdUrlList>{inner}</IdUrlList></LinkSet>\n")
-    return _result(parts)
+    return _wrap_result(parts)
 
 
 def _open_link_set(source: str, group: Sequence[str]) -> str:
@@ -189,5 +193,5 @@ def _open_link_set(source: str, group: Sequence[str]) -> str:
     return f"<LinkSet>\n\t<DbFrom>{source}</DbFrom>\n\t<IdList>\n{ids}\t</IdList>\n"
 
 
-def _result(parts: Sequence[str]) -> SandboxReply:
+def _wrap_result(parts: Sequence[str]) -> SandboxReply:
     return xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")

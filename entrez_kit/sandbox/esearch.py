@@ -31,7 +31,7 @@ def esearch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     if key:
         term = f"#{key} AND ({term})" if term else f"#{key}"
 
-    def earlier(number: int) -> Sequence[str] | None:
+    def recall_ids(number: int) -> Sequence[str] | None:
         stored = state.history.recall(environment, number)
         return stored.ids if stored is not None and stored.database == name else None
 
@@ -45,7 +45,7 @@ def esearch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
                 mindate=request.get("mindate") or None,
                 maxdate=request.get("maxdate") or None,
                 reldate=request.get("reldate") or None,
-                history=earlier,
+                history=recall_ids,
             )
         )
     except BadRequest as exc:
@@ -80,7 +80,7 @@ def _answer(
         stored = state.history.store(database.name, outcome.ids, environment or None)
     errors = (outcome.phrases_not_found, outcome.fields_not_found)
     warnings = (outcome.phrases_ignored, outcome.quoted_phrases_not_found, messages)
-    form = _json if mode == "json" else _xml
+    form = _answer_json if mode == "json" else _answer_xml
     return form(outcome, page, start, stored, errors, warnings)
 
 
@@ -93,7 +93,7 @@ _WARNINGS: Final = (
 )
 
 
-def _json(
+def _answer_json(
     outcome: SearchOutcome,
     page: Sequence[str],
     start: int,
@@ -114,7 +114,7 @@ def _json(
     return document({"header": _HEADER, "esearchresult": result})
 
 
-def _xml(
+def _answer_xml(
     outcome: SearchOutcome,
     page: Sequence[str],
     start: int,

@@ -38,10 +38,10 @@ def esummary(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         return failure("esummary", f"Too many UIDs in request. Maximum number of UIDs is {MAX_XML}.", retmode=mode)
     good, errors = _check_ids(database, ids)
     if mode == "json":
-        return _json(database, good, errors)
+        return _answer_json(database, good, errors)
     if request.get("version").startswith("2"):
-        return _version_2(database, good, errors)
-    return _version_1(database, good, errors)
+        return _answer_version_2(database, good, errors)
+    return _answer_version_1(database, good, errors)
 
 
 def _check_ids(database: Database, ids: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -59,55 +59,55 @@ def _check_ids(database: Database, ids: Sequence[str]) -> tuple[list[str], list[
     return list(good), errors
 
 
-def _json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
+def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
     result: dict[str, Any] = {"uids": list(ids)}
     for uid in ids:
         found = database.summary(uid)
-        result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **_plain(found)}
+        result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **_to_plain(found)}
     answer: dict[str, Any] = {"header": {"type": "esummary", "version": "0.3"}}
     if errors:
         answer["error"] = errors[0]
     return document({**answer, "result": result})
 
 
-def _plain(summary: Mapping[str, Any]) -> dict[str, Any]:
-    return {name.lower(): _plain_value(value) for name, value in summary.items()}
+def _to_plain(summary: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.lower(): _to_plain_value(value) for name, value in summary.items()}
 
 
-def _plain_value(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     if isinstance(value, Items):
-        return [_plain_value(entry) for entry in value.entries]
-    return _plain(value) if isinstance(value, Mapping) else value
+        return [_to_plain_value(entry) for entry in value.entries]
+    return _to_plain(value) if isinstance(value, Mapping) else value
 
 
-def _version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
+def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
     date = database.summary_dtd
     parts = [prolog("eSummaryResult", f"esummary {database.name} {date}", f"{date}/esummary_{database.name}.dtd")]
     parts.append('<eSummaryResult>\n<DocumentSummarySet status="OK">\n<DbBuild>Build-sandbox</DbBuild>\n')
     parts += [f"<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
     for uid in ids:
         found = database.summary(uid)
-        inner = f"\t<error>{NO_SUMMARY}</error>\n" if found is None else _elements(found, 1)
+        inner = f"\t<error>{NO_SUMMARY}</error>\n" if found is None else _render_elements(found, 1)
         parts.append(f'<DocumentSummary uid="{xml_attribute(uid)}">\n{inner}</DocumentSummary>\n')
     parts.append("\n</DocumentSummarySet>\n</eSummaryResult>\n")
     return xml("".join(parts))
 
 
-def _elements(values: Mapping[str, Any], depth: int) -> str:
-    return "".join(_element(name, value, depth) for name, value in values.items())
+def _render_elements(values: Mapping[str, Any], depth: int) -> str:
+    return "".join(_render_element(name, value, depth) for name, value in values.items())
 
 
-def _element(name: str, value: Any, depth: int) -> str:
+def _render_element(name: str, value: Any, depth: int) -> str:
     indent = "\t" * depth
     if isinstance(value, Items):
-        inner = "".join(_element(value.tag, entry, depth + 1) for entry in value.entries)
+        inner = "".join(_render_element(value.tag, entry, depth + 1) for entry in value.entries)
         return f"{indent}<{name}>\n{inner}{indent}</{name}>\n"
     if isinstance(value, Mapping):
-        return f"{indent}<{name}>\n{_elements(value, depth + 1)}{indent}</{name}>\n"
+        return f"{indent}<{name}>\n{_render_elements(value, depth + 1)}{indent}</{name}>\n"
     return f"{indent}<{name}>{xml_text(value)}</{name}>\n"
 
 
-def _version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
+def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
     parts = [ESUMMARY_V1_PROLOG, "<eSummaryResult>\n"]
     parts += [f"\t<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
     for uid in ids:
@@ -115,17 +115,17 @@ def _version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) ->
         if items is None:
             parts.append(f"\t<ERROR>UID={xml_text(uid)}: {NO_SUMMARY}</ERROR>\n")
         else:
-            inner = "".join(_item(item, 1) for item in items)
+            inner = "".join(_render_item(item, 1) for item in items)
             parts.append(f"<DocSum>\n\t<Id>{xml_text(uid)}</Id>\n{inner}</DocSum>\n\n")
     parts.append("</eSummaryResult>\n")
     return xml("".join(parts))
 
 
-def _item(item: DocSumItem, depth: int) -> str:
+def _render_item(item: DocSumItem, depth: int) -> str:
     indent = "\t" * depth
     start = f'{indent}<Item Name="{xml_attribute(item.name)}" Type="{item.kind}">'
     if isinstance(item.value, str):
         return f"{start}{xml_text(item.value)}</Item>\n"
     if not item.value:
         return f"{start}</Item>\n"
-    return f"{start}\n{''.join(_item(inner, depth + 1) for inner in item.value)}{indent}</Item>\n"
+    return f"{start}\n{''.join(_render_item(inner, depth + 1) for inner in item.value)}{indent}</Item>\n"

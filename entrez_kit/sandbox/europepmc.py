@@ -14,7 +14,7 @@ from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.database import BadRequest, FetchCall
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.europepmc_query import BadQuery, Parsed, parse
-from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, day_number, in_form
+from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, to_form, to_number
 from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.replies import SandboxReply, document, plain, xml
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
@@ -63,7 +63,7 @@ class EuropePMCService:
         cursor = request.get("cursorMark") or "*"
         if form not in _FORMS or size < 1 or (sort and not _is_known_sort(sort)):
             return NOTHING_SAID
-        start = _start(cursor, query, sort)
+        start = _decode_cursor(cursor, query, sort)
         if start is None:
             return NOTHING_SAID
         try:
@@ -76,7 +76,7 @@ class EuropePMCService:
         reply: Record = {"version": VERSION, "hitCount": len(hits)}
         end = start + len(page)
         if end < len(hits) or (start and not page):
-            following = _cursor(end, query, sort) if page else cursor
+            following = _encode_cursor(end, query, sort) if page else cursor
             reply["nextCursorMark"] = following
             asked = {"query": query, "cursorMark": following, "resultType": form, "pageSize": size, "format": "json"}
             reply["nextPageUrl"] = f"{ADDRESS}?{urlencode(asked, safe='=')}"
@@ -88,15 +88,15 @@ class EuropePMCService:
             "sort": sort,
             "synonym": request.get("synonym").lower() == "true",
         }
-        reply["resultList"] = {"result": [in_form(self._core(hit), form) for hit in page]}
-        return document(reply) if request.get("format").lower() == "json" else xml(_as_xml(reply))
+        reply["resultList"] = {"result": [to_form(self._get_core(hit), form) for hit in page]}
+        return document(reply) if request.get("format").lower() == "json" else xml(_render_xml(reply))
 
     def other(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
         """Answer a request for full text, citations or references; 404 if the article does not exist."""
         with self._lock:
             self._open(state)
         if match := _FULL_TEXT.fullmatch(request.rest):
-            return self._full_text(match[1].upper(), state)
+            return self._answer_full_text(match[1].upper(), state)
         if match := _LINKED.fullmatch(request.rest):
             return self._answer_links(match[1], match[2], match[3], request)
         return plain("", 404)
@@ -112,30 +112,30 @@ class EuropePMCService:
 
     # searching
 
-    def _core(self, hit: Hit) -> Record:
+    def _get_core(self, hit: Hit) -> Record:
         in_corpus, number = hit
         if in_corpus and self._corpus is not None:
-            return self._corpus.core(number)
-        return self._others.core(number)
+            return self._corpus.build_core(number)
+        return self._others.build_core(number)
 
     def _find(self, query: str, sort: str) -> Sequence[Hit]:
         parsed = parse(query)
         field, direction = _SORT.fullmatch(sort).groups() if sort else ("", "desc")  # type: ignore[union-attr]
-        others = bits.numbers(parsed.run(self._others)) if self._others.size else []
-        numbers = bits.numbers(parsed.run(self._corpus)) if self._corpus is not None else []
+        others = bits.to_numbers(parsed.run(self._others)) if self._others.size else []
+        numbers = bits.to_numbers(parsed.run(self._corpus)) if self._corpus is not None else []
         order = SORTS.get(field.upper(), "relevance")
         if order == "Author":
             merged = self._merge(
-                self._rank(numbers, "Author"), sorted(others, key=self._first_author), self._author_key
+                self._rank(numbers, "Author"), sorted(others, key=self._get_first_author), self._get_author_key
             )
             return merged if direction.lower() == "asc" else merged[::-1]
         if order == "pub_date":
-            newest = self._merge(self._rank(numbers, "pub_date"), others[::-1], self._day_key)
+            newest = self._merge(self._rank(numbers, "pub_date"), others[::-1], self._get_day_key)
         elif order == "cited":
             both: list[Hit] = [*self._rank(numbers, ""), *((False, number) for number in others[::-1])]
             newest = sorted(both, key=lambda hit: -self._count_citations(hit))
         else:
-            return self._by_relevance(numbers, others, parsed)
+            return self._sort_by_relevance(numbers, others, parsed)
         return newest if direction.lower() == "desc" else newest[::-1]
 
     def _rank(self, numbers: Sequence[int], order: str) -> list[Hit]:
@@ -143,17 +143,17 @@ class EuropePMCService:
             return []
         return [(True, number) for number in self._corpus.lookup.index.rank(numbers, order)]
 
-    def _by_relevance(self, numbers: Sequence[int], others: Sequence[int], parsed: Parsed) -> Sequence[Hit]:
+    def _sort_by_relevance(self, numbers: Sequence[int], others: Sequence[int], parsed: Parsed) -> Sequence[Hit]:
         hits = [*self._rank(numbers, ""), *((False, number) for number in reversed(others))]
         scores = dict.fromkeys(hits, 0)
         searched = [(False, self._others.lookup.index, others)] if self._others.size else []
         if self._corpus is not None:
             searched.append((True, self._corpus.lookup.index, numbers))
         for in_corpus, index, found in searched:
-            wanted = bits.of_numbers(found, index.size)
+            wanted = bits.from_numbers(found, index.size)
             for word in parsed.ranking[:20]:
                 for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
-                    for number in bits.numbers(index.word(source, word) & wanted):
+                    for number in bits.to_numbers(index.word(source, word) & wanted):
                         scores[in_corpus, number] += weight
         return sorted(hits, key=lambda hit: -scores[hit])
 
@@ -164,24 +164,24 @@ class EuropePMCService:
             hits.insert(bisect_left(hits, key(hit), key=key), hit)
         return hits
 
-    def _day_key(self, hit: Hit) -> int:
+    def _get_day_key(self, hit: Hit) -> int:
         in_corpus, number = hit
         if not in_corpus:
-            return -day_number(self._others.core(number)["firstPublicationDate"])
+            return -to_number(self._others.build_core(number)["firstPublicationDate"])
         assert self._corpus is not None
         found = self._corpus.corpus.document(number)
         return -(found.publication_date.number or found.event("pubmed", "entrez").number)
 
-    def _author_key(self, hit: Hit) -> str:
+    def _get_author_key(self, hit: Hit) -> str:
         in_corpus, number = hit
         if not in_corpus:
-            return self._first_author(number)
+            return self._get_first_author(number)
         assert self._corpus is not None
         authors = self._corpus.corpus.document(number).authors
         return fold(authors[0].short) if authors else "\uffff"
 
-    def _first_author(self, number: int) -> str:
-        return fold(str(self._others.core(number).get("authorString") or "\uffff"))
+    def _get_first_author(self, number: int) -> str:
+        return fold(str(self._others.build_core(number).get("authorString") or "\uffff"))
 
     def _count_citations(self, hit: Hit) -> int:
         in_corpus, number = hit
@@ -191,7 +191,7 @@ class EuropePMCService:
 
     # full text and links
 
-    def _full_text(self, wanted: str, state: SandboxState) -> SandboxReply:
+    def _answer_full_text(self, wanted: str, state: SandboxState) -> SandboxReply:
         """Return the article as in PMC; 404 if PMC has only its front matter."""
         if wanted.startswith("PPR"):
             text = self._others.full_text(wanted)
@@ -221,7 +221,7 @@ class EuropePMCService:
                 else list(dict.fromkeys(corpus.document(number).cited_pmids))
             )
         shown = pmids[(page - 1) * size : page * size]
-        entries = [self._link(pmid, place, what) for place, pmid in enumerate(shown, start=(page - 1) * size + 1)]
+        entries = [self._build_link(pmid, place, what) for place, pmid in enumerate(shown, start=(page - 1) * size + 1)]
         outer, inner = ("citationList", "citation") if what == "citations" else ("referenceList", "reference")
         return document(
             {
@@ -232,7 +232,7 @@ class EuropePMCService:
             }
         )
 
-    def _link(self, pmid: str, place: int, what: str) -> Record:
+    def _build_link(self, pmid: str, place: int, what: str) -> Record:
         assert self._corpus is not None
         number = self._corpus.corpus.number(pmid)
         entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
@@ -266,15 +266,17 @@ def _error_reply(code: int, words: str) -> SandboxReply:
 # A cursor contains the position and a hash of the search. As in the real service, a cursor works only for its search.
 
 
-def _stamp(query: str, sort: str) -> bytes:
+def _hash_search(query: str, sort: str) -> bytes:
     return hashlib.sha256(f"{sort}\n{query}".encode()).digest()[:_CURSOR_BYTES]
 
 
-def _cursor(end: int, query: str, sort: str) -> str:
-    return base64.b64encode(b"\x02\x82\x08" + _stamp(query, sort) + end.to_bytes(_CURSOR_BYTES, "big")).decode("ascii")
+def _encode_cursor(end: int, query: str, sort: str) -> str:
+    return base64.b64encode(b"\x02\x82\x08" + _hash_search(query, sort) + end.to_bytes(_CURSOR_BYTES, "big")).decode(
+        "ascii"
+    )
 
 
-def _start(cursor: str, query: str, sort: str) -> int | None:
+def _decode_cursor(cursor: str, query: str, sort: str) -> int | None:
     """Return the number of records before a cursor; None if the cursor belongs to another search."""
     if cursor == "*":
         return 0
@@ -282,12 +284,12 @@ def _start(cursor: str, query: str, sort: str) -> int | None:
         data = base64.b64decode(cursor.replace(" ", "+"), validate=True)
     except ValueError:
         return None
-    if len(data) != 3 + 2 * _CURSOR_BYTES or data[3 : 3 + _CURSOR_BYTES] != _stamp(query, sort):
+    if len(data) != 3 + 2 * _CURSOR_BYTES or data[3 : 3 + _CURSOR_BYTES] != _hash_search(query, sort):
         return None
     return int.from_bytes(data[-_CURSOR_BYTES:], "big")
 
 
-def _as_xml(reply: Record) -> str:
+def _render_xml(reply: Record) -> str:
     """Render a reply as XML, the default format of the service."""
     from entrez_kit.sandbox.text import xml_text
 

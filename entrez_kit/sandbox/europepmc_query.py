@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, PubMedField
 from entrez_kit.sandbox.lookup import Lookup
-from entrez_kit.sandbox.text import normal, words
+from entrez_kit.sandbox.text import normalize, words
 
 _TOKEN: Final = re.compile(
     r"\s*+(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*+)?"
@@ -63,10 +63,10 @@ class Shelf(Protocol):
     def lookup(self) -> Lookup:
         """The lookup in the index of the records."""
 
-    def of_source(self, source: str) -> int:
+    def find_source(self, source: str) -> int:
         """Return the records of a source such as MED or PPR."""
 
-    def with_id(self, ext_id: str) -> int:
+    def find_id(self, ext_id: str) -> int:
         """Return the records with this id within their source."""
 
 
@@ -116,7 +116,7 @@ def parse(query: str) -> Parsed:
         raise BadQuery("a quotation mark is never closed")
     leaves: list[Leaf] = []
     parser = _Parser(query, leaves)
-    tree = parser.expression("", 0)
+    tree = parser.parse_expression("", 0)
     if not parser.is_at_end():
         raise BadQuery("a closing parenthesis has no opening one")
     ranking = [word for leaf in leaves if leaf.field in ("", "TITLE", "TITLE_ABS") for word in words(leaf.text)]
@@ -133,7 +133,7 @@ class _Parser:
         """Return whether only white space is left."""
         return not self._query[self._place :].strip()
 
-    def expression(self, field: str, depth: int) -> Tree:
+    def parse_expression(self, field: str, depth: int) -> Tree:
         """Parse up to the end or to a closing parenthesis; AND binds more tightly than OR."""
         if depth > _MAX_DEPTH:
             raise BadQuery("too many parentheses")
@@ -154,7 +154,7 @@ class _Parser:
                 # "AND NOT" is one operator.
                 operator, pending = ("NOT" if word == "NOT" else "AND"), True
                 continue
-            part = self._part(match, (match["field"] or field).upper(), depth)
+            part = self._parse_part(match, (match["field"] or field).upper(), depth)
             current = part if current is None and operator != "NOT" else Joined(operator, current, part)
             operator, pending = "AND", False
         if pending:
@@ -163,10 +163,10 @@ class _Parser:
             current = Joined("OR", left, current)
         return current
 
-    def _part(self, match: "re.Match[str]", field: str, depth: int) -> Tree:
+    def _parse_part(self, match: "re.Match[str]", field: str, depth: int) -> Tree:
         self._place = match.end()
         if match["open"]:
-            inner = self.expression(field, depth + 1)
+            inner = self.parse_expression(field, depth + 1)
             closing = _CLOSING.match(self._query, self._place)
             if closing is None:
                 raise BadQuery("an opening parenthesis is never closed")
@@ -198,9 +198,9 @@ def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> int:
     if field in _IDS and leaf.quoted and names_sources:
         return 0  # as in the real service: a quoted id in a query with a source finds nothing
     if field == "SRC":
-        return shelf.of_source(text.upper())
+        return shelf.find_source(text.upper())
     if field == "EXT_ID":
-        return shelf.with_id(text)
+        return shelf.find_id(text)
     if field in ("PUB_YEAR", "FIRST_PDATE", "E_PDATE", "P_PDATE"):
         return _find_dates(lookup, text, leaf.ranged)
     if field in _FLAGS:
@@ -209,13 +209,15 @@ def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> int:
     named = BY_TAG[_FIELDS[field]] if field in _FIELDS else ALL_FIELDS if not field else None
     if named is None:
         return 0
-    return _matching(lookup, named, text, leaf.quoted)
+    return _find_text(lookup, named, text, leaf.quoted)
 
 
-def _matching(lookup: Lookup, field: PubMedField, text: str, quoted: bool) -> int:
+def _find_text(lookup: Lookup, field: PubMedField, text: str, quoted: bool) -> int:
     if field.kind == "text":
         return (
-            lookup.text(field, text) if quoted or text.endswith("*") else lookup.each_word(field, normal(text) or text)
+            lookup.text(field, text)
+            if quoted or text.endswith("*")
+            else lookup.each_word(field, normalize(text) or text)
         )
     return lookup.value(field, text, quoted=quoted)
 
@@ -226,7 +228,7 @@ def _find_dates(lookup: Lookup, text: str, ranged: bool) -> int:
         if len(ends) != 2:
             return 0
         low, high = (end.replace("-", "/").strip() for end in ends)
-        span = dates.span("0001" if low == "*" else low, "9999" if high == "*" else high)
+        span = dates.parse_range("0001" if low == "*" else low, "9999" if high == "*" else high)
     else:
-        span = dates.bounds(text.replace("-", "/"))
+        span = dates.parse_date(text.replace("-", "/"))
     return 0 if span is None else lookup.index.between("pdat", *span)

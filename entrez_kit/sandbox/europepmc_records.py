@@ -15,7 +15,7 @@ from entrez_kit.sandbox.index import ParsedIndex, SortKeys
 from entrez_kit.sandbox.lookup import Lookup
 from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.terms import Terms
-from entrez_kit.sandbox.text import fold, normal
+from entrez_kit.sandbox.text import fold, normalize
 
 Record = dict[str, Any]
 
@@ -46,19 +46,19 @@ class CorpusShelf:
         """The lookup in the index of the records."""
         return self._pubmed.lookup
 
-    def of_source(self, source: str) -> int:
+    def find_source(self, source: str) -> int:
         """Return the records of a source."""
         return self.lookup.index.everything if source == "MED" else 0
 
-    def with_id(self, ext_id: str) -> int:
+    def find_id(self, ext_id: str) -> int:
         """Return the record with this PMID."""
         number = self.corpus.number(ext_id)
         return 0 if number is None else 1 << number
 
-    def core(self, number: int) -> Record:
+    def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
         document = self.corpus.document(number)
-        return core_record(document, len(self.corpus.cited_by(document.pmid)))
+        return build_core_record(document, len(self.corpus.cited_by(document.pmid)))
 
     def count_citations(self, number: int) -> int:
         """Return the number of citations of a record."""
@@ -90,8 +90,8 @@ class OtherShelf:
     def _read(self, number: int) -> tuple[Terms, SortKeys]:
         record = self._records[number]
         terms = Terms()
-        terms.add_text("title", plain(record.get("title")))
-        terms.add_text("abstract", plain(record.get("abstractText")))
+        terms.add_text("title", strip_markup(record.get("title")))
+        terms.add_text("abstract", strip_markup(record.get("abstractText")))
         terms.add_text("keyword", *record.get("keywordList", {}).get("keyword", ()))
         people = record.get("authorList", {}).get("author", ())
         names = [str(person.get("fullName") or person.get("collectiveName") or "") for person in people]
@@ -105,34 +105,34 @@ class OtherShelf:
         terms.add_exact("aid", str(record.get("doi") or "").casefold(), str(record.get("pmcid") or "").casefold())
         terms.add_text("ids", str(record["id"]), str(record.get("doi") or ""))
         terms.add_value("language", str(record.get("language") or ""))
-        day = day_number(record["firstPublicationDate"])
+        day = to_number(record["firstPublicationDate"])
         terms.add_date("pdat", day)
         filters = ["all"]
         filters += ["hasabstract"] if record.get("abstractText") else []
         filters += ["pubmed pmc"] if record.get("isOpenAccess") == "Y" else []
         terms.add_value("filter", *filters)
-        return terms, (day, fold(names[0]) if names else "\uffff", normal(server), number)
+        return terms, (day, fold(names[0]) if names else "\uffff", normalize(server), number)
 
-    def of_source(self, source: str) -> int:
+    def find_source(self, source: str) -> int:
         """Return the records of a source."""
-        return bits.of_numbers(
+        return bits.from_numbers(
             (number for number, record in enumerate(self._records) if record["source"] == source), self.size
         )
 
-    def with_id(self, ext_id: str) -> int:
+    def find_id(self, ext_id: str) -> int:
         """Return the records with this id within their source."""
         wanted = ext_id.upper()
-        return bits.of_numbers(
+        return bits.from_numbers(
             (number for number, record in enumerate(self._records) if str(record["id"]).upper() == wanted), self.size
         )
 
-    def core(self, number: int) -> Record:
+    def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
         return {key: value for key, value in self._records[number].items() if key != "fullText"}
 
     def full_text(self, wanted: str) -> str | None:
         """Return the JATS body of a record that has one."""
-        found = bits.numbers(self.with_id(wanted))
+        found = bits.to_numbers(self.find_id(wanted))
         text = self._records[found[0]].get("fullText") if found else None
         return str(text) if text else None
 
@@ -141,12 +141,12 @@ class OtherShelf:
         return int(self._records[number].get("citedByCount") or 0)
 
 
-def plain(text: object) -> str:
+def strip_markup(text: object) -> str:
     """Return text without markup."""
     return _TAG.sub(" ", str(text or ""))
 
 
-def day_number(day: object) -> int:
+def to_number(day: object) -> int:
     """Return 20240315 for "2024-03-15"."""
     return int(str(day).replace("-", ""))
 
@@ -154,7 +154,7 @@ def day_number(day: object) -> int:
 # The forms of a record ----------------------------------------------------------------------------------------------
 
 
-def in_form(record: Record, form: str) -> Record:
+def to_form(record: Record, form: str) -> Record:
     """Return a record in the core, lite or idlist form."""
     if form == "core":
         return record
@@ -186,7 +186,7 @@ def in_form(record: Record, form: str) -> Record:
     return {**brief, **{key: value for key, value in extra.items() if value not in (None, "")}}
 
 
-def core_record(document: Document, cited: int) -> Record:
+def build_core_record(document: Document, cited: int) -> Record:
     """Return a PubMed record in the core form of Europe PMC."""
     open_access = "Y" if document.pmcid else "N"
     first = document.electronic_date or document.publication_date or document.event("pubmed", "entrez")
@@ -199,18 +199,18 @@ def core_record(document: Document, cited: int) -> Record:
         "doi": document.doi.lower(),  # as Europe PMC writes them
         "title": marked_text(document.title_element),
         "authorString": f"{', '.join(author.short for author in document.authors)}." if document.authors else None,
-        "authorList": _wrap_list("author", [_author(author) for author in document.authors]),
-        "journalInfo": _journal(document),
-        "bookOrReportDetails": _book(document),
+        "authorList": _wrap_list("author", [_build_author(author) for author in document.authors]),
+        "journalInfo": _build_journal(document),
+        "bookOrReportDetails": _build_book(document),
         "pubYear": (str(document.publication_date.number // 10000) if document.publication_date else ""),
         "pageInfo": document.pages,
-        "abstractText": "".join(_abstract(document)),
+        "abstractText": "".join(_build_abstract(document)),
         "publicationStatus": document.publication_status,
         "language": document.languages[0] if document.languages else None,
         "pubModel": document.publication_model,
         "pubTypeList": _wrap_list("pubType", document.publication_types),
-        "grantsList": _wrap_list("grant", list(_grants(document))),
-        "meshHeadingList": _wrap_list("meshHeading", list(_headings(document))),
+        "grantsList": _wrap_list("grant", list(_build_grants(document))),
+        "meshHeadingList": _wrap_list("meshHeading", list(_build_headings(document))),
         "keywordList": _wrap_list("keyword", [word for _, word, _ in document.keywords]),
         "chemicalList": _wrap_list(
             "chemical", [{"name": name, "registryNumber": number} for number, name in document.chemicals]
@@ -218,8 +218,8 @@ def core_record(document: Document, cited: int) -> Record:
         "subsetList": _wrap_list(
             "subset", [{"code": code, "name": _SUBSETS.get(code, code)} for code in document.subsets]
         ),
-        "commentCorrectionList": _wrap_list("commentCorrection", list(_corrections(document))),
-        "fullTextUrlList": _wrap_list("fullTextUrl", list(_addresses(document))),
+        "commentCorrectionList": _wrap_list("commentCorrection", list(_build_corrections(document))),
+        "fullTextUrlList": _wrap_list("fullTextUrl", list(_build_addresses(document))),
         "isOpenAccess": open_access,
         "inEPMC": open_access,
         "inPMC": open_access,
@@ -233,12 +233,12 @@ def core_record(document: Document, cited: int) -> Record:
         "hasDbCrossReferences": "N",
         "hasLabsLinks": "N",
         "hasTMAccessionNumbers": "N",
-        "dateOfCreation": _iso(document.event("pubmed", "entrez")),
-        "firstIndexDate": _iso(document.event("pubmed", "entrez")),
-        "dateOfCompletion": _iso(document.completed),
-        "dateOfRevision": _iso(document.revised),
-        "electronicPublicationDate": _iso(document.electronic_date),
-        "firstPublicationDate": _iso(first),
+        "dateOfCreation": _format_iso(document.event("pubmed", "entrez")),
+        "firstIndexDate": _format_iso(document.event("pubmed", "entrez")),
+        "dateOfCompletion": _format_iso(document.completed),
+        "dateOfRevision": _format_iso(document.revised),
+        "electronicPublicationDate": _format_iso(document.electronic_date),
+        "firstPublicationDate": _format_iso(first),
     }
     if document.is_book:
         record["bookid"] = document.identifier("bookaccession")
@@ -249,7 +249,7 @@ def _wrap_list(name: str, items: list[Any]) -> Record | None:
     return {name: items} if items else None
 
 
-def _author(author: Person) -> Record:
+def _build_author(author: Person) -> Record:
     places = [{"affiliation": place} for place in author.affiliations]
     orcid = next((value for source, value in author.identifiers if source == "ORCID"), "")
     person: Record = {
@@ -265,7 +265,7 @@ def _author(author: Person) -> Record:
     return {key: value for key, value in person.items() if value}
 
 
-def _journal(document: Document) -> Record | None:
+def _build_journal(document: Document) -> Record | None:
     if document.is_book:
         return None
     day = document.publication_date
@@ -285,13 +285,13 @@ def _journal(document: Document) -> Record | None:
         else day.text,
         "monthOfPublication": day.number // 100 % 100 if day else None,
         "yearOfPublication": day.number // 10000 if day else None,
-        "printPublicationDate": _iso(day),
+        "printPublicationDate": _format_iso(day),
         "journal": {key: value for key, value in names.items() if value},
     }
     return {key: value for key, value in issue.items() if value}
 
 
-def _book(document: Document) -> Record | None:
+def _build_book(document: Document) -> Record | None:
     if not document.is_book:
         return None
     about: Record = {
@@ -303,13 +303,13 @@ def _book(document: Document) -> Record | None:
     return {key: value for key, value in about.items() if value}
 
 
-def _abstract(document: Document) -> Iterable[str]:
+def _build_abstract(document: Document) -> Iterable[str]:
     for part in document.root.iterfind(".//Abstract/AbstractText"):
         label = str(part.get("Label") or "")
         yield f"<h4>{label.capitalize()}</h4>{marked_text(part)}" if label else marked_text(part)
 
 
-def _headings(document: Document) -> Iterable[Record]:
+def _build_headings(document: Document) -> Iterable[Record]:
     for heading in document.headings:
         found: Record = {"majorTopic_YN": "Y" if heading.major else "N", "descriptorName": heading.name}
         if heading.qualifiers:
@@ -322,14 +322,14 @@ def _headings(document: Document) -> Iterable[Record]:
         yield found
 
 
-def _grants(document: Document) -> Iterable[Record]:
+def _build_grants(document: Document) -> Iterable[Record]:
     for grant in document.root.iterfind(".//GrantList/Grant"):
         names = {"grantId": "GrantID", "agency": "Agency", "acronym": "Acronym"}
         found = {ours: escape(text, quote=False) for ours, theirs in names.items() if (text := grant.findtext(theirs))}
         yield {**found, "orderIn": 0}
 
 
-def _corrections(document: Document) -> Iterable[Record]:
+def _build_corrections(document: Document) -> Iterable[Record]:
     for place, correction in enumerate(document.corrections, start=1):
         if correction.kind in _KINDS:
             entry: Record = {
@@ -343,18 +343,18 @@ def _corrections(document: Document) -> Iterable[Record]:
             yield {key: value for key, value in entry.items() if value}
 
 
-def _addresses(document: Document) -> Iterable[Mapping[str, str]]:
+def _build_addresses(document: Document) -> Iterable[Mapping[str, str]]:
     if document.doi:
-        yield _address("Subscription required", "S", "doi", "DOI", f"https://doi.org/{document.doi}")
+        yield _build_address("Subscription required", "S", "doi", "DOI", f"https://doi.org/{document.doi}")
     if document.pmcid:
         page = f"https://europepmc.org/articles/{document.pmcid}"
-        yield _address("Open access", "OA", "html", "Europe_PMC", page)
-        yield _address("Open access", "OA", "pdf", "Europe_PMC", f"{page}?pdf=render")
+        yield _build_address("Open access", "OA", "html", "Europe_PMC", page)
+        yield _build_address("Open access", "OA", "pdf", "Europe_PMC", f"{page}?pdf=render")
 
 
-def _address(availability: str, code: str, style: str, site: str, url: str) -> Mapping[str, str]:
+def _build_address(availability: str, code: str, style: str, site: str, url: str) -> Mapping[str, str]:
     return {"availability": availability, "availabilityCode": code, "documentStyle": style, "site": site, "url": url}
 
 
-def _iso(day: PartialDate) -> str:
+def _format_iso(day: PartialDate) -> str:
     return day.slashed.replace("/", "-") if day else ""

@@ -113,7 +113,7 @@ class FaultPlan:
     def draw(self, endpoint: str) -> str | None:
         """Return the fault for this request; None if the request succeeds."""
         with self._lock:
-            kind = self._planned_for(endpoint)
+            kind = self._take_planned(endpoint)
             if kind is None and self.probabilities:
                 point = self._random.random()
                 for candidate, probability in self.probabilities.items():
@@ -125,7 +125,7 @@ class FaultPlan:
                 self.struck[kind] += 1
             return kind
 
-    def _planned_for(self, endpoint: str) -> str | None:
+    def _take_planned(self, endpoint: str) -> str | None:
         for name in (endpoint, None):
             waiting = self._planned.get(name)
             if waiting:
@@ -154,9 +154,9 @@ class FaultPlan:
         if kind == "429":
             return limits.too_many(who, limit + 1, limit)
         if kind == "html":
-            return _page(200, "NCBI", "We are sorry, but your request could not be answered at the moment.")
+            return _answer_page(200, "NCBI", "We are sorry, but your request could not be answered at the moment.")
         if kind in ("500", "502", "503"):
-            return _page(int(kind), *_SERVER_ERRORS[kind])
+            return _answer_page(int(kind), *_SERVER_ERRORS[kind])
         if kind == "prolog":
             declaration = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
             return SandboxReply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
@@ -178,7 +178,7 @@ _SERVER_ERRORS: Final = {
 }
 
 
-def _page(status: int, title: str, message: str) -> SandboxReply:
+def _answer_page(status: int, title: str, message: str) -> SandboxReply:
     text = (
         '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
         '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'

@@ -15,7 +15,7 @@ from entrez_kit.sandbox.database import (
     SearchCall,
     SearchOutcome,
 )
-from entrez_kit.sandbox.gene_records import GeneRecord, demo_genes, demo_links
+from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes, read_demo_links
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.small_query import Found, SmallField, SmallQuery, Values
 from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
@@ -62,7 +62,7 @@ _LONGEST_NAME: Final = 5
 """Maximum number of words in the name of an organism."""
 
 
-def values_of(gene: GeneRecord) -> Values:
+def list_values(gene: GeneRecord) -> Values:
     """Return the values of a gene in each search field."""
     symbol, current = gene.shown_symbol, gene.status == 0
     organism = tuple(filter(None, (gene.organism, gene.common)))
@@ -130,11 +130,11 @@ class GeneDatabase(Database):
     @cached_property
     def genes(self) -> dict[str, GeneRecord]:
         """The genes by id, read on first use."""
-        return {gene.uid: gene for gene in (demo_genes() if self._given is None else self._given)}
+        return {gene.uid: gene for gene in (read_demo_genes() if self._given is None else self._given)}
 
     @cached_property
     def _links(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        return demo_links()
+        return read_demo_links()
 
     @property
     def count(self) -> int:
@@ -149,21 +149,21 @@ class GeneDatabase(Database):
             self.genes.values(),
             key=lambda gene: (gene.shown_symbol.lower() if by_name else "", -gene.weight, int(gene.uid)),
         )
-        outcome = self._query(ordered).run(request)
+        outcome = self._build_query(ordered).run(request)
         if sort in _SORTS:
             return outcome
         return replace(outcome, messages=[*outcome.messages, f"Unknown sort schema '{request.sort}' ignored"])
 
-    def _query(self, genes: Iterable[GeneRecord]) -> "OrganismQuery":
+    def _build_query(self, genes: Iterable[GeneRecord]) -> "OrganismQuery":
         return OrganismQuery({gene.uid: self._values[gene.uid] for gene in genes}, FIELDS)
 
     @cached_property
     def _values(self) -> Mapping[str, Values]:
-        return {uid: values_of(gene) for uid, gene in self.genes.items()}
+        return {uid: list_values(gene) for uid, gene in self.genes.items()}
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        gene = self._gene(uid)
+        gene = self._find_gene(uid)
         if gene is None:
             return None
         where = gene.region
@@ -192,7 +192,7 @@ class GeneDatabase(Database):
             "LocationHist": Items("LocationHistType", []),
         }
 
-    def _gene(self, uid: str) -> GeneRecord | None:
+    def _find_gene(self, uid: str) -> GeneRecord | None:
         canonical = self.canonical(uid)
         return None if canonical is None else self.genes.get(canonical)
 
@@ -207,7 +207,7 @@ class GeneDatabase(Database):
         if request.rettype == "uilist":
             return plain("".join(f"{gene.uid}\n" for gene in genes))
         if request.retmode == "text":
-            return plain("\n".join(_as_text(gene, place) for place, gene in enumerate(genes, start=1)))
+            return plain("\n".join(_render_text(gene, place) for place, gene in enumerate(genes, start=1)))
         if not genes:
             return xml(f"{GENE_SET}<Error>GeneId {ids[0]} not found.</Error>\n</Entrezgene-Set>\n")
         body = b"\n".join(gene.raw for gene in genes)
@@ -221,10 +221,10 @@ class GeneDatabase(Database):
 
     def fields(self) -> Sequence[FieldInfo]:
         """Return the search fields that EInfo lists."""
-        return self._query(self.genes.values()).field_infos()
+        return self._build_query(self.genes.values()).field_infos()
 
 
-def _as_text(gene: GeneRecord, place: int) -> str:
+def _render_text(gene: GeneRecord, place: int) -> str:
     """Return the text format that EFetch sends for a gene."""
     organism = f"{gene.organism} ({gene.common})" if gene.common else gene.organism
     kind = "Official Symbol" if gene.official else "Symbol"

@@ -52,16 +52,16 @@ class GeneRecord:
         return len(self.raw)
 
 
-def _text(element: Any, path: str) -> str:
+def _get_text(element: Any, path: str) -> str:
     return " ".join((element.findtext(path) or "").split())
 
 
-def _texts(element: Any, path: str) -> tuple[str, ...]:
+def _get_texts(element: Any, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for one in element.iterfind(path) if (text := " ".join((one.text or "").split()))))
 
 
-def _tag_value(tag: Any) -> str:
-    return _text(tag, "Dbtag_tag/Object-id/Object-id_id") or _text(tag, "Dbtag_tag/Object-id/Object-id_str")
+def _get_tag_value(tag: Any) -> str:
+    return _get_text(tag, "Dbtag_tag/Object-id/Object-id_id") or _get_text(tag, "Dbtag_tag/Object-id/Object-id_str")
 
 
 def read_gene(raw: bytes) -> GeneRecord:
@@ -69,49 +69,49 @@ def read_gene(raw: bytes) -> GeneRecord:
     element: Any = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True))
     ref, source = element.find("Entrezgene_gene/Gene-ref"), element.find("Entrezgene_source/BioSource")
     organism = source.find("BioSource_org/Org-ref")
-    tags = {_text(tag, "Dbtag_db"): _tag_value(tag) for tag in ref.iterfind("Gene-ref_db/Dbtag")}
-    accessions = _texts(element, ".//Gene-commentary_accession")
+    tags = {_get_text(tag, "Dbtag_db"): _get_tag_value(tag) for tag in ref.iterfind("Gene-ref_db/Dbtag")}
+    accessions = _get_texts(element, ".//Gene-commentary_accession")
     return GeneRecord(
-        uid=_text(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid"),
+        uid=_get_text(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid"),
         raw=raw,
-        symbol=_text(ref, "Gene-ref_locus"),
-        locus_tag=_text(ref, "Gene-ref_locus-tag"),
-        name=_text(ref, "Gene-ref_desc"),
-        synonyms=_texts(ref, "Gene-ref_syn/Gene-ref_syn_E"),
-        designations=_texts(element, "Entrezgene_prot/Prot-ref/Prot-ref_desc")
-        + _texts(element, "Entrezgene_prot/Prot-ref/Prot-ref_name/Prot-ref_name_E"),
-        summary=_text(element, "Entrezgene_summary"),
-        organism=_text(organism, "Org-ref_taxname"),
-        common=_text(organism, "Org-ref_common"),
-        taxid=int(_tag_value(organism.find("Org-ref_db/Dbtag"))),
-        chromosome=_text(source, "BioSource_subtype/SubSource/SubSource_name"),
-        location=_text(ref, "Gene-ref_maploc"),
+        symbol=_get_text(ref, "Gene-ref_locus"),
+        locus_tag=_get_text(ref, "Gene-ref_locus-tag"),
+        name=_get_text(ref, "Gene-ref_desc"),
+        synonyms=_get_texts(ref, "Gene-ref_syn/Gene-ref_syn_E"),
+        designations=_get_texts(element, "Entrezgene_prot/Prot-ref/Prot-ref_desc")
+        + _get_texts(element, "Entrezgene_prot/Prot-ref/Prot-ref_name/Prot-ref_name_E"),
+        summary=_get_text(element, "Entrezgene_summary"),
+        organism=_get_text(organism, "Org-ref_taxname"),
+        common=_get_text(organism, "Org-ref_common"),
+        taxid=int(_get_tag_value(organism.find("Org-ref_db/Dbtag"))),
+        chromosome=_get_text(source, "BioSource_subtype/SubSource/SubSource_name"),
+        location=_get_text(ref, "Gene-ref_maploc"),
         kind=element.find("Entrezgene_type").get("value"),
-        status=int(_text(element, "Entrezgene_track-info/Gene-track/Gene-track_status")),
-        current=next(map(_tag_value, element.iterfind(".//Gene-track_current-id/Dbtag")), "0"),
+        status=int(_get_text(element, "Entrezgene_track-info/Gene-track/Gene-track_status")),
+        current=next(map(_get_tag_value, element.iterfind(".//Gene-track_current-id/Dbtag")), "0"),
         official=element.find("Entrezgene_properties") is not None,
         mim=(tags["MIM"],) if "MIM" in tags else (),
         identifiers=tuple(value if ":" in value else f"{db}:{value}" for db, value in tags.items()),
         accessions=accessions,
-        region=_region(element),
+        region=_get_region(element),
     )
 
 
-def _region(element: Any) -> tuple[str, int, int] | None:
+def _get_region(element: Any) -> tuple[str, int, int] | None:
     """Return accession, start and stop on the reference sequence; on the minus strand, start is larger than stop."""
     locus = element.find("Entrezgene_locus/Gene-commentary")
     interval = None if locus is None else locus.find("Gene-commentary_seqs/Seq-loc/Seq-loc_int/Seq-interval")
     if interval is None:
         return None
-    ends = [int(_text(interval, f"Seq-interval_{name}")) for name in ("from", "to")]
+    ends = [int(_get_text(interval, f"Seq-interval_{name}")) for name in ("from", "to")]
     strand = interval.find("Seq-interval_strand/Na-strand")
     if strand is not None and strand.get("value") == "minus":
         ends.reverse()
-    version = _text(locus, "Gene-commentary_version")
-    return _text(locus, "Gene-commentary_accession") + (f".{version}" if version else ""), ends[0], ends[1]
+    version = _get_text(locus, "Gene-commentary_version")
+    return _get_text(locus, "Gene-commentary_accession") + (f".{version}" if version else ""), ends[0], ends[1]
 
 
-def demo_genes() -> list[GeneRecord]:
+def read_demo_genes() -> list[GeneRecord]:
     """Read the genes of this package; none if they are not installed."""
     folder = resources.files("entrez_kit.fixtures").joinpath("gene")
     if not folder.is_dir():
@@ -123,7 +123,7 @@ def demo_genes() -> list[GeneRecord]:
     return records
 
 
-def demo_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
+def read_demo_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """Read the PMIDs of the demo corpus that are linked to each gene, by kind of link."""
     file = resources.files("entrez_kit.fixtures").joinpath("gene", "links.json")
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

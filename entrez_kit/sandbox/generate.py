@@ -148,7 +148,7 @@ class GeneratedCorpus(Corpus):
         later = range(min(self.size - 1, cited + _NEAR), cited, -1)
         return [self.pmid(number) for number in later if cited in self._references(number)]
 
-    def spelling(self) -> Mapping[str, int]:
+    def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in titles, abstracts and headings."""
         index = self.index
         return {

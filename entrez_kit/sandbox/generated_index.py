@@ -21,12 +21,12 @@ from entrez_kit.sandbox.render import (
     Choices,
     Timing,
     abstract_parts,
+    list_types,
     phrase,
     published_number,
-    types_of,
 )
 from entrez_kit.sandbox.terms import STATUS_FILTERS, Terms
-from entrez_kit.sandbox.text import fold, normal, words
+from entrez_kit.sandbox.text import fold, normalize, words
 
 CONDITIONS: Final[Mapping[str, tuple[str, int]]] = {
     "medline": ("status", 0),
@@ -70,7 +70,7 @@ class GeneratedIndex(SearchIndex):
         self._words: dict[str, dict[str, list[Where]]] = {}
         self._values: dict[str, dict[str, list[Where]]] = {}
         self._pieces: dict[str, list[tuple[Where, Sequence[Sequence[str]]]]] = {}
-        for where, terms in self._contributions():
+        for where, terms in self._list_contributions():
             for source, pieces in terms.texts.items():
                 self._pieces.setdefault(source, []).append((where, pieces))
                 for word in {word for piece in pieces for word in piece}:
@@ -83,8 +83,8 @@ class GeneratedIndex(SearchIndex):
 
     # terms of the choices
 
-    def _contributions(self) -> Iterator[tuple[Where, Terms]]:
-        yield ("", "", 0), self._always()
+    def _list_contributions(self) -> Iterator[tuple[Where, Terms]]:
+        yield ("", "", 0), self._build_common_terms()
         for name, count in self._ranges.items():
             for value in range(count):
                 for condition in ("", *CONDITIONS):
@@ -93,7 +93,7 @@ class GeneratedIndex(SearchIndex):
                     if terms.texts or terms.values:
                         yield (condition, name, value), terms
 
-    def _always(self) -> Terms:
+    def _build_common_terms(self) -> Terms:
         terms = Terms()
         terms.add_text("title", *(part for part in TITLE if "{" not in part))
         terms.add_value("country", COUNTRY)
@@ -104,9 +104,9 @@ class GeneratedIndex(SearchIndex):
         if condition in ("plain", "labelled"):
             for kind, needed in ABSTRACTS:
                 if needed == condition and _is_used(name, kind):
-                    terms.add_text("abstract", _bare(phrase(name, value)))
+                    terms.add_text("abstract", _strip_markup(phrase(name, value)))
         elif condition == "medline":
-            for heading, major in _headings(name, value):
+            for heading, major in _list_headings(name, value):
                 terms.add_text("mesh", heading)
                 terms.add_value("mesh", heading)
                 if major:
@@ -115,16 +115,16 @@ class GeneratedIndex(SearchIndex):
                     terms.add_value("filter", heading)
         else:
             if name in ("topic", "method", "population", "design"):
-                terms.add_text("title", _bare(phrase(name, value)))
+                terms.add_text("title", _strip_markup(phrase(name, value)))
             contribute = _CONTRIBUTORS.get(name)
             if contribute is not None:
                 contribute(terms, value)
             elif name == "team":
-                _team(terms, self._teams[value])
+                _add_team(terms, self._teams[value])
 
     # sets
 
-    def _records(self, places: Sequence[Where]) -> int:
+    def _combine(self, places: Sequence[Where]) -> int:
         """Return the records that have any of these choices and fulfil its condition."""
         by_choice: dict[tuple[str, str], set[int]] = {}
         for condition, name, value in places:
@@ -140,10 +140,10 @@ class GeneratedIndex(SearchIndex):
 
     def _find_choice(self, name: str, values: Collection[int]) -> int:
         table = bytes(49 if value in values else 48 for value in range(256))
-        return bits.of_flags(self._column(name).translate(table))
+        return bits.from_flags(self._column(name).translate(table))
 
     def _find_word(self, source: str, word: str) -> int:
-        found = self._records(self._words.get(source, {}).get(word, ()))
+        found = self._combine(self._words.get(source, {}).get(word, ()))
         if source in ("title", "ids"):
             found |= self._find_number(word)
         if source == "ids" and word.startswith("pmc"):
@@ -175,8 +175,8 @@ class GeneratedIndex(SearchIndex):
                 return self._find_number(value.removeprefix("pmc")) & self._find_choice("pmc", {1})
             return 0
         if source in ("volume", "issue", "page"):
-            return bits.of_numbers(self._details.get((source, value), ()), self.size)
-        return self._records(self._values.get(source, {}).get(value, ()))
+            return bits.from_numbers(self._details.get((source, value), ()), self.size)
+        return self._combine(self._values.get(source, {}).get(value, ()))
 
     def value(self, source: str, value: str) -> int:
         """Return the records with exactly this value."""
@@ -197,25 +197,25 @@ class GeneratedIndex(SearchIndex):
                 ("volume", choices.volume),
                 ("issue", choices.issue),
                 ("page", first),
-                ("page", normal(choices.pages)),
+                ("page", normalize(choices.pages)),
             ):
                 found.setdefault(key, array("I")).append(number)
         return found
 
     def certain(self, source: str, phrase: Sequence[str]) -> int:
         """Return the records where one choice adds the whole phrase."""
-        return self._records([where for where, pieces in self._pieces.get(source, ()) if has_phrase(pieces, phrase)])
+        return self._combine([where for where, pieces in self._pieces.get(source, ()) if has_phrase(pieces, phrase)])
 
     def pieces(self, number: int, source: str) -> Sequence[Sequence[str]]:
         """Return the words of one record, piece by piece."""
         choices = self._choices(number)
         if source == "title":
-            return [_words_of(TITLE, choices)]
+            return [_split_parts(TITLE, choices)]
         if source == "abstract":
             found = []
             for label, parts in abstract_parts(choices.abstract):
                 found += [words(label)] if label else []
-                found.append(_words_of(parts, choices))
+                found.append(_split_parts(parts, choices))
             return found
         return self._other_pieces(choices, self._column("team")[number]).get(source, ())
 
@@ -232,32 +232,32 @@ class GeneratedIndex(SearchIndex):
     # dates and order
 
     @lru_cache(maxsize=16)  # noqa: B019 - an index lives as long as its sandbox
-    def _dates(self, source: str) -> "array[int]":
-        return array("I", (_date(source, self._timing(number)) for number in range(self.size)))
+    def _get_dates(self, source: str) -> "array[int]":
+        return array("I", (_get_date(source, self._timing(number)) for number in range(self.size)))
 
     def between(self, source: str, low: int, high: int) -> int:
         """Return the records with a date in this range, bounds included."""
         if source == "uid":
             first = int(self._choices(0).pmid) if self.size else 0
             start, end = max(low - first, 0), min(high - first, self.size - 1)
-            return bits.everything(end + 1) & ~bits.everything(start) if start <= end else 0
+            return bits.fill(end + 1) & ~bits.fill(start) if start <= end else 0
         found = 0
         for column in ("ppdat", "epdat") if source == "pdat" else (source,):
-            found |= bits.of_flags(bytes(49 if low <= day <= high and day else 48 for day in self._dates(column)))
+            found |= bits.from_flags(bytes(49 if low <= day <= high and day else 48 for day in self._get_dates(column)))
         return found
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
         """Return record numbers in the requested order; ties are sorted by descending PMID."""
         newest = sorted(numbers, reverse=True)
         if order == "pub_date":
-            days = self._dates("ppdat")
+            days = self._get_dates("ppdat")
             return sorted(newest, key=lambda number: -days[number])
         if order == "Author":
-            firsts = [fold(_names_of(team)[0][0]) for team in self._teams]
+            firsts = [fold(_list_names(team)[0][0]) for team in self._teams]
             column = self._column("team")
             return sorted(newest, key=lambda number: firsts[column[number]])
         if order == "JournalName":
-            names = [normal(journal.abbreviation) for journal in vocabulary.JOURNALS]
+            names = [normalize(journal.abbreviation) for journal in vocabulary.JOURNALS]
             column = self._column("journal")
             return sorted(newest, key=lambda number: names[column[number]])
         return newest
@@ -268,36 +268,36 @@ def _is_used(name: str, kind: int) -> bool:
     return any(f"{{{name}}}" in part for _, parts in abstract_parts(kind) for part in parts)
 
 
-def _bare(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """Return XML text without its tags and escapes."""
     text = text.replace("<i>", "").replace("</i>", "")
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 @lru_cache(maxsize=1024)
-def _phrase_words(name: str, value: int) -> tuple[str, ...]:
-    return tuple(words(_bare(phrase(name, value))))
+def _split_phrase(name: str, value: int) -> tuple[str, ...]:
+    return tuple(words(_strip_markup(phrase(name, value))))
 
 
 @lru_cache(maxsize=256)
-def _fixed_words(part: str) -> tuple[str, ...]:
+def _split_fixed(part: str) -> tuple[str, ...]:
     return tuple(words(part))
 
 
-def _words_of(parts: Sequence[str], choices: Choices) -> list[str]:
+def _split_parts(parts: Sequence[str], choices: Choices) -> list[str]:
     found: list[str] = []
     for part in parts:
         name = PLACEHOLDER.search(part)
         if name is None:
-            found += _fixed_words(part)
+            found += _split_fixed(part)
         elif name.group(1) == "pmid":
             found.append(choices.pmid)
         else:
-            found += _phrase_words(name.group(1), getattr(choices, name.group(1)))
+            found += _split_phrase(name.group(1), getattr(choices, name.group(1)))
     return found
 
 
-def _headings(name: str, value: int) -> list[tuple[str, bool]]:
+def _list_headings(name: str, value: int) -> list[tuple[str, bool]]:
     if name == "topic":
         return [(vocabulary.TOPICS[value].heading, True)]
     if name == "method":
@@ -307,80 +307,80 @@ def _headings(name: str, value: int) -> list[tuple[str, bool]]:
     return []
 
 
-def _design(terms: Terms, value: int) -> None:
-    names = [name for name, _ in types_of(value, 0)]
+def _add_design(terms: Terms, value: int) -> None:
+    names = [name for name, _ in list_types(value, 0)]
     terms.add_text("ptype", *names)
     terms.add_value("ptype", *names)
     terms.add_value("filter", *names)
 
 
-def _correction(terms: Terms, value: int) -> None:
+def _add_correction(terms: Terms, value: int) -> None:
     if value == 1:
         terms.add_text("ptype", "Retracted Publication")
         terms.add_value("ptype", "Retracted Publication")
         terms.add_value("filter", "Retracted Publication")
 
 
-def _journal(terms: Terms, value: int) -> None:
+def _add_journal(terms: Terms, value: int) -> None:
     journal = vocabulary.JOURNALS[value]
     terms.add_text("journal", journal.title, journal.abbreviation)
     terms.add_value("journal", *journal)
 
 
-def _keyword(terms: Terms, value: int) -> None:
+def _add_keyword(terms: Terms, value: int) -> None:
     if value:
         terms.add_text("keyword", *vocabulary.KEYWORDS[value - 1])
 
 
-def _grant(terms: Terms, value: int) -> None:
+def _add_grant(terms: Terms, value: int) -> None:
     if value:
         terms.add_text("grant", "/".join(filter(None, vocabulary.GRANTS[value - 1])))
 
 
-def _language(terms: Terms, value: int) -> None:
+def _add_language(terms: Terms, value: int) -> None:
     code, vernacular = vocabulary.LANGUAGES[value]
     terms.add_text("vernacular", vernacular)
     terms.add_value("language", code, LANGUAGES[code])
     terms.add_value("filter", LANGUAGES[code])
 
 
-def _abstract(terms: Terms, value: int) -> None:
+def _add_abstract(terms: Terms, value: int) -> None:
     for label, parts in abstract_parts(value):
         terms.add_text("abstract", label, *(part for part in parts if "{" not in part))
     if value:
         terms.add_value("filter", "hasabstract", "has abstract", "abstract")
 
 
-def _status(terms: Terms, value: int) -> None:
+def _add_status(terms: Terms, value: int) -> None:
     terms.add_value("filter", STATUS_FILTERS[STATUSES[value]])
 
 
-def _pmc(terms: Terms, value: int) -> None:
+def _add_pmc(terms: Terms, value: int) -> None:
     if value:
         terms.add_value("filter", *FULL_TEXT)
 
 
-def _doi(terms: Terms, value: int) -> None:
+def _add_doi(terms: Terms, value: int) -> None:
     if value:
         terms.add_value("filter", "full text", "loattrfull text")
         terms.add_text("ids", "10.5555/invented")
 
 
 _CONTRIBUTORS: Final[Mapping[str, Callable[[Terms, int], None]]] = {
-    "design": _design,
-    "correction": _correction,
-    "journal": _journal,
-    "keyword": _keyword,
-    "grant": _grant,
-    "language": _language,
-    "abstract": _abstract,
-    "status": _status,
-    "pmc": _pmc,
-    "doi": _doi,
+    "design": _add_design,
+    "correction": _add_correction,
+    "journal": _add_journal,
+    "keyword": _add_keyword,
+    "grant": _add_grant,
+    "language": _add_language,
+    "abstract": _add_abstract,
+    "status": _add_status,
+    "pmc": _add_pmc,
+    "doi": _add_doi,
 }
 
 
-def _names_of(team: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+def _list_names(team: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
     """Return the short and the full name of each author of a team; a group has only a short name."""
     found = []
     for surname, forename in team:
@@ -393,8 +393,8 @@ def _names_of(team: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
     return found
 
 
-def _team(terms: Terms, team: Sequence[tuple[int, int]]) -> None:
-    names = _names_of(team)
+def _add_team(terms: Terms, team: Sequence[tuple[int, int]]) -> None:
+    names = _list_names(team)
     for source, some in (("author", names), ("first_author", names[:1]), ("last_author", names[-1:])):
         terms.add_names(source, some)
     terms.add_value("full_author", *(full for _, full in names))
@@ -408,16 +408,16 @@ def _team(terms: Terms, team: Sequence[tuple[int, int]]) -> None:
             terms.add_exact("auid", f"0000-0009-{surname:04}-{forename:04}")
 
 
-def _date(source: str, choices: Timing) -> int:
+def _get_date(source: str, choices: Timing) -> int:
     """Return one of the dates of a record as yyyymmdd, 0 if it has none."""
     if source == "ppdat":
         return published_number(choices)
     if source == "epdat":
-        return dates.as_number(choices.published_online) if choices.published_online else 0
+        return dates.to_number(choices.published_online) if choices.published_online else 0
     if source == "cdat":
-        return dates.as_number(choices.completed) if choices.completed else 0
+        return dates.to_number(choices.completed) if choices.completed else 0
     if source == "mhda":
-        return dates.as_number(choices.completed or choices.entered)
+        return dates.to_number(choices.completed or choices.entered)
     if source == "mdat":
-        return dates.as_number(choices.revised)
-    return dates.as_number(choices.entered)
+        return dates.to_number(choices.revised)
+    return dates.to_number(choices.entered)

@@ -30,17 +30,17 @@ def idconv(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         "versions": request.get("versions") or "no",
         "showaiid": request.get("showaiid") or "no",
     }
-    problem = _problem(ids, kind)
+    problem = _find_problem(ids, kind)
     if problem:
-        return _error(problem)
+        return _error_reply(problem)
     if not kind:
-        kind = _kind(ids[0])
-        if any(_kind(one) != kind for one in ids):
-            return _error("Ids of different types in one request; use only one type of id.")
+        kind = _detect_kind(ids[0])
+        if any(_detect_kind(one) != kind for one in ids):
+            return _error_reply("Ids of different types in one request; use only one type of id.")
     if kind == "pmcid" and len({one.upper().startswith("PMC") for one in ids}) > 1:
-        return _error("PMCIDs with and without prefix in one request.")
+        return _error_reply("PMCIDs with and without prefix in one request.")
     database = state.databases.get("pubmed")
-    records = [_record(one, kind, database) for one in ids] if isinstance(database, PubMedDatabase) else []
+    records = [_build_record(one, kind, database) for one in ids] if isinstance(database, PubMedDatabase) else []
     if about["format"] == "json":
         now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
         return document({"status": "ok", "response-date": now, "request": about, "records": records})
@@ -50,7 +50,7 @@ def idconv(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     return xml(f'<?xml version="1.0"?>\n<pmcids status="ok">{rows}</pmcids>\n')
 
 
-def _problem(ids: list[str], kind: str) -> str | None:
+def _find_problem(ids: list[str], kind: str) -> str | None:
     if not ids:
         return "No ids were given."
     if len(ids) > MAX_IDS:
@@ -64,19 +64,19 @@ def _problem(ids: list[str], kind: str) -> str | None:
     return None
 
 
-def _error(message: str) -> SandboxReply:
+def _error_reply(message: str) -> SandboxReply:
     return document(
         {"status": "error", "response-date": f"{datetime.now():%Y-%m-%d %H:%M:%S}", "message": message}, 400
     )
 
 
-def _kind(one: str) -> str:
+def _detect_kind(one: str) -> str:
     if _PMCID.fullmatch(one):
         return "pmcid"
     return "pmid" if one.isascii() and one.isdigit() else "doi" if "/" in one else "mid"
 
 
-def _record(one: str, kind: str, database: PubMedDatabase) -> dict[str, Any]:
+def _build_record(one: str, kind: str, database: PubMedDatabase) -> dict[str, Any]:
     corpus = database.corpus
     number = corpus.number(str(int(one))) if kind == "pmid" else None
     if kind != "pmid":

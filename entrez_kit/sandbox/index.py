@@ -21,7 +21,7 @@ class SearchIndex(ABC):
     @property
     def everything(self) -> int:
         """The set of all records."""
-        return bits.everything(self.size)
+        return bits.fill(self.size)
 
     @abstractmethod
     def word(self, source: str, word: str) -> int:
@@ -112,7 +112,7 @@ class ParsedIndex(SearchIndex):
 
     def word(self, source: str, word: str) -> int:
         """Return the records with this folded word in a word list."""
-        return bits.of_numbers(self._words.get(source, {}).get(word, ()), self.size)
+        return bits.from_numbers(self._words.get(source, {}).get(word, ()), self.size)
 
     def known_words(self, source: str) -> Collection[str]:
         """Return the words of a word list."""
@@ -128,7 +128,7 @@ class ParsedIndex(SearchIndex):
 
     def value(self, source: str, value: str) -> int:
         """Return the records with exactly this value."""
-        return bits.of_numbers(self._values.get(source, {}).get(value, ()), self.size)
+        return bits.from_numbers(self._values.get(source, {}).get(value, ()), self.size)
 
     def known_values(self, source: str) -> Collection[str]:
         """Return the values of a value list."""
@@ -137,7 +137,7 @@ class ParsedIndex(SearchIndex):
     def between(self, source: str, low: int, high: int) -> int:
         """Return the records with a date in this range, bounds included."""
         column: Sequence[Any] = self._dates.get(source, ())
-        return bits.of_numbers(
+        return bits.from_numbers(
             (number for number, dates in enumerate(column) if any(low <= date <= high for date in dates)), self.size
         )
 

@@ -37,7 +37,7 @@ TABLE: Final = (
 LIST: Final = ("a protocol nobody registered", "two observers nobody met", "one analysis anybody can repeat")
 
 
-def sections(document: Document) -> list[Section]:
+def invent_sections(document: Document) -> list[Section]:
     """Return the titles and paragraphs of an invented text for a record."""
     about = document.title.rstrip(".") or "a record without a title"
     introduction = (
@@ -53,7 +53,7 @@ def sections(document: Document) -> list[Section]:
     ]
 
 
-def jats(document: Document) -> str:
+def render_jats(document: Document) -> str:
     """Return an invented article as the XML of PMC."""
     ids = "".join(
         f'<article-id pub-id-type="{kind}">{xml_text(value)}</article-id>'
@@ -63,7 +63,7 @@ def jats(document: Document) -> str:
     abstract = "".join(f"<p>{xml_text(text)}</p>" for _, text in document.abstract)
     body = "".join(
         f"<sec><title>{xml_text(title)}</title>{''.join(f'<p>{xml_text(one)}</p>' for one in paragraphs)}</sec>"
-        for title, paragraphs in sections(document)
+        for title, paragraphs in invent_sections(document)
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

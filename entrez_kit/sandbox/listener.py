@@ -156,7 +156,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer with an error and close the connection without reading the body."""
         self.close_connection = True
         body = f"{status.value} {status.phrase}\n".encode("ascii")
-        self._send(self._head(status.value, "text/plain", len(body), ()) + body)
+        self._send(self._format_head(status.value, "text/plain", len(body), ()) + body)
 
     def _answer(self, form: str) -> None:
         try:
@@ -173,11 +173,11 @@ class Handler(BaseHTTPRequestHandler):
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return
         reply = strike.reply
-        self._send(self._head(reply.status, reply.content_type, len(reply.body), reply.headers) + strike.sent)
+        self._send(self._format_head(reply.status, reply.content_type, len(reply.body), reply.headers) + strike.sent)
         if strike.ending is Cut.CLOSE_EARLY:
             self.close_connection = True
 
-    def _head(self, status: int, content_type: str, length: int, headers: tuple[tuple[str, str], ...]) -> bytes:
+    def _format_head(self, status: int, content_type: str, length: int, headers: tuple[tuple[str, str], ...]) -> bytes:
         phrase = HTTPStatus(status).phrase
         lines = [f"HTTP/1.1 {status} {phrase}", f"Server: {self.server_version}", f"Date: {self.date_time_string()}"]
         lines += [f"Content-Type: {content_type}", f"Content-Length: {length}"]

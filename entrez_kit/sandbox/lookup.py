@@ -8,7 +8,7 @@ from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.fields import LANGUAGES, PubMedField
 from entrez_kit.sandbox.index import SearchIndex, has_near, has_phrase
 from entrez_kit.sandbox.terms import FULL
-from entrez_kit.sandbox.text import normal, words
+from entrez_kit.sandbox.text import normalize, words
 
 NAMES: Final = frozenset(("author", "first_author", "last_author", "full_author", "investigator", "editor", "group"))
 EXACT: Final = frozenset(("aid", "lid", "registry", "auid", "accession"))
@@ -34,7 +34,7 @@ class Lookup:
 
     def text(self, field: PubMedField, phrase: str) -> int:
         """Return the records with these words in sequence; ``immun*`` matches all words with this prefix."""
-        split, open_end = parts(phrase)
+        split, open_end = split_phrase(phrase)
         return self._phrase(field.sources, tuple(split), open_end) if split else 0
 
     def near(self, field: PubMedField, phrase: str, distance: int) -> int:
@@ -44,7 +44,7 @@ class Lookup:
             return 0
         found = 0
         for source in field.sources:
-            together = self._together(source, wanted)
+            together = self._find_together(source, wanted)
             found |= self._keep_matching(together, source, lambda pieces: has_near(pieces, wanted, distance))
         return found
 
@@ -59,15 +59,17 @@ class Lookup:
         """Return the records with this value, such as a heading, a name, a journal or an identifier."""
         source = field.sources[0]
         if source in EXACT:
-            return self._identifier(source, text)
+            return self._find_identifier(source, text)
         if text.endswith("*"):
-            stem = normal(text[:-1])
-            return self._any(source, (value for value in self.index.known_values(source) if value.startswith(stem)))
-        key = normal(text)
+            stem = normalize(text[:-1])
+            return self._find_any(
+                source, (value for value in self.index.known_values(source) if value.startswith(stem))
+            )
+        key = normalize(text)
         if not key:
             return 0
         if source in NAMES:
-            return self._any(
+            return self._find_any(
                 source, (value for value in self.index.known_values(source) if is_name(key, value, quoted))
             )
         if source == "ptype":
@@ -92,18 +94,18 @@ class Lookup:
 
     def filter(self, text: str) -> int:
         """Return the records that match a filter such as "free full text"."""
-        return self.index.value("filter", normal(text))
+        return self.index.value("filter", normalize(text))
 
-    def _identifier(self, source: str, text: str) -> int:
+    def _find_identifier(self, source: str, text: str) -> int:
         value = text.strip().casefold()
         for start in _DOI_STARTS:
             value = value.removeprefix(start)
         if value.endswith("*"):
             stem = value[:-1]
-            return self._any(source, (one for one in self.index.known_values(source) if one.startswith(stem)))
+            return self._find_any(source, (one for one in self.index.known_values(source) if one.startswith(stem)))
         return self.index.value(source, value)
 
-    def _any(self, source: str, values: Iterable[str]) -> int:
+    def _find_any(self, source: str, values: Iterable[str]) -> int:
         found = 0
         for value in values:
             found |= self.index.value(source, value)
@@ -112,7 +114,7 @@ class Lookup:
     def _find_phrase(self, sources: tuple[str, ...], phrase: tuple[str, ...], open_end: bool) -> int:
         found = 0
         for source in sources:
-            together = self._together(source, phrase, open_end)
+            together = self._find_together(source, phrase, open_end)
             if len(phrase) > 1:
                 certain = 0 if open_end else self.index.certain(source, phrase) & together
                 found |= certain
@@ -122,7 +124,7 @@ class Lookup:
             found |= together
         return found
 
-    def _together(self, source: str, wanted: Sequence[str], open_end: bool = False) -> int:
+    def _find_together(self, source: str, wanted: Sequence[str], open_end: bool = False) -> int:
         found = self.index.everything
         last = len(wanted) - 1
         for place, word in enumerate(wanted):
@@ -139,11 +141,11 @@ class Lookup:
         return found
 
     def _keep_matching(self, found: int, source: str, test: Callable[[Sequence[Sequence[str]]], bool]) -> int:
-        kept = (number for number in bits.numbers(found) if test(self.index.pieces(number, source)))
-        return bits.of_numbers(kept, self.index.size)
+        kept = (number for number in bits.to_numbers(found) if test(self.index.pieces(number, source)))
+        return bits.from_numbers(kept, self.index.size)
 
 
-def parts(phrase: str) -> tuple[list[str], bool]:
+def split_phrase(phrase: str) -> tuple[list[str], bool]:
     """Return the folded words of a phrase, and whether the last one is truncated."""
     split = words(phrase)
     open_end = phrase.rstrip().endswith("*") and bool(split) and len(split[-1]) >= SHORTEST_STEM

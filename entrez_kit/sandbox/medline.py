@@ -25,9 +25,9 @@ _CORRECTIONS: Final = {
 }
 
 
-def medline(document: Document) -> str:
+def render_medline(document: Document) -> str:
     """Return a record in MEDLINE format, without the blank line between records."""
-    return "\n".join(line for tag, value in _fields(document) for line in _wrap(tag, value)) + "\n"
+    return "\n".join(line for tag, value in _list_fields(document) for line in _wrap(tag, value)) + "\n"
 
 
 def _wrap(tag: str, value: str) -> Iterator[str]:
@@ -44,22 +44,22 @@ def _wrap(tag: str, value: str) -> Iterator[str]:
     yield rest
 
 
-def _compact(number: int) -> str:
+def _format_number(number: int) -> str:
     return str(number) if number else ""
 
 
-def _fields(document: Document) -> Iterator[tuple[str, str]]:
-    for tag, value in (*_heads(document), *_people(document), *_tails(document)):
+def _list_fields(document: Document) -> Iterator[tuple[str, str]]:
+    for tag, value in (*_list_heads(document), *_list_people(document), *_list_tails(document)):
         if value:
             yield tag, value
 
 
-def _heads(document: Document) -> Iterator[tuple[str, str]]:
+def _list_heads(document: Document) -> Iterator[tuple[str, str]]:
     yield "PMID", document.pmid
     yield "OWN", document.owner
     yield "STAT", document.status
-    yield "DCOM", _compact(document.completed.number)
-    yield "LR", _compact(document.revised.number)
+    yield "DCOM", _format_number(document.completed.number)
+    yield "LR", _format_number(document.revised.number)
     for kind, number in document.issns:
         yield "IS", f"{number} ({_ISSN_KINDS.get(kind, 'Undetermined')})"
     if document.isbn:
@@ -79,14 +79,14 @@ def _heads(document: Document) -> Iterator[tuple[str, str]]:
     yield "CI", document.copyright
 
 
-def _people(document: Document) -> Iterator[tuple[str, str]]:
+def _list_people(document: Document) -> Iterator[tuple[str, str]]:
     for person in document.authors:
-        yield from _person(person, "FAU", "AU")
+        yield from _describe(person, "FAU", "AU")
     for person in document.editors:
-        yield from _person(person, "FED", "ED")
+        yield from _describe(person, "FED", "ED")
 
 
-def _person(person: Person, full: str, short: str) -> Iterator[tuple[str, str]]:
+def _describe(person: Person, full: str, short: str) -> Iterator[tuple[str, str]]:
     if person.group:
         yield "CN", person.group
     else:
@@ -98,7 +98,7 @@ def _person(person: Person, full: str, short: str) -> Iterator[tuple[str, str]]:
         yield "AD", place
 
 
-def _tails(document: Document) -> Iterator[tuple[str, str]]:
+def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
     for language in document.languages:
         yield "LA", language
     for accession in document.accessions:
@@ -107,7 +107,7 @@ def _tails(document: Document) -> Iterator[tuple[str, str]]:
         yield "GR", grant
     for kind in document.publication_types:
         yield "PT", kind
-    yield "DEP", _compact(document.electronic_date.number)
+    yield "DEP", _format_number(document.electronic_date.number)
     yield "TT", document.vernacular_title
     yield "PL", document.publisher[1] or document.country
     yield "PB", document.publisher[0]
@@ -119,7 +119,7 @@ def _tails(document: Document) -> Iterator[tuple[str, str]]:
     for subset in document.subsets:
         yield "SB", subset
     for heading in document.headings:
-        yield "MH", _heading(heading)
+        yield "MH", _format_heading(heading)
     for one in document.corrections:
         if one.kind in _CORRECTIONS:
             pmid = f" PMID: {one.pmid}" if one.pmid else ""
@@ -136,7 +136,7 @@ def _tails(document: Document) -> Iterator[tuple[str, str]]:
     yield "PMC", document.pmcid
     yield "MID", document.identifier("mid")
     for tag, kinds in (("EDAT", ("pubmed", "entrez")), ("MHDA", ("medline",)), ("CRDT", ("entrez", "pubmed"))):
-        yield tag, _event(document, *kinds)
+        yield tag, _format_event(document, *kinds)
     for kind, day, clock in document.history:
         if day:
             yield "PHST", f"{day.slashed} {clock} [{kind}]"
@@ -144,15 +144,15 @@ def _tails(document: Document) -> Iterator[tuple[str, str]]:
         if kind in ("doi", "pii", "bookaccession"):
             yield "AID", f"{value} [{kind}]"
     yield "PST", document.publication_status
-    yield "SO", citation(document)
+    yield "SO", format_citation(document)
 
 
-def _heading(heading: IndexTerm) -> str:
+def _format_heading(heading: IndexTerm) -> str:
     name = f"*{heading.name}" if heading.major else heading.name
     return "/".join([name, *(f"*{qualifier}" if major else qualifier for qualifier, major in heading.qualifiers)])
 
 
-def _event(document: Document, *kinds: str) -> str:
+def _format_event(document: Document, *kinds: str) -> str:
     for wanted in kinds:
         for kind, day, clock in document.history:
             if kind == wanted and day:
@@ -160,7 +160,7 @@ def _event(document: Document, *kinds: str) -> str:
     return ""
 
 
-def citation(document: Document) -> str:
+def format_citation(document: Document) -> str:
     """Return the source line: journal, date, volume, issue, pages, identifiers."""
     if document.is_book:
         return f"{document.book_title}. {document.publication_date.text}."
@@ -174,10 +174,10 @@ def citation(document: Document) -> str:
     return text
 
 
-def abstract(document: Document, number: int) -> str:
+def render_abstract(document: Document, number: int) -> str:
     """Return a numbered record in the abstract format, without the blank lines between records."""
     people = ", ".join(person.short for person in document.authors)
-    parts = [f"{number}. {citation(document)}", document.title]
+    parts = [f"{number}. {format_citation(document)}", document.title]
     if people:
         parts.append(f"{people}.")
     places = dict.fromkeys(place for person in document.authors for place in person.affiliations)

@@ -38,7 +38,7 @@ class Heading:
     scope_note: str = ""
 
 
-def demo_headings() -> list[Heading]:
+def read_demo_headings() -> list[Heading]:
     """Read the headings of this package; none if they are not installed."""
     file = resources.files("entrez_kit.fixtures").joinpath("mesh", "headings.json")
     if not file.is_file():
@@ -69,7 +69,7 @@ class MeshDatabase(SmallDatabase):
     @cached_property
     def headings(self) -> dict[str, Heading]:
         """The records by UID, read on first use."""
-        found = demo_headings() if self._given is None else self._given
+        found = read_demo_headings() if self._given is None else self._given
         return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
 
     @cached_property
@@ -100,7 +100,7 @@ class MeshDatabase(SmallDatabase):
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        heading = self._heading(uid)
+        heading = self._find_heading(uid)
         if heading is None:
             return None
         return {
@@ -108,10 +108,10 @@ class MeshDatabase(SmallDatabase):
             "DS_MeSHUI": heading.ui,
             "DS_ScopeNote": heading.scope_note,
             "DS_MeshTerms": Items("string", [heading.name, *heading.entry_terms]),
-            "DS_IdxLinks": Items("DS_IdxLinksType", [self._place(tree) for tree in heading.tree_numbers]),
+            "DS_IdxLinks": Items("DS_IdxLinksType", [self._build_place(tree) for tree in heading.tree_numbers]),
         }
 
-    def _place(self, tree: str) -> Mapping[str, Any]:
+    def _build_place(self, tree: str) -> Mapping[str, Any]:
         parent = self._parents.get(tree.rpartition(".")[0])
         below = [other for other in self._parents if other.rpartition(".")[0] == tree]
         return {
@@ -120,7 +120,7 @@ class MeshDatabase(SmallDatabase):
             "Children": Items("int", [self._parents[other].uid for other in below]),
         }
 
-    def _heading(self, uid: str) -> Heading | None:
+    def _find_heading(self, uid: str) -> Heading | None:
         canonical = self.canonical(uid)
         return None if canonical is None else self.headings.get(canonical)
 
@@ -131,8 +131,8 @@ class MeshDatabase(SmallDatabase):
             BadRequest: no id is valid.
         """
         self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
-        found = [heading for uid in request.ids if (heading := self._heading(uid)) is not None]
-        return plain("".join(_as_text(heading, place) for place, heading in enumerate(found, start=1)))
+        found = [heading for uid in request.ids if (heading := self._find_heading(uid)) is not None]
+        return plain("".join(_render_text(heading, place) for place, heading in enumerate(found, start=1)))
 
     def vocabulary(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in headings and entry terms."""
@@ -148,7 +148,7 @@ class MeshDatabase(SmallDatabase):
         return counts
 
 
-def _as_text(heading: Heading, place: int) -> str:
+def _render_text(heading: Heading, place: int) -> str:
     lines = [f"\n{place}: {heading.name}"]
     if heading.scope_note:
         lines.append(heading.scope_note)

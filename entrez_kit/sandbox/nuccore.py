@@ -128,13 +128,13 @@ class NuccoreDatabase(SmallDatabase):
             FIELDS,
         )
 
-    def _sequence(self, uid: str) -> Nucleotides | None:
+    def _find_sequence(self, uid: str) -> Nucleotides | None:
         canonical = self.canonical(uid)
         return None if canonical is None else self._by_uid.get(canonical)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        one = self._sequence(uid)
+        one = self._find_sequence(uid)
         if one is None:
             return None
         return {
@@ -160,20 +160,22 @@ class NuccoreDatabase(SmallDatabase):
         for uid in request.ids:
             if self.canonical(uid) is None:
                 raise BadRequest(f"Failed to understand id: {uid}")
-        found = [one for uid in request.ids if (one := self._sequence(uid)) is not None]
+        found = [one for uid in request.ids if (one := self._find_sequence(uid)) is not None]
         if request.rettype in ("acc", "uilist"):
             return plain("".join(f"{one.accession if request.rettype == 'acc' else one.uid}\n" for one in found))
         if request.rettype == "fasta":
-            return plain("".join(_fasta(one) for one in found))
+            return plain("".join(_to_fasta(one) for one in found))
         if request.rettype in ("gb", "gbwithparts"):
-            return _gbset(found) if request.retmode == "xml" else plain("".join(_genbank(one) for one in found))
+            return (
+                _answer_gbset(found) if request.retmode == "xml" else plain("".join(_to_genbank(one) for one in found))
+            )
         if request.rettype in ("", "native"):
-            return _gbset(found)
+            return _answer_gbset(found)
         raise BadRequest(f"Unsupported rettype parameter value: {request.rettype}")
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the gene or the organism of a sequence."""
-        one = self._sequence(uid)
+        one = self._find_sequence(uid)
         if one is None:
             return ()
         if link == "nuccore_taxonomy":
@@ -181,16 +183,16 @@ class NuccoreDatabase(SmallDatabase):
         return [(gene, 0) for gene in one.gene_ids]
 
 
-def _definition(one: Nucleotides) -> str:
+def _format_definition(one: Nucleotides) -> str:
     return f"{BY_TAXID[one.taxid].names[0]} {one.title}"
 
 
-def _fasta(one: Nucleotides) -> str:
+def _to_fasta(one: Nucleotides) -> str:
     lines = [one.sequence[start : start + _LINE] for start in range(0, len(one.sequence), _LINE)]
-    return "\n".join([f">{one.accession} {_definition(one)}", *lines, "", ""])
+    return "\n".join([f">{one.accession} {_format_definition(one)}", *lines, "", ""])
 
 
-def _genbank(one: Nucleotides) -> str:
+def _to_genbank(one: Nucleotides) -> str:
     rows = []
     for start in range(0, len(one.sequence), 60):
         row = one.sequence[start : start + 60].lower()
@@ -199,7 +201,7 @@ def _genbank(one: Nucleotides) -> str:
     return "\n".join(
         [
             f"LOCUS       {one.bare:<16} {len(one.sequence):>11} bp    DNA     linear   SYN 01-JAN-2025",
-            f"DEFINITION  {_definition(one)}.",
+            f"DEFINITION  {_format_definition(one)}.",
             f"ACCESSION   {one.bare}",
             f"VERSION     {one.accession}",
             f"SOURCE      {organism}",
@@ -213,10 +215,10 @@ def _genbank(one: Nucleotides) -> str:
     )
 
 
-def _gbset(found: Sequence[Nucleotides]) -> SandboxReply:
+def _answer_gbset(found: Sequence[Nucleotides]) -> SandboxReply:
     records = "".join(
         f"<GBSeq><GBSeq_locus>{one.bare}</GBSeq_locus><GBSeq_length>{len(one.sequence)}</GBSeq_length>"
-        f"<GBSeq_definition>{xml_text(_definition(one))}</GBSeq_definition>"
+        f"<GBSeq_definition>{xml_text(_format_definition(one))}</GBSeq_definition>"
         f"<GBSeq_accession-version>{one.accession}</GBSeq_accession-version>"
         f"<GBSeq_sequence>{one.sequence.lower()}</GBSeq_sequence></GBSeq>\n"
         for one in found

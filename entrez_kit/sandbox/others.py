@@ -132,13 +132,13 @@ def einfo(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     if database is None:
         return failure("einfo", f"Can not retrieve DbInfo for db={name}", retmode=request.retmode)
     return (
-        document({"header": header, "einforesult": {"dbinfo": [_info_json(database)]}})
+        document({"header": header, "einforesult": {"dbinfo": [_build_info(database)]}})
         if json_wanted
-        else _info(database)
+        else _answer_info(database)
     )
 
 
-def _flags(field: FieldInfo) -> dict[str, str]:
+def _list_flags(field: FieldInfo) -> dict[str, str]:
     flags = {
         "IsDate": field.is_date,
         "IsNumerical": field.is_numerical,
@@ -150,10 +150,10 @@ def _flags(field: FieldInfo) -> dict[str, str]:
 
 
 def _format_update_time() -> str:
-    return f"{dates.format_day(dates.as_number(date.today()))} 00:00"
+    return f"{dates.format_day(dates.to_number(date.today()))} 00:00"
 
 
-def _info(database: Database) -> SandboxReply:
+def _answer_info(database: Database) -> SandboxReply:
     parts = [
         f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
         f"\t<MenuName>{xml_text(database.menu)}</MenuName>\n"
@@ -161,7 +161,7 @@ def _info(database: Database) -> SandboxReply:
         f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{_format_update_time()}</LastUpdate>\n\t<FieldList>\n"
     ]
     for field in database.fields():
-        flags = "".join(f"\t\t\t<{name}>{flag}</{name}>\n" for name, flag in _flags(field).items())
+        flags = "".join(f"\t\t\t<{name}>{flag}</{name}>\n" for name, flag in _list_flags(field).items())
         parts.append(
             f"\t\t<Field>\n\t\t\t<Name>{field.name}</Name>\n\t\t\t<FullName>{xml_text(field.full_name)}</FullName>\n"
             f"\t\t\t<Description>{xml_text(field.description)}</Description>\n"
@@ -177,7 +177,7 @@ def _info(database: Database) -> SandboxReply:
     return xml("".join(parts))
 
 
-def _info_json(database: Database) -> dict[str, Any]:
+def _build_info(database: Database) -> dict[str, Any]:
     return {
         "dbname": database.name,
         "menuname": database.menu,
@@ -191,7 +191,7 @@ def _info_json(database: Database) -> dict[str, Any]:
                 "fullname": field.full_name,
                 "description": field.description,
                 "termcount": str(field.term_count),
-                **{name.lower(): flag for name, flag in _flags(field).items()},
+                **{name.lower(): flag for name, flag in _list_flags(field).items()},
             }
             for field in database.fields()
         ],

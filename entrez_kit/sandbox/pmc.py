@@ -15,7 +15,7 @@ from entrez_kit.sandbox.database import (
     SearchOutcome,
 )
 from entrez_kit.sandbox.document import Document
-from entrez_kit.sandbox.pmc_text import article
+from entrez_kit.sandbox.pmc_text import render_article
 from entrez_kit.sandbox.pubmed import Pmids, PubMedDatabase
 from entrez_kit.sandbox.replies import SandboxReply, xml
 from entrez_kit.sandbox.text import xml_text
@@ -27,7 +27,7 @@ _FILTER: Final = "pubmed pmc"
 class PmcIds(Pmids):
     """PMCIDs of numbered articles, stored as record numbers to save memory."""
 
-    def _id(self, number: int) -> str:
+    def _get_id(self, number: int) -> str:
         return self.corpus.document(number).pmcid.removeprefix("PMC")
 
 
@@ -63,7 +63,7 @@ class PmcDatabase(Database):
         """
         uid = re.fullmatch(r"\s*([0-9]+)\[(?:uid|pmcid)\]\s*", request.term, re.IGNORECASE)
         if uid:
-            number = self._number(uid[1])
+            number = self._find_number(uid[1])
             return SearchOutcome(
                 ids=PmcIds(self._pubmed.corpus, [] if number is None else [number]), translation=f"{uid[1]}[UID]"
             )
@@ -77,21 +77,21 @@ class PmcDatabase(Database):
         assert isinstance(found.ids, Pmids)
         return replace(found, ids=PmcIds(found.ids.corpus, found.ids.numbers))
 
-    def _number(self, uid: str) -> int | None:
+    def _find_number(self, uid: str) -> int | None:
         canonical = self.canonical(uid)
         found = self._pubmed.corpus.find("aid", f"pmc{canonical}") if canonical is not None else []
         return self._pubmed.corpus.number(found[0]) if found else None
 
-    def _document(self, uid: str) -> Document | None:
-        number = self._number(uid)
+    def _find_document(self, uid: str) -> Document | None:
+        number = self._find_number(uid)
         return None if number is None else self._pubmed.corpus.document(number)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary: a few of PubMed's fields."""
-        document = self._document(uid)
+        document = self._find_document(uid)
         if document is None:
             return None
-        whole = summaries.summary(document, 0)
+        whole = summaries.build_summary(document, 0)
         names = ("PubDate", "EPubDate", "Source", "Authors", "Title", "Volume", "Issue", "Pages", "ArticleIds")
         return {name: whole[name] for name in names}
 
@@ -104,18 +104,18 @@ class PmcDatabase(Database):
         self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
         parts = []
         for uid in request.ids:
-            document = self._document(uid)
+            document = self._find_document(uid)
             if document is None:
                 parts.append(
                     f'<error id="{xml_text(uid)}">The following PMCID is not available: {xml_text(uid)}</error>'
                 )
             else:
-                parts.append(article(document))
+                parts.append(render_article(document))
         return xml(f'<?xml version="1.0" ?>\n<pmc-articleset>{"".join(parts)}</pmc-articleset>\n')
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the PMID of the article, or the PMIDs that it cites."""
-        document = self._document(uid)
+        document = self._find_document(uid)
         if document is None:
             return ()
         if link == "pmc_pubmed":

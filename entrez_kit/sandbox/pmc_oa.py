@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from entrez_kit.sandbox.document import Document
-from entrez_kit.sandbox.invented import jats
+from entrez_kit.sandbox.invented import render_jats
 from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.replies import SandboxReply, document, xml
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
@@ -25,21 +25,21 @@ def pmc_oa(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         return _answer_listing(request, state)
     wanted = _FILE.fullmatch(request.rest)
     name = f"{wanted[2]}.{wanted[3]}" if wanted else ""
-    article = _article(wanted[2], state) if wanted and wanted[1] in (None, name) else None
-    if wanted is None or article is None or int(wanted[3]) not in _versions(article.pmcid):
-        return _missing(request.rest)
+    article = _find_article(wanted[2], state) if wanted and wanted[1] in (None, name) else None
+    if wanted is None or article is None or int(wanted[3]) not in _list_versions(article.pmcid):
+        return _answer_missing(request.rest)
     if wanted[4] == "json" and wanted[1] is None:
-        return document(_record(article, int(wanted[3])))
+        return document(_build_record(article, int(wanted[3])))
     if wanted[4] == "xml" and wanted[1] is not None:
-        return xml(jats(article))
-    return _missing(request.rest)
+        return xml(render_jats(article))
+    return _answer_missing(request.rest)
 
 
 def _answer_listing(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     prefix = request.get("prefix")
     wanted = _PREFIX.fullmatch(prefix)
-    article = _article(wanted[1], state) if wanted else None
-    names = [f"{article.pmcid}.{number}/" for number in _versions(article.pmcid)] if article is not None else []
+    article = _find_article(wanted[1], state) if wanted else None
+    names = [f"{article.pmcid}.{number}/" for number in _list_versions(article.pmcid)] if article is not None else []
     found = "".join(f"<CommonPrefixes><Prefix>{xml_text(name)}</Prefix></CommonPrefixes>" for name in names)
     return xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -49,7 +49,7 @@ def _answer_listing(request: SandboxRequest, state: SandboxState) -> SandboxRepl
     )
 
 
-def _missing(key: str) -> SandboxReply:
+def _answer_missing(key: str) -> SandboxReply:
     return xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchKey</Code>'
         f"<Message>The specified key does not exist.</Message><Key>{xml_text(key)}</Key></Error>",
@@ -57,7 +57,7 @@ def _missing(key: str) -> SandboxReply:
     )
 
 
-def _article(pmcid: str, state: SandboxState) -> Document | None:
+def _find_article(pmcid: str, state: SandboxState) -> Document | None:
     database = state.databases.get("pubmed")
     if not isinstance(database, PubMedDatabase):
         return None
@@ -66,14 +66,14 @@ def _article(pmcid: str, state: SandboxState) -> Document | None:
     return None if number is None else database.corpus.document(number)
 
 
-def _versions(pmcid: str) -> list[int]:
+def _list_versions(pmcid: str) -> list[int]:
     number = int(pmcid.removeprefix("PMC"))
     if number % 5 == 0:
         return []
     return [1, 2] if number % 2 == 0 else [1]
 
 
-def _record(article: Document, version: int) -> dict[str, object]:
+def _build_record(article: Document, version: int) -> dict[str, object]:
     name = f"{article.pmcid}.{version}"
     return {
         "pmcid": article.pmcid,

@@ -18,23 +18,24 @@ _NAMESPACES: Final = (
 )
 
 
-def article(document: Document) -> str:
+def render_article(document: Document) -> str:
     """Return an article with full text if the demo corpus has it, otherwise the front matter with PMC's comment."""
-    text = _texts().get((document.pmcid, document.doi), "")
+    text = _read_texts().get((document.pmcid, document.doi), "")
     related = "".join(_RELATED.findall(text))
     comment = "" if text else f"<!--{FORBIDDEN}-->"
     kind = "review-article" if "Review" in document.publication_types else "research-article"
     return (
         f'<article {_NAMESPACES} article-type="{kind}" xml:lang="en" dtd-version="1.4">{comment}'
-        f"<front>{_journal(document)}<article-meta>{_ids(document)}<title-group><article-title>"
-        f"{xml_text(document.title)}</article-title></title-group>{_authors(document)}{_dates(document)}"
-        f"{_place(document)}{_permissions() if text else ''}{related}{_abstract(document)}{_keywords(document)}"
+        f"<front>{_render_journal(document)}<article-meta>{_render_ids(document)}<title-group><article-title>"
+        f"{xml_text(document.title)}</article-title></title-group>{_render_authors(document)}{_render_dates(document)}"
+        f"{_render_place(document)}{_render_permissions() if text else ''}{related}"
+        f"{_render_abstract(document)}{_render_keywords(document)}"
         f"</article-meta></front>{_RELATED.sub('', text).strip()}</article>"
     )
 
 
 @lru_cache(maxsize=1)
-def _texts() -> dict[tuple[str, str], str]:
+def _read_texts() -> dict[tuple[str, str], str]:
     """Return the texts of the demo corpus by PMCID and DOI."""
     folder = resources.files("entrez_kit.fixtures").joinpath("pmc")
     files = [item.read_text(encoding="utf-8") for item in folder.iterdir()] if folder.is_dir() else []
@@ -42,7 +43,7 @@ def _texts() -> dict[tuple[str, str], str]:
     return {(match[1], match[2]): match[3] for match in found}
 
 
-def _journal(document: Document) -> str:
+def _render_journal(document: Document) -> str:
     numbers = "".join(
         f'<issn pub-type="{"epub" if kind == "Electronic" else "ppub"}">{xml_text(number)}</issn>'
         for kind, number in document.issns
@@ -54,7 +55,7 @@ def _journal(document: Document) -> str:
     )
 
 
-def _ids(document: Document) -> str:
+def _render_ids(document: Document) -> str:
     return "".join(
         f'<article-id pub-id-type="{kind}">{xml_text(value)}</article-id>'
         for kind, value in (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))
@@ -62,10 +63,10 @@ def _ids(document: Document) -> str:
     )
 
 
-def _authors(document: Document) -> str:
+def _render_authors(document: Document) -> str:
     places = list(dict.fromkeys(place for author in document.authors for place in author.affiliations))
     people = "".join(
-        f'<contrib contrib-type="author">{_name(author)}'
+        f'<contrib contrib-type="author">{_render_name(author)}'
         + "".join(f'<xref ref-type="aff" rid="A{places.index(place) + 1}"/>' for place in author.affiliations)
         + "</contrib>"
         for author in document.authors
@@ -76,7 +77,7 @@ def _authors(document: Document) -> str:
     return f"<contrib-group>{people}</contrib-group>{listed}" if people else ""
 
 
-def _name(author: Person) -> str:
+def _render_name(author: Person) -> str:
     if author.group:
         return f"<collab>{xml_text(author.group)}</collab>"
     given = author.fore or author.initials
@@ -87,31 +88,31 @@ def _name(author: Person) -> str:
     )
 
 
-def _dates(document: Document) -> str:
-    return _date("epub", document.electronic_date) + _date("ppub", document.publication_date)
+def _render_dates(document: Document) -> str:
+    return _render_date("epub", document.electronic_date) + _render_date("ppub", document.publication_date)
 
 
-def _date(kind: str, date: PartialDate) -> str:
+def _render_date(kind: str, date: PartialDate) -> str:
     year, month, day = date.number // 10_000, date.number // 100 % 100, date.number % 100
     parts = (("day", day), ("month", month), ("year", year))
     inner = "".join(f"<{name}>{value}</{name}>" for name, value in parts if value)
     return f'<pub-date pub-type="{kind}">{inner}</pub-date>' if year else ""
 
 
-def _place(document: Document) -> str:
+def _render_place(document: Document) -> str:
     first, _, last = document.pages.partition("-")
     parts = (("volume", document.volume), ("issue", document.issue), ("fpage", first), ("lpage", last))
     return "".join(f"<{name}>{xml_text(value)}</{name}>" for name, value in parts if value)
 
 
-def _permissions() -> str:
+def _render_permissions() -> str:
     return (
         f'<permissions><license xlink:href="{xml_attribute(LICENSE)}"><ali:license_ref>{LICENSE}</ali:license_ref>'
         "<license-p>Invented for the demo corpus of entrez-kit.</license-p></license></permissions>"
     )
 
 
-def _abstract(document: Document) -> str:
+def _render_abstract(document: Document) -> str:
     parts = [
         f"<sec><title>{xml_text(label)}</title><p>{xml_text(text)}</p></sec>" if label else f"<p>{xml_text(text)}</p>"
         for label, text in document.abstract
@@ -119,6 +120,6 @@ def _abstract(document: Document) -> str:
     return f"<abstract>{''.join(parts)}</abstract>" if parts else ""
 
 
-def _keywords(document: Document) -> str:
+def _render_keywords(document: Document) -> str:
     words = "".join(f"<kwd>{xml_text(word)}</kwd>" for _, word, _ in document.keywords)
     return f"<kwd-group>{words}</kwd-group>" if words else ""

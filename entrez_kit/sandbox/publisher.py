@@ -9,7 +9,7 @@ from typing import Final
 
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.sandbox.document import Document
-from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, sections
+from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, invent_sections
 from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.replies import HTML, SandboxReply, plain
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
@@ -33,11 +33,11 @@ def publisher(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     if wanted[2] == "/download":
         return SandboxReply(_WALL.encode("utf-8"), "application/pdf")
     document = database.corpus.document(number)
-    if not copies_of(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
+    if not choose_copies(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
         return plain("404 Not Found\n", 404)
     if wanted[2] == ".pdf":
-        return SandboxReply(pdf(document), "application/pdf")
-    return SandboxReply(page(document).encode("utf-8"), HTML)
+        return SandboxReply(render_pdf(document), "application/pdf")
+    return SandboxReply(render_page(document).encode("utf-8"), HTML)
 
 
 _WALL: Final = """<!DOCTYPE html>
@@ -48,22 +48,22 @@ _WALL: Final = """<!DOCTYPE html>
 """
 
 
-def copies_of(document: Document) -> int:
+def choose_copies(document: Document) -> int:
     """Return the available copies: 0 none, 1 PDF and page, 2 page, 3 a blocked PDF and one in a repository."""
     return 1 if document.pmcid else int(document.pmid) % 4
 
 
 def has_pdf(document: Document) -> bool:
     """Return whether the publisher has a PDF of an article."""
-    return copies_of(document) in (1, 3)
+    return choose_copies(document) in (1, 3)
 
 
-def page(document: Document) -> str:
+def render_page(document: Document) -> str:
     """Return an article as an HTML page."""
     title = xml_text(document.title)
     text = "".join(
         f"<section><h2>{xml_text(name)}</h2>{''.join(f'<p>{xml_text(one)}</p>' for one in paragraphs)}</section>\n"
-        for name, paragraphs in sections(document)
+        for name, paragraphs in invent_sections(document)
     )
     rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in TABLE[1:])
     head = "".join(f"<th>{cell}</th>" for cell in TABLE[0])
@@ -88,10 +88,10 @@ def page(document: Document) -> str:
 """
 
 
-def pdf(document: Document) -> bytes:
+def render_pdf(document: Document) -> bytes:
     """Return an article as a PDF with one column of text."""
     lines = [*_wrap(document.title), "", *_wrap(NOTE), ""]
-    for name, text in (("Abstract", tuple(part for _, part in document.abstract)), *sections(document)):
+    for name, text in (("Abstract", tuple(part for _, part in document.abstract)), *invent_sections(document)):
         if text:
             lines += [name, *(line for paragraph in text for line in _wrap(paragraph)), ""]
     pages = [lines[at : at + _LINES] for at in range(0, len(lines), _LINES)]
@@ -110,10 +110,10 @@ def pdf(document: Document) -> bytes:
         )
         objects.append(b"<< /Length %d >>\nstream\n%b\nendstream" % (len(stream), stream))
     objects.append(b"<< /Title (%b) >>" % _escape(document.title))
-    return _file(objects)
+    return _build_file(objects)
 
 
-def _file(objects: list[bytes]) -> bytes:
+def _build_file(objects: list[bytes]) -> bytes:
     """Return a PDF file with these objects and their cross-reference table; the last object contains the title."""
     out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
     places = []

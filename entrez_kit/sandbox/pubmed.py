@@ -22,7 +22,7 @@ from entrez_kit.sandbox.fields import BY_TAG, FIELDS
 from entrez_kit.sandbox.lookup import Lookup
 from entrez_kit.sandbox.query import Findings, PubMedQuery
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
-from entrez_kit.sandbox.text import normal
+from entrez_kit.sandbox.text import normalize
 
 CEILING: Final = 9_999
 SORTS: Final = {
@@ -61,10 +61,10 @@ class Pmids(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
         """Return one id, or the ids of a slice."""
         if isinstance(place, slice):
-            return [self._id(number) for number in self.numbers[place]]
-        return self._id(self.numbers[place])
+            return [self._get_id(number) for number in self.numbers[place]]
+        return self._get_id(self.numbers[place])
 
-    def _id(self, number: int) -> str:
+    def _get_id(self, number: int) -> str:
         return self.corpus.pmid(number)
 
 
@@ -109,12 +109,12 @@ class PubMedDatabase(Database):
 
         def find_earlier(number: int) -> int | None:
             ids = request.history(number)
-            return None if ids is None else self._set_of(ids)
+            return None if ids is None else self._to_set(ids)
 
         today = date.today()
         query = PubMedQuery(self.lookup, history=find_earlier, field=request.field, today=today)
         found = query.run(request.term)
-        span = _span(request, today)
+        span = _parse_range(request, today)
         if span is not None:
             query.restrict(request.datetype or "pdat", *span)
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
@@ -132,42 +132,42 @@ class PubMedDatabase(Database):
             messages=list(dict.fromkeys(found.messages)),
         )
 
-    def _set_of(self, ids: Sequence[str]) -> int:
+    def _to_set(self, ids: Sequence[str]) -> int:
         if isinstance(ids, Pmids):
-            return bits.of_numbers(ids.numbers, self.corpus.size)
+            return bits.from_numbers(ids.numbers, self.corpus.size)
         numbers = (self.corpus.number(pmid) for pmid in ids)
-        return bits.of_numbers((number for number in numbers if number is not None), self.corpus.size)
+        return bits.from_numbers((number for number in numbers if number is not None), self.corpus.size)
 
     def _order(self, found: Findings, order: str) -> list[int]:
-        newest = self.corpus.index.rank(bits.numbers(found.bits), order)
+        newest = self.corpus.index.rank(bits.to_numbers(found.bits), order)
         if order != "relevance" or not found.ranking:
             return newest
         scores = dict.fromkeys(newest, 0)
         for word in list(dict.fromkeys(found.ranking))[:20]:
             for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
-                for number in bits.numbers(self.corpus.index.word(source, word) & found.bits):
+                for number in bits.to_numbers(self.corpus.index.word(source, word) & found.bits):
                     scores[number] += weight
         return sorted(newest, key=lambda number: -scores[number])
 
-    def _number(self, uid: str) -> int | None:
+    def _find_number(self, uid: str) -> int | None:
         pmid = self.canonical(uid)
         return None if pmid is None else self.corpus.number(pmid)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        number = self._number(uid)
+        number = self._find_number(uid)
         if number is None:
             return None
         document = self.corpus.document(number)
-        return summaries.summary(document, len(self.corpus.cited_by(document.pmid)))
+        return summaries.build_summary(document, len(self.corpus.cited_by(document.pmid)))
 
     def docsum(self, uid: str) -> Sequence[DocSumItem] | None:
         """Return the version 1 summary."""
-        number = self._number(uid)
+        number = self._find_number(uid)
         if number is None:
             return None
         document = self.corpus.document(number)
-        return summaries.docsum(document, len(self.corpus.cited_by(document.pmid)))
+        return summaries.build_docsum(document, len(self.corpus.cited_by(document.pmid)))
 
     def fetch(self, request: FetchCall) -> SandboxReply:
         """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are omitted.
@@ -184,20 +184,22 @@ class PubMedDatabase(Database):
                 return xml(f'<?xml version="1.0" ?>\n<IdList>{ids}\n</IdList>\n')
             return plain("".join(f"{pmid}\n" for pmid in found))
         if request.rettype == "medline":
-            return plain("".join(self._medline(place, pmid) for place, pmid in enumerate(pmids, start=1)))
+            return plain("".join(self._render_medline(place, pmid) for place, pmid in enumerate(pmids, start=1)))
         if request.rettype == "abstract" and request.retmode == "text":
-            texts = (medline.abstract(self.corpus.document(number), i) for i, number in enumerate(numbers, start=1))
+            texts = (
+                medline.render_abstract(self.corpus.document(number), i) for i, number in enumerate(numbers, start=1)
+            )
             return plain("\n\n".join(texts))
         parts = [ARTICLE_SET.encode("utf-8")]
         parts += [b"\n" + self.corpus.raw(number) for number in numbers]
         return SandboxReply(b"".join([*parts, b"</PubmedArticleSet>"]))
 
-    def _medline(self, place: int, pmid: str) -> str:
+    def _render_medline(self, place: int, pmid: str) -> str:
         """Return the MEDLINE text of a record, or NCBI's error message for an unknown PMID."""
         number = self.corpus.number(pmid)
         if number is None:
             return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
-        return "\n" + medline.medline(self.corpus.document(number))
+        return "\n" + medline.render_medline(self.corpus.document(number))
 
     def fields(self) -> Sequence[FieldInfo]:
         """Return the search fields that EInfo lists."""
@@ -222,7 +224,7 @@ class PubMedDatabase(Database):
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids of the linked records, each with its score."""
-        number = self._number(uid)
+        number = self._find_number(uid)
         if number is None:
             return ()
         pmid = self.corpus.pmid(number)
@@ -242,7 +244,7 @@ class PubMedDatabase(Database):
             return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.corpus.cited_by(pmid)[:1])]
         if "reviews" in link:
             reviews = self.corpus.index.value("ptype", _REVIEW)
-            related = [pair for pair in related if self._set_of([pair[0]]) & reviews]
+            related = [pair for pair in related if self._to_set([pair[0]]) & reviews]
         return related[:_FIVE] if link.endswith("five") else related
 
     def vocabulary(self) -> Mapping[str, int]:
@@ -251,11 +253,11 @@ class PubMedDatabase(Database):
 
     @cached_property
     def _spelling(self) -> Mapping[str, int]:
-        return self.corpus.spelling()
+        return self.corpus.count_words()
 
     def knows_journal(self, journal: str) -> bool:
         """Return whether any record is from this journal."""
-        return self.corpus.index.value("journal", normal(journal)) > 0
+        return self.corpus.index.value("journal", normalize(journal)) > 0
 
     def match(self, journal: str, year: str, volume: str, page: str, author: str) -> list[str]:
         """Return the PMIDs of the records that match a citation: journal, volume and page, or year and author."""
@@ -263,14 +265,14 @@ class PubMedDatabase(Database):
         found = index.everything
         used = 0
         if journal.strip():
-            found &= index.value("journal", normal(journal))
+            found &= index.value("journal", normalize(journal))
         for source, value in (("volume", volume), ("page", page)):
             if value.strip():
-                found &= index.value(source, normal(value))
+                found &= index.value(source, normalize(value))
                 used += 1
         # Year and author are ignored if the citation has volume and page.
         if used < 2:
-            span = dates.bounds(year) if year.strip() else None
+            span = dates.parse_date(year) if year.strip() else None
             if span is not None:
                 found &= index.between("pdat", *span)
             names = re.sub(r"[.,]", " ", author).split()
@@ -278,13 +280,13 @@ class PubMedDatabase(Database):
                 found &= self.lookup.value(BY_TAG["author"], " ".join(names), quoted=False)
             if not used and not names:
                 return []
-        return [self.corpus.pmid(number) for number in reversed(bits.numbers(found))]
+        return [self.corpus.pmid(number) for number in reversed(bits.to_numbers(found))]
 
 
-def _span(request: SearchCall, today: date) -> tuple[int, int] | None:
+def _parse_range(request: SearchCall, today: date) -> tuple[int, int] | None:
     """Return the range of the date parameters; NCBI ignores a single bound."""
     if request.mindate and request.maxdate:
-        return dates.span(request.mindate, request.maxdate)
+        return dates.parse_range(request.mindate, request.maxdate)
     if request.reldate and request.reldate.isascii() and request.reldate.isdigit():
-        return dates.recent(int(request.reldate), today)
+        return dates.to_recent_range(int(request.reldate), today)
     return None

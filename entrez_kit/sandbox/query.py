@@ -10,8 +10,8 @@ from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.database import BadRequest
 from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, PubMedField, find_field
 from entrez_kit.sandbox.lexer import QueryToken, tokenize
-from entrez_kit.sandbox.lookup import Lookup, parts
-from entrez_kit.sandbox.text import STOP_WORDS, normal, words
+from entrez_kit.sandbox.lookup import Lookup, split_phrase
+from entrez_kit.sandbox.text import STOP_WORDS, normalize, words
 
 _HAS_ABSTRACT: Final = frozenset(("hasabstract", "has abstract"))
 _NEAR: Final = re.compile(r"(.*):~([0-9]{1,3})")
@@ -167,7 +167,7 @@ class PubMedQuery:
         if near:
             tag, distance = near.group(1), int(near.group(2))
         named = find_field(tag)
-        if normal(token.text) in _HAS_ABSTRACT:
+        if normalize(token.text) in _HAS_ABSTRACT:
             return Unit(self._lookup.filter("hasabstract"), f"hasabstract[{named.label if named else 'All Fields'}]")
         if named is None:
             self.findings.fields_not_found.append(token.tag)
@@ -216,7 +216,7 @@ class PubMedQuery:
 
     def _evaluate_date(self, named: PubMedField, text: str) -> Unit:
         low, _, high = text.partition(":")
-        found = dates.span(low, high or low) or dates.relative(text, self._today)
+        found = dates.parse_range(low, high or low) or dates.parse_relative_range(text, self._today)
         if found is None:
             return Unit(0, f'"{_format_term(text)}"[{named.label}]')
         return self._evaluate_date_span(named, *found)
@@ -239,7 +239,7 @@ class PubMedQuery:
         tag = high.tag or low.tag
         named = find_field(tag) if tag else None
         if named is not None and named.kind == "date":
-            found = dates.span(low.text, high.text)
+            found = dates.parse_range(low.text, high.text)
             if found is not None:
                 return self._evaluate_date_span(named, *found)
         if named is not None and named.kind == "uid":
@@ -267,7 +267,7 @@ class PubMedQuery:
         named = self._default or ALL_FIELDS
         if named.kind != "text":
             return self._evaluate_tagged(named, QueryToken("operand", token.text, quoted=True, tag=named.label))
-        if normal(token.text) in _HAS_ABSTRACT:
+        if normalize(token.text) in _HAS_ABSTRACT:
             return Unit(self._lookup.filter("hasabstract"), "hasabstract[All Fields]")
         found = self._lookup.text(named, token.text)
         if found:
@@ -289,7 +289,7 @@ class PubMedQuery:
     def _evaluate_word(self, named: PubMedField, word: str, *, report: bool = True) -> Unit:
         if named.kind != "text":
             return self._evaluate_value(named, word, quoted=False)
-        split, open_end = parts(word)
+        split, open_end = split_phrase(word)
         if not split:
             return Unit(None, "")
         found = self._lookup.text(named, word)
@@ -322,11 +322,11 @@ class PubMedQuery:
         referred = _HISTORY.fullmatch(first)
         if referred:
             return 1, self._recall_set(int(referred.group(1)), first)
-        if normal(first) in _HAS_ABSTRACT:
+        if normalize(first) in _HAS_ABSTRACT:
             return 1, Unit(self._lookup.filter("hasabstract"), "hasabstract[All Fields]")
         for length in range(min(_LONGEST_NAME, len(run) - place), 0, -1):
             phrase = " ".join(run[place : place + length])
-            key = normal(phrase)
+            key = normalize(phrase)
             if not key or (length == 1 and key in STOP_WORDS):
                 continue
             unit = self._find_name(phrase, key, length)

@@ -148,15 +148,15 @@ def published_number(choices: Timing) -> int:
     """Return the publication date as yyyymmdd, with the precision of the record."""
     day = choices.published
     if choices.date_style == 0:
-        return dates.as_number(day)
+        return dates.to_number(day)
     if choices.date_style in (1, 3):
         return day.year * 10000 + day.month * 100 + 1
     if choices.date_style == 2:
         return day.year * 10000 + 101
-    return day.year * 10000 + (1, 3, 6, 9)[_season(day)] * 100 + 1
+    return day.year * 10000 + (1, 3, 6, 9)[_get_season(day)] * 100 + 1
 
 
-def _season(day: date) -> int:
+def _get_season(day: date) -> int:
     return day.month % 12 // 3
 
 
@@ -168,14 +168,14 @@ def _fill(parts: Sequence[str], choices: Choices) -> str:
     return PLACEHOLDER.sub(put, " ".join(parts))
 
 
-def _ymd(name: str, day: date | None, attributes: str = "") -> str:
+def _render_date(name: str, day: date | None, attributes: str = "") -> str:
     if day is None:
         return ""
     inner = f"<Year>{day.year}</Year><Month>{day.month:02}</Month><Day>{day.day:02}</Day>"
     return f"<{name}{attributes}>{inner}</{name}>"
 
 
-def _issue_date(choices: Choices) -> str:
+def _render_issue_date(choices: Choices) -> str:
     day, style = choices.published, choices.date_style
     month = MONTHS[day.month - 1]
     if style == 3:
@@ -184,25 +184,25 @@ def _issue_date(choices: Choices) -> str:
         return f"<PubDate><MedlineDate>{day.year} {month}-{until}</MedlineDate></PubDate>"
     finer = ("", f"<Month>{month}</Month>")[style < 2] + (f"<Day>{day.day}</Day>" if style == 0 else "")
     if style == 4:
-        finer = f"<Season>{_SEASONS[_season(day)]}</Season>"
+        finer = f"<Season>{_SEASONS[_get_season(day)]}</Season>"
     return f"<PubDate><Year>{day.year}</Year>{finer}</PubDate>"
 
 
-def _journal(choices: Choices) -> str:
+def _render_journal(choices: Choices) -> str:
     journal = vocabulary.JOURNALS[choices.journal]
     return (
         f'<Journal><ISSN IssnType="Electronic">{journal.electronic_issn}</ISSN><JournalIssue CitedMedium="Internet">'
-        f"<Volume>{choices.volume}</Volume><Issue>{choices.issue}</Issue>{_issue_date(choices)}</JournalIssue>"
+        f"<Volume>{choices.volume}</Volume><Issue>{choices.issue}</Issue>{_render_issue_date(choices)}</JournalIssue>"
         f"<Title>{xml_text(journal.title)}</Title><ISOAbbreviation>{journal.abbreviation}</ISOAbbreviation></Journal>"
     )
 
 
-def _title(choices: Choices) -> str:
+def _render_title(choices: Choices) -> str:
     filled = _fill(TITLE, choices)
     return f"<ArticleTitle>{f'[{filled}].' if choices.language else f'{filled}.'}</ArticleTitle>"
 
 
-def _abstract(choices: Choices) -> str:
+def _render_abstract(choices: Choices) -> str:
     pieces = []
     for label, parts in abstract_parts(choices.abstract):
         attribute = f' Label="{label}" NlmCategory="{label}"' if label else ""
@@ -210,7 +210,7 @@ def _abstract(choices: Choices) -> str:
     return f"<Abstract>{''.join(pieces)}</Abstract>" if pieces else ""
 
 
-def _authors(choices: Choices) -> str:
+def _render_authors(choices: Choices) -> str:
     people = []
     for place, (surname, forename) in enumerate(choices.team):
         if forename < 0:
@@ -229,7 +229,7 @@ def _authors(choices: Choices) -> str:
     return f'<AuthorList CompleteYN="Y">{"".join(people)}</AuthorList>'
 
 
-def _grants(choices: Choices) -> str:
+def _render_grants(choices: Choices) -> str:
     if not choices.grant:
         return ""
     number, acronym, agency, country = vocabulary.GRANTS[choices.grant - 1]
@@ -240,13 +240,13 @@ def _grants(choices: Choices) -> str:
     )
 
 
-def types_of(design: int, correction: int) -> list[tuple[str, str]]:
+def list_types(design: int, correction: int) -> list[tuple[str, str]]:
     """Return name and UI of each publication type."""
     types = list(vocabulary.DESIGNS[design].types)
     return [*types, RETRACTED] if correction == 1 else types
 
 
-def headings_of(choices: Choices) -> list[tuple[str, str, bool]]:
+def list_headings(choices: Choices) -> list[tuple[str, str, bool]]:
     """Return name, UI and major-topic flag of each MeSH heading; only records with the status MEDLINE have any."""
     if choices.status != 0:
         return []
@@ -260,16 +260,16 @@ def headings_of(choices: Choices) -> list[tuple[str, str, bool]]:
     return sorted(found)
 
 
-def _mesh(choices: Choices) -> str:
+def _render_mesh(choices: Choices) -> str:
     rows = "".join(
         f'<MeshHeading><DescriptorName UI="{ui}" MajorTopicYN="{"Y" if major else "N"}">{xml_text(name)}'
         "</DescriptorName></MeshHeading>"
-        for name, ui, major in headings_of(choices)
+        for name, ui, major in list_headings(choices)
     )
     return f"<MeshHeadingList>{rows}</MeshHeadingList>" if rows else ""
 
 
-def _corrections(choices: Choices) -> str:
+def _render_corrections(choices: Choices) -> str:
     if not choices.correction:
         return ""
     kind = "RetractionIn" if choices.correction == 1 else "ErratumIn"
@@ -280,7 +280,7 @@ def _corrections(choices: Choices) -> str:
     )
 
 
-def _keywords(choices: Choices) -> str:
+def _render_keywords(choices: Choices) -> str:
     if not choices.keyword:
         return ""
     rows = "".join(
@@ -289,7 +289,7 @@ def _keywords(choices: Choices) -> str:
     return f'<KeywordList Owner="NOTNLM">{rows}</KeywordList>'
 
 
-def _pubmed_data(choices: Choices) -> str:
+def _render_pubmed_data(choices: Choices) -> str:
     events = "".join(
         f'<PubMedPubDate PubStatus="{kind}"><Year>{day.year}</Year><Month>{day.month}</Month><Day>{day.day}</Day>'
         f"<Hour>6</Hour><Minute>0</Minute></PubMedPubDate>"
@@ -325,7 +325,7 @@ def render(choices: Choices) -> bytes:
     language, vernacular = vocabulary.LANGUAGES[choices.language]
     types = "".join(
         f'<PublicationType UI="{ui}">{xml_text(name)}</PublicationType>'
-        for name, ui in types_of(choices.design, choices.correction)
+        for name, ui in list_types(choices.design, choices.correction)
     )
     location = f'<ELocationID EIdType="doi" ValidYN="Y">{choices.doi_name}</ELocationID>' if choices.doi else ""
     original = f"<VernacularTitle>{xml_text(vernacular)}.</VernacularTitle>" if vernacular else ""
@@ -333,13 +333,13 @@ def render(choices: Choices) -> bytes:
     return (
         f'<PubmedArticle><MedlineCitation Status="{STATUSES[choices.status]}" Owner="{owner}">'
         f'<PMID Version="1">{choices.pmid}</PMID>'
-        f"{_ymd('DateCompleted', choices.completed)}{_ymd('DateRevised', choices.revised)}"
-        f'<Article PubModel="{model}">{_journal(choices)}{_title(choices)}'
-        f"<Pagination><MedlinePgn>{choices.pages}</MedlinePgn></Pagination>{location}{_abstract(choices)}"
-        f"{_authors(choices)}<Language>{language}</Language>{_grants(choices)}"
+        f"{_render_date('DateCompleted', choices.completed)}{_render_date('DateRevised', choices.revised)}"
+        f'<Article PubModel="{model}">{_render_journal(choices)}{_render_title(choices)}'
+        f"<Pagination><MedlinePgn>{choices.pages}</MedlinePgn></Pagination>{location}{_render_abstract(choices)}"
+        f"{_render_authors(choices)}<Language>{language}</Language>{_render_grants(choices)}"
         f"<PublicationTypeList>{types}</PublicationTypeList>{original}"
-        + _ymd("ArticleDate", choices.published_online, ' DateType="Electronic"')
+        + _render_date("ArticleDate", choices.published_online, ' DateType="Electronic"')
         + f"</Article><MedlineJournalInfo><Country>{COUNTRY}</Country><MedlineTA>{journal.abbreviation}</MedlineTA>"
         f"<NlmUniqueID>{journal.nlm_id}</NlmUniqueID><ISSNLinking>{journal.print_issn}</ISSNLinking></MedlineJournalInfo>"
-        f"{_corrections(choices)}{_mesh(choices)}{_keywords(choices)}</MedlineCitation>{_pubmed_data(choices)}</PubmedArticle>"
+        f"{_render_corrections(choices)}{_render_mesh(choices)}{_render_keywords(choices)}</MedlineCitation>{_render_pubmed_data(choices)}</PubmedArticle>"
     ).encode()

@@ -129,7 +129,7 @@ class Sandbox:
         if latency_ms < 0:
             raise _option_error("latency_ms", latency_ms, "must not be negative")
         self.faults = FaultPlan(faults, seed)
-        self.corpus = _corpus(corpus, records, seed, days)
+        self.corpus = _load_corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
         self._state = SandboxState(dict(build_databases(self.corpus)), History(seed))
@@ -276,7 +276,7 @@ class Sandbox:
     # answering
 
     def _answer(self, arrival: Arrival) -> Strike:
-        params = _params(arrival.query) + _params(arrival.form)
+        params = _parse_params(arrival.query) + _parse_params(arrival.form)
         name, endpoint, rest = self._find_route(arrival.path)
         request = SandboxRequest(name, arrival.method, params, rest)
         key = request.get("api_key") or None
@@ -356,7 +356,7 @@ def build_databases(corpus: Corpus) -> Mapping[str, Database]:
     return {database.name: database for database in databases}
 
 
-def _corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> Corpus:
+def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> Corpus:
     if records is not None:
         from entrez_kit.sandbox.generate import DAYS, GeneratedCorpus
 
@@ -364,7 +364,7 @@ def _corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: 
     return ParsedCorpus.from_paths(paths) if paths else ParsedCorpus.demo()
 
 
-def _params(query: str) -> tuple[tuple[str, str], ...]:
+def _parse_params(query: str) -> tuple[tuple[str, str], ...]:
     """Return the parameters of a query string or form; none if it cannot be parsed."""
     try:
         return tuple(parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=_MAX_FIELDS))

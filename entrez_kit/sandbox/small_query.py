@@ -7,7 +7,7 @@ from typing import Literal
 
 from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
 from entrez_kit.sandbox.lexer import QueryToken, tokenize
-from entrez_kit.sandbox.text import STOP_WORDS, normal, words
+from entrez_kit.sandbox.text import STOP_WORDS, normalize, words
 
 Values = Mapping[str, Sequence[str]]
 """The values of a record by the code of the field."""
@@ -31,8 +31,8 @@ class SmallField:
             return text.strip() in values
         stem = text.rstrip().endswith("*")
         if self.kind == "whole":
-            wanted = normal(text)
-            return any(normal(value) == wanted or (stem and normal(value).startswith(wanted)) for value in values)
+            wanted = normalize(text)
+            return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
         return any(_has_phrase(words(value), words(text), stem) for value in values)
 
 
@@ -129,7 +129,7 @@ class SmallQuery:
                 current = self._join(current, operator, QueryPart(inner.found, f"({inner.text})") if inner else None)
                 operator = None
             elif token.kind == "operand":
-                current = self._join(current, operator, self._operand(token))
+                current = self._join(current, operator, self._evaluate_operand(token))
                 operator = None
         while outer:
             inner = current
@@ -146,7 +146,7 @@ class SmallQuery:
         found = {"AND": left.found & right.found, "OR": left.found | right.found, "NOT": left.found - right.found}[name]
         return QueryPart(found, f"{left.text} {name} {right.text}")
 
-    def _operand(self, token: QueryToken) -> QueryPart:
+    def _evaluate_operand(self, token: QueryToken) -> QueryPart:
         tag = token.tag or self._default
         if tag is None:
             return self._evaluate_untagged(token)
@@ -175,12 +175,12 @@ class SmallQuery:
         current: QueryPart | None = None
         place = 0
         while place < len(run):
-            length, part = self._next(run, place)
+            length, part = self._match_next(run, place)
             current = self._join(current, "AND", part)
             place += length
         return current or QueryPart(None, "")
 
-    def _next(self, run: Sequence[str], place: int) -> tuple[int, QueryPart | None]:
+    def _match_next(self, run: Sequence[str], place: int) -> tuple[int, QueryPart | None]:
         """Match words from this position; return the number of words and their part of the query."""
         word = run[place]
         if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():

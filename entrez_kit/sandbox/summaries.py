@@ -19,17 +19,17 @@ PUBLICATION_STATUS: Final = {"epublish": "3", "ppublish": "4", "aheadofprint": "
 _ID_NUMBERS: Final = {"pubmed": 1, "doi": 3, "pii": 4, "pmcid": 5, "pmc": 8, "mid": 8, "bookaccession": 8}
 
 
-def summary(document: Document, cited: int) -> Mapping[str, Any]:
+def build_summary(document: Document, cited: int) -> Mapping[str, Any]:
     """Return the version 2 summary of a record that has ``cited`` citations."""
     title = document.title
     contributors = [
-        _contributor(person.short, "CollectiveName" if person.group else "Author") for person in document.authors
+        _to_contributor(person.short, "CollectiveName" if person.group else "Author") for person in document.authors
     ]
     return {
         "PubDate": document.publication_date.text,
         "EPubDate": document.electronic_date.text,
         "Source": document.journal_ta,
-        "Authors": Items("Author", contributors or [_contributor(one.short, "Editor") for one in document.editors]),
+        "Authors": Items("Author", contributors or [_to_contributor(one.short, "Editor") for one in document.editors]),
         "LastAuthor": document.authors[-1].short if document.authors else "",
         "Title": "" if document.is_book and not document.is_chapter else marked_text(document.title_element),
         "SortTitle": " ".join(words(title)),
@@ -43,12 +43,12 @@ def summary(document: Document, cited: int) -> Mapping[str, Any]:
         "PubType": Items("flag", document.publication_types),
         "RecordStatus": "PubMed" if document.is_book else RECORD_STATUS.get(document.status, "PubMed"),
         "PubStatus": PUBLICATION_STATUS.get(document.publication_status, "255"),
-        "ArticleIds": Items("ArticleId", _article_ids(document)),
+        "ArticleIds": Items("ArticleId", _build_article_ids(document)),
         "History": Items(
             "PubMedPubDate",
             [{"PubStatus": kind, "Date": f"{day.slashed} {clock}"} for kind, day, clock in document.history if day],
         ),
-        "References": Items("Reference", [_reference(one) for one in document.corrections]),
+        "References": Items("Reference", [_build_reference(one) for one in document.corrections]),
         "Attributes": Items("flag", ["Has Abstract"] if document.abstract else []),
         "PmcRefCount": cited,
         "FullJournalName": document.journal_title,
@@ -74,11 +74,11 @@ def summary(document: Document, cited: int) -> Mapping[str, Any]:
     }
 
 
-def _contributor(name: str, kind: str) -> Mapping[str, Any]:
+def _to_contributor(name: str, kind: str) -> Mapping[str, Any]:
     return {"Name": name, "AuthType": kind, "ClusterID": ""}
 
 
-def _article_ids(document: Document) -> list[Mapping[str, Any]]:
+def _build_article_ids(document: Document) -> list[Mapping[str, Any]]:
     found = [("pubmed", document.pmid)]
     found += [pair for pair in document.ids if pair[0] != "pubmed"]
     if document.pmcid:
@@ -88,12 +88,12 @@ def _article_ids(document: Document) -> list[Mapping[str, Any]]:
     return [{"IdType": kind, "IdTypeN": _ID_NUMBERS.get(kind, 8), "Value": value} for kind, value in found]
 
 
-def _reference(one: Any) -> Mapping[str, Any]:
+def _build_reference(one: Any) -> Mapping[str, Any]:
     pmid = int(one.pmid) if one.pmid.isdigit() else 0
     return {"RefSource": one.source, "RefType": NOTICE_WORDS.get(one.kind, one.kind), "Pmid": pmid, "Note": one.note}
 
 
-def docsum(document: Document, cited: int) -> list[DocSumItem]:
+def build_docsum(document: Document, cited: int) -> list[DocSumItem]:
     """Return the version 1 summary of a record that has ``cited`` citations."""
 
     def text(name: str, value: str, kind: str = "String") -> DocSumItem:

@@ -9,7 +9,7 @@ from entrez_kit.sandbox.database import (
 )
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
-from entrez_kit.sandbox.text import normal, xml_text
+from entrez_kit.sandbox.text import normalize, xml_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ FIELDS: Final = (
 
 def find_taxa(name: str) -> list[Taxon]:
     """Return the taxa with this name."""
-    key = normal(name)
-    return [taxon for taxon in TAXA if key and key in (normal(one) for one in taxon.names)]
+    key = normalize(name)
+    return [taxon for taxon in TAXA if key and key in (normalize(one) for one in taxon.names)]
 
 
 def add_descendants(taxids: Sequence[int]) -> set[int]:
@@ -91,7 +91,7 @@ class TaxonomyDatabase(SmallDatabase):
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        taxon = self._taxon(uid)
+        taxon = self._find_taxon(uid)
         if taxon is None:
             return None
         words = taxon.names[0].split()
@@ -110,7 +110,7 @@ class TaxonomyDatabase(SmallDatabase):
             "ModificationDate": "2025/01/01 00:00",
         }
 
-    def _taxon(self, uid: str) -> Taxon | None:
+    def _find_taxon(self, uid: str) -> Taxon | None:
         canonical = self.canonical(uid)
         return None if canonical is None else BY_TAXID.get(int(canonical))
 
@@ -121,7 +121,7 @@ class TaxonomyDatabase(SmallDatabase):
             BadRequest: no id is valid.
         """
         self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
-        taxa = [taxon for uid in request.ids if (taxon := self._taxon(uid)) is not None]
+        taxa = [taxon for uid in request.ids if (taxon := self._find_taxon(uid)) is not None]
         if request.rettype == "uilist" or request.retmode == "text":
             return plain("".join(f"{taxon.taxid}\n" for taxon in taxa))
         entries = "".join(

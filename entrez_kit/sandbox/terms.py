@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.sandbox.document import Document, Person
 from entrez_kit.sandbox.fields import LANGUAGES
-from entrez_kit.sandbox.text import normal, words
+from entrez_kit.sandbox.text import normalize, words
 
 FULL: Final = "="
 """The prefix of full names in a list of names."""
@@ -40,7 +40,7 @@ class Terms:
 
     def add_value(self, name: str, *values: str) -> None:
         """Add normalized values."""
-        self.add_exact(name, *(normal(value) for value in values))
+        self.add_exact(name, *(normalize(value) for value in values))
 
     def add_exact(self, name: str, *values: str) -> None:
         """Add values without normalization, because identifiers need their punctuation."""
@@ -53,7 +53,7 @@ class Terms:
         """Add people by short and by full name; a query can truncate only short names to fewer initials."""
         for short, full in people:
             self.add_value(name, short)
-            self.add_exact(name, f"{FULL}{normal(full)}" if full else "")
+            self.add_exact(name, f"{FULL}{normalize(full)}" if full else "")
 
     def add_date(self, name: str, *numbers: int) -> None:
         """Add dates; zeros are ignored."""
@@ -62,19 +62,19 @@ class Terms:
             self.dates.setdefault(name, []).extend(dict.fromkeys(found))
 
 
-def terms_of(document: Document) -> Terms:
+def extract_terms(document: Document) -> Terms:
     """Return the searchable terms of a record."""
     terms = Terms()
-    _titles(document, terms)
-    _people(document, terms)
-    _subjects(document, terms)
-    _identifiers(document, terms)
-    _dates(document, terms)
-    _filters(document, terms)
+    _add_titles(document, terms)
+    _add_people(document, terms)
+    _add_subjects(document, terms)
+    _add_identifiers(document, terms)
+    _add_dates(document, terms)
+    _add_filters(document, terms)
     return terms
 
 
-def _titles(document: Document, terms: Terms) -> None:
+def _add_titles(document: Document, terms: Terms) -> None:
     terms.add_text("title", document.title)
     terms.add_text("vernacular", document.vernacular_title)
     if document.is_chapter:
@@ -93,7 +93,7 @@ def _titles(document: Document, terms: Terms) -> None:
     terms.add_value("isbn", document.isbn)
 
 
-def _people(document: Document, terms: Terms) -> None:
+def _add_people(document: Document, terms: Terms) -> None:
     for name, people in (
         ("author", document.authors),
         ("first_author", document.authors[:1]),
@@ -115,7 +115,7 @@ def _names(people: Iterable[Person]) -> list[str]:
     return [name for person in people for name in dict.fromkeys((person.short, person.full)) if name]
 
 
-def _subjects(document: Document, terms: Terms) -> None:
+def _add_subjects(document: Document, terms: Terms) -> None:
     for heading in document.headings:
         combined = [f"{heading.name} {name}" for name, _ in heading.qualifiers]
         terms.add_text("mesh", heading.name, *(name for name, _ in heading.qualifiers))
@@ -137,7 +137,7 @@ def _subjects(document: Document, terms: Terms) -> None:
         terms.add_value("language", code, LANGUAGES.get(code.lower(), ""))
 
 
-def _identifiers(document: Document, terms: Terms) -> None:
+def _add_identifiers(document: Document, terms: Terms) -> None:
     own = [value for kind, value in document.ids if kind != "pubmed"]
     places = [value for _, value in document.locations]
     terms.add_text("ids", document.pmid, *dict.fromkeys((*own, *places)))
@@ -149,7 +149,7 @@ def _identifiers(document: Document, terms: Terms) -> None:
     terms.add_exact("accession", *(name.casefold().split("/", 1)[-1] for name in document.accessions))
 
 
-def _dates(document: Document, terms: Terms) -> None:
+def _add_dates(document: Document, terms: Terms) -> None:
     entry = document.event("pubmed", "entrez")
     terms.add_date("pdat", document.publication_date.number, document.electronic_date.number)
     terms.add_date("ppdat", document.publication_date.number)
@@ -161,7 +161,7 @@ def _dates(document: Document, terms: Terms) -> None:
     terms.add_date("cdat", document.completed.number)
 
 
-def _filters(document: Document, terms: Terms) -> None:
+def _add_filters(document: Document, terms: Terms) -> None:
     names = ["all", STATUS_FILTERS.get(document.status, "publisher")]
     if document.abstract:
         names += ["hasabstract", "has abstract", "abstract"]

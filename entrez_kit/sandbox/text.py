@@ -36,7 +36,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(fold(on_the_line(text)))
 
 
-def normal(text: str) -> str:
+def normalize(text: str) -> str:
     """Return the folded words of a value, joined by single spaces, for comparison."""
     return " ".join(words(text))
 

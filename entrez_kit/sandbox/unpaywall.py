@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from entrez_kit.sandbox.document import Document
-from entrez_kit.sandbox.publisher import PATH, copies_of
+from entrez_kit.sandbox.publisher import PATH, choose_copies
 from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.replies import SandboxReply, document
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
@@ -24,28 +24,30 @@ def unpaywall(base: Callable[[], str]) -> Callable[[SandboxRequest, SandboxState
     def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         email = request.get("email")
         if not email:
-            return _error(422, "Email address required in API call, see http://unpaywall.org/products/api")
+            return _error_reply(422, "Email address required in API call, see http://unpaywall.org/products/api")
         if _EXAMPLE.fullmatch(email):
-            return _error(422, "Please use your own email address in API calls. See http://unpaywall.org/products/api")
+            return _error_reply(
+                422, "Please use your own email address in API calls. See http://unpaywall.org/products/api"
+            )
         doi = request.rest.removeprefix("v2/")
         if not _DOI.fullmatch(doi):
-            return _error(404, f"'{doi[:200]}' is an invalid doi.  See https://doi.org/{doi[:200]}")
+            return _error_reply(404, f"'{doi[:200]}' is an invalid doi.  See https://doi.org/{doi[:200]}")
         database = state.databases.get("pubmed")
         found = database.corpus.find("aid", doi.casefold()) if isinstance(database, PubMedDatabase) else []
         number = database.corpus.number(found[0]) if found and isinstance(database, PubMedDatabase) else None
         if number is None or not isinstance(database, PubMedDatabase):
-            return _error(404, f"'{doi[:200]}' isn't in Unpaywall. See https://support.unpaywall.org/a/faq")
-        return document(_record(database.corpus.document(number), base()))
+            return _error_reply(404, f"'{doi[:200]}' isn't in Unpaywall. See https://support.unpaywall.org/a/faq")
+        return document(_build_record(database.corpus.document(number), base()))
 
     return endpoint
 
 
-def _error(status: int, message: str) -> SandboxReply:
+def _error_reply(status: int, message: str) -> SandboxReply:
     return document({"HTTP_status_code": status, "error": True, "message": message}, status)
 
 
-def _record(article: Document, base: str) -> dict[str, Any]:
-    locations = _locations(article, f"{base}{PATH}/{article.pmid}")
+def _build_record(article: Document, base: str) -> dict[str, Any]:
+    locations = _list_locations(article, f"{base}{PATH}/{article.pmid}")
     return {
         "doi": article.doi,
         "doi_url": f"https://doi.org/{article.doi}",
@@ -66,22 +68,22 @@ def _record(article: Document, base: str) -> dict[str, Any]:
     }
 
 
-def _locations(article: Document, address: str) -> list[dict[str, Any]]:
-    case = copies_of(article)
+def _list_locations(article: Document, address: str) -> list[dict[str, Any]]:
+    case = choose_copies(article)
     page = f"{address}.html"
     if case == 0:
         return []
     if case == 1:
-        return [_location(f"{address}.pdf", page, best=True)]
+        return [_build_location(f"{address}.pdf", page, best=True)]
     if case == 2:
-        return [_location(None, address, best=True)]
+        return [_build_location(None, address, best=True)]
     return [
-        _location(f"{address}/download", f"{address}/download", best=True),
-        _location(f"{address}.pdf", page, best=False, host="repository", version="acceptedVersion"),
+        _build_location(f"{address}/download", f"{address}/download", best=True),
+        _build_location(f"{address}.pdf", page, best=False, host="repository", version="acceptedVersion"),
     ]
 
 
-def _location(
+def _build_location(
     pdf: str | None, page: str, *, best: bool, host: str = "publisher", version: str = "publishedVersion"
 ) -> dict[str, Any]:
     return {

@@ -10,7 +10,7 @@ import pytest
 from Bio import SeqIO
 from shelf import Client, biopython_reads, serving, write_shelf
 
-from entrez_kit.sandbox.mesh import demo_headings
+from entrez_kit.sandbox.mesh import read_demo_headings
 from entrez_kit.sandbox.nuccore import SEQUENCES
 
 
@@ -93,7 +93,7 @@ def test_mesh_is_fetched_as_text_whatever_is_asked_for(demo: Client) -> None:
 
 
 def test_every_heading_is_well_formed_and_its_source_named() -> None:
-    headings = demo_headings()
+    headings = read_demo_headings()
     sources = resources.files("entrez_kit.fixtures").joinpath("mesh", "SOURCES.txt").read_text(encoding="utf-8")
 
     assert len({one.uid for one in headings}) == len({one.ui for one in headings}) == len(headings) >= 60

@@ -220,7 +220,7 @@ def test_latency_and_faults_hold_here_too() -> None:
 
 def test_bundled_records_say_that_they_are_invented() -> None:
     shelf = OtherShelf.load_bundled()
-    records = [shelf.core(number) for number in range(shelf.size)]
+    records = [shelf.build_core(number) for number in range(shelf.size)]
 
     assert len(records) >= 10
     for record in records:

@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 from shelf import Client, biopython_reads, dtd, medline_records, serving
 
-from entrez_kit.sandbox.bits import numbers
+from entrez_kit.sandbox.bits import to_numbers
 from entrez_kit.sandbox.corpus import ParsedCorpus
 from entrez_kit.sandbox.fields import FIELDS
 from entrez_kit.sandbox.generate import FIRST_PMID, GeneratedCorpus
@@ -139,7 +139,7 @@ def test_the_index_without_parsing_agrees_with_the_parsed_one(
 ) -> None:
     here, there = (PubMedQuery(Lookup(corpus.index)).run(term) for corpus in (generated, parsed))
 
-    assert numbers(here.bits) == numbers(there.bits)
+    assert to_numbers(here.bits) == to_numbers(there.bits)
     assert here.translation == there.translation
     assert here.phrases_not_found == there.phrases_not_found
 

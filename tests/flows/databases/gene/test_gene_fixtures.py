@@ -13,7 +13,7 @@ from places import ROOT
 from recordings import enough
 
 from entrez_kit.databases.gene.gene_records import parse_genes
-from entrez_kit.sandbox.gene_records import demo_genes
+from entrez_kit.sandbox.gene_records import read_demo_genes
 
 FOLDER = ROOT / "fixtures" / "gene"
 FIRST_INVENTED = 990_000_001
@@ -69,7 +69,7 @@ def test_links_lead_from_existing_genes_to_existing_articles() -> None:
 
     assert set(links) <= {str(_number(element)) for element in _elements()}
     for number, pmids in links.items():
-        symbol = next(gene.shown_symbol for gene in demo_genes() if gene.uid == number)
+        symbol = next(gene.shown_symbol for gene in read_demo_genes() if gene.uid == number)
         for pmid in pmids:
             body = re.search(
                 rf"<PubmedArticle>(?:(?!</PubmedArticle>).)*>{pmid}</PMID>.*?</PubmedArticle>", articles, re.S
