@@ -1,8 +1,8 @@
-"""entrez-kit: NCBI Entrez in Python, in the terminal and for agents."""
+"""entrez-kit: NCBI Entrez for Python, the terminal and agents."""
 
 from entrez_kit.base import __version__
 
-TYPE_CHECKING = False  # typing itself would be most of what importing this package costs
+TYPE_CHECKING = False  # the import of typing would take most of this package's import time
 
 if TYPE_CHECKING:
     from entrez_kit import Entrez
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used, so that importing the package costs nothing."""
+    """Load a public name when it is first used, so that the import of the package is fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module: object

@@ -1,9 +1,9 @@
-"""The program: `entrez-kit` and `python -m entrez_kit`. Answers --version before importing anything."""
+"""The program: `entrez-kit` and `python -m entrez_kit`. It answers --version before any other import."""
 
 import sys
 
 M_MMAP_THRESHOLD = -3
-"""Of malloc.h: from so many bytes on a block has pages of its own, which go back to the system when it is freed."""
+"""Parameter of malloc.h. Larger blocks get separate pages, which return to the system when the block is freed."""
 
 
 def main() -> int:
@@ -13,7 +13,7 @@ def main() -> int:
 
         try:
             print(f"entrez-kit {__version__}", flush=True)  # noqa: T201
-        except OSError:  # a full disk, or nobody reads
+        except OSError:  # a full disk, or a closed pipe
             sys.stdout = None
             return 9
         return 0
@@ -21,11 +21,11 @@ def main() -> int:
     from contextlib import suppress
     from importlib import import_module
 
-    # Thousands of records at a time, and hardly ever a cycle: to look for those after every 700 objects takes a tenth.
+    # Thousands of records are in memory and few cycles. To collect after every 700 objects takes 10 % of the time.
     gc.set_threshold(20_000, 20, 20)
     if sys.platform == "linux":
-        # Once it has freed a large reply, glibc keeps the pages of later ones: 20 to 30 MB over 5,000 cached records.
-        # Another libc has no such function, and a Python may come without ctypes.
+        # After glibc has freed a large reply, it keeps the pages of later ones: 20 to 30 MB for 5,000 cached records.
+        # Another libc may not have this function, and some builds of Python have no ctypes.
         with suppress(ImportError, OSError, AttributeError):
             from ctypes import CDLL
 

@@ -1,7 +1,7 @@
-"""The parser of Bio.Entrez: it writes no folder into the home, and missing DTDs come by our transport.
+"""The parser of Bio.Entrez, which creates no folder in the home and loads missing DTDs with our transport.
 
-Biopython's parser makes a folder in the user's home when it is imported, and takes settings from Bio.Entrez. This
-instance takes them from `entrez_kit.Entrez`, and keeps files only in the folder that ``Entrez.local_cache`` names.
+Biopython's parser creates a folder in the user's home on import, and reads its settings from Bio.Entrez. This instance
+reads them from `entrez_kit.Entrez`, and stores files only in the folder ``Entrez.local_cache``.
 """
 
 import builtins
@@ -17,7 +17,7 @@ from entrez_kit.services.bio_entrez import find_module as _find_module
 
 
 class _NoFolder:
-    """The value of a cache folder that is not set: Biopython takes it for a folder that it may not make."""
+    """The value of an unset cache folder; for Biopython it is a folder that it has no permission to create."""
 
     def __fspath__(self) -> str:
         raise PermissionError("no folder is set in Entrez.local_cache")
@@ -30,7 +30,7 @@ def _import(
     fromlist: Sequence[str] = (),
     level: int = 0,
 ) -> Any:
-    """Import for Biopython's parser: what it calls ``Bio.Entrez`` is our instance."""
+    """Import a module for Biopython's parser, with our instance as ``Bio.Entrez``."""
     if name == "Bio" and "Entrez" in fromlist:
         folder = _NoFolder() if _Entrez.local_cache is None else _Entrez.local_cache
         places = _find_module(_MODULE).submodule_search_locations

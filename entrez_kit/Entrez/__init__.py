@@ -1,10 +1,10 @@
-"""Bio.Entrez, with the rate limit, the cache, the retries and the reply checks of entrez-kit.
+"""Bio.Entrez with the rate limit, cache, retries and reply checks of entrez-kit.
 
-    from entrez_kit import Entrez  # in place of: from Bio import Entrez
+    from entrez_kit import Entrez  # instead of: from Bio import Entrez
 
-The functions, attributes, handles and errors are those of Bio.Entrez; `entrez-kit guide bio-entrez` lists what differs.
-This module is an instance of its own: it shares nothing with Bio.Entrez itself. Requests say who sends them by
-``email``, ``api_key`` and ``tool`` if these are set here, else by the settings (``NCBI_API_KEY`` ...).
+The functions, attributes, handles and errors are those of Bio.Entrez; `entrez-kit guide bio-entrez` lists the
+differences. This module is a separate instance and shares no state with Bio.Entrez. Requests use ``email``, ``api_key``
+and ``tool`` of this module if they are set, otherwise the settings (``NCBI_API_KEY`` ...).
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Requests: answers the requests of `entrez_kit.Entrez`, with handles and errors as urllib has them."""
+"""Requests: answers the requests of `entrez_kit.Entrez` with the handles and errors of urllib."""
 
 import atexit
 import inspect
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from entrez_kit.services import Services
 
 BIO_TRIES: Final = 3
-"""Bio's default of ``max_tries``. Another number replaces that of the settings."""
+"""Bio's default of ``max_tries``. Any other number replaces the setting."""
 
 TOOL: Final = f"entrez-kit/{__version__}"
-"""The default of ``tool``. Another name replaces that of the settings."""
+"""The default of ``tool``. Any other name replaces the setting."""
 
 NCBI: Final = "https://eutils.ncbi.nlm.nih.gov"
 DEFINITIONS_DOMAIN: Final = "nlm.nih.gov"
 
 
 class InvalidReply(URLError, RuntimeError, ValueError):
-    """The reply is not an answer. Bio raises RuntimeError or ValueError when it reads such a reply."""
+    """The reply is invalid. Bio raises RuntimeError or ValueError for such a reply."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """Who sends a request, and how often: what a script has set. None stands for the setting."""
+    """Values of a script that identify the sender and limit retries. None selects the value of the settings."""
 
     api_key: str | None = field(repr=False)
     email: str | None = field(repr=False)
@@ -50,12 +50,12 @@ class Sender:
 
 
 class Requests:
-    """Answers the requests of one instance of Bio.Entrez; safe for threads.
+    """Answers the requests of one instance of Bio.Entrez; thread-safe.
 
     The settings are read when the first request is sent.
 
     Args:
-        options: the namespace of the instance, with ``email``, ``max_tries`` and so on as scripts set them.
+        options: the namespace of the instance, in which scripts set ``email``, ``max_tries`` and others.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
@@ -66,30 +66,30 @@ class Requests:
         self._pid = getpid()
         atexit.register(self.close)
 
-    # What the instance of Bio.Entrez calls
+    # Functions that the instance of Bio.Entrez calls
 
     def open(self, request: "Request") -> HTTPResponse:
-        """Answer a request as ``urllib.request.urlopen`` does.
+        """Answer a request like ``urllib.request.urlopen``.
 
         Raises:
             HTTPError: NCBI refused the request, or failed after every attempt.
-            URLError: no valid reply came.
-            NotConfigured: a setting has a value that cannot be used.
+            URLError: no valid reply arrived.
+            NotConfigured: a setting has an invalid value.
         """
         earlier = getattr(request, "failure", None)
-        if earlier is not None:  # Bio tries again; the transport has done so already
+        if earlier is not None:  # Bio retries, but the transport already has
             raise earlier
         try:
             return self._answer(request)
         except OSError as exc:
-            request.failure = exc  # type: ignore[attr-defined]  # kept with the request that Bio passes again
+            request.failure = exc  # type: ignore[attr-defined]  # Bio passes the same request again
             raise
 
     def open_definition(self, url: str) -> BytesIO:
         """Return a DTD or schema that Biopython does not contain, from the cache or from NCBI.
 
         Raises:
-            URLError: the address is not NCBI's, or NCBI did not send the file.
+            URLError: the address does not belong to NCBI, or NCBI did not send the file.
         """
         from entrez_kit.base.errors import EntrezKitError, UpstreamError
         from entrez_kit.base.settings import EUTILS_URL
@@ -117,14 +117,14 @@ class Requests:
             raise URLError(exc.message) from exc
 
     def warn(self, message: str, category: type[Warning] = UserWarning) -> None:
-        """Pass on Bio's warning that no e-mail is set, if NCBI would really get none."""
+        """Show Bio's warning about a missing e-mail address, unless the settings have one."""
         from entrez_kit.services.transport.policy import NCBI_DOMAIN, base_of, is_within
 
         goes_to_ncbi = is_within(urlsplit(base_of(self.settings, "eutils")).hostname, NCBI_DOMAIN)
         if goes_to_ncbi and self.settings.ncbi_admin_email is None:
             _warn(
-                "No e-mail address is set. NCBI asks for one, and writes to it before it blocks a user: "
-                'set Entrez.email = "you@example.org" or NCBI_ADMIN_EMAIL.',
+                "No e-mail address is set. NCBI asks for one and writes to it before it blocks a user. "
+                'Set Entrez.email = "you@example.org" or NCBI_ADMIN_EMAIL.',
                 category,
             )
 
@@ -132,7 +132,7 @@ class Requests:
 
     @property
     def settings(self) -> "Settings":
-        """The settings, with the sandbox's addresses in a demo."""
+        """The settings; in a demo they have the addresses of the sandbox."""
         return self._kit_now().settings
 
     def _kit_now(self) -> "EntrezKit":
@@ -147,7 +147,7 @@ class Requests:
             return self._kit
 
     def _sender(self, named: Mapping[str, str | None]) -> Sender:
-        """Return who sends a request, given the credentials that Bio has put into it."""
+        """Return the sender of a request from the credentials that Bio added to it."""
         options = self._options
         tool = None if named.get("tool") == TOOL else named.get("tool")
         return Sender(
@@ -186,7 +186,7 @@ class Requests:
             return found
 
     def close(self) -> None:
-        """Close connections and cache file, and stop the sandbox of a demo. The next request opens them again."""
+        """Close connections and the cache file, and stop the sandbox of a demo. The next request opens them again."""
         with self._lock:
             kit, self._kit = self._kit, None
             services, self._services = list(self._services.values()), {}
@@ -215,16 +215,16 @@ class Requests:
                 _warn(services.transport.notices.pop(0))
         if short and reply.content == short[-1][0]:
             endpoint = urlsplit(reply.url).path.rpartition("/")[2].partition(".")[0]
-            _warn(f"The {endpoint} reply of NCBI has fewer records than NCBI says there are, each time it is asked.")
+            _warn(f"Every {endpoint} reply of NCBI has fewer records than the number that NCBI reports.")
         return make_response(reply.content, reply.content_type, reply.url)
 
 
 def _raise_as_urllib(error: "EntrezKitError", request: "Request", settings: "Settings") -> HTTPResponse:
-    """Raise the error that urllib has for ours, or return the reply, if Bio's reader raises what it says.
+    """Raise the corresponding error of urllib, or return the reply if Bio's parser raises an error for it.
 
     Raises:
         HTTPError: the service answered with an error status.
-        URLError: it did not answer, or its reply is not an answer.
+        URLError: it did not answer, or its reply is invalid.
     """
     from entrez_kit.base.errors import EntityNotFound, InvalidInput
     from entrez_kit.base.redaction import Redactor
@@ -236,7 +236,7 @@ def _raise_as_urllib(error: "EntrezKitError", request: "Request", settings: "Set
         if isinstance(error, InvalidInput | EntityNotFound) and body.lstrip()[:1] in (b"<", b"{"):
             return make_response(body, refused.content_type, url)
         if not body.strip() and refused.content_type.startswith("text/plain"):
-            _warn(f"NCBI sent an empty reply each time it was asked ({url}).")
+            _warn(f"Every reply of NCBI was empty ({url}).")
             return make_response(body, refused.content_type, url)
         failure: URLError = InvalidReply(error.message)
     elif refused is not None and refused.status >= 400:
@@ -250,7 +250,7 @@ def _raise_as_urllib(error: "EntrezKitError", request: "Request", settings: "Set
 
 
 class _ReceivedBytes:
-    """What ``HTTPResponse`` needs of a socket."""
+    """The part of a socket that ``HTTPResponse`` needs."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -261,18 +261,18 @@ class _ReceivedBytes:
 
 
 def make_response(body: bytes, content_type: str, url: str, status: int = 200) -> HTTPResponse:
-    """Return a response as urllib has it."""
+    """Return a response of urllib."""
     phrase = next((known.phrase for known in HTTPStatus if known == status), "")
     kind = content_type or _guess_type(body)
     head = f"HTTP/1.1 {status} {phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
-    response = HTTPResponse(_ReceivedBytes(head.encode("ascii") + body))  # type: ignore[arg-type]  # all it calls is here
+    response = HTTPResponse(_ReceivedBytes(head.encode("ascii") + body))  # type: ignore[arg-type]  # it calls no other method
     response.begin()
     response.url = url
     return response
 
 
 def _guess_type(body: bytes) -> str:
-    """Return the media type of a reply that named none."""
+    """Guess the media type of a reply without one."""
     start = body[:100].lstrip().lower()
     if start.startswith((b"<html", b"<!doctype html")):
         return "text/html"

@@ -35,8 +35,8 @@ from entrez_kit.query import (
     bounds,
     broadening,
     date_clause,
-    mesh_gap,
-    quoted,
+    find_mesh_gap,
+    quote_filter,
     read_query,
 )
 from entrez_kit.services import Services
@@ -152,15 +152,15 @@ class SearchRequest(Request):
         """
         query = self.query().text
         types = " OR ".join(
-            f"{quoted(kind, 'filter_by_publication_types')}[Publication Type]"
+            f"{quote_filter(kind, 'filter_by_publication_types')}[Publication Type]"
             for kind in self.filter_by_publication_types
         )
         clauses = [
             f"({types})" if len(self.filter_by_publication_types) > 1 else types,
-            f"{quoted(self.author, 'author')}[Author]" if self.author else "",
-            f"{quoted(self.journal, 'journal')}[Journal]" if self.journal else "",
-            *(f"{quoted(term, 'mesh_terms')}[MeSH Terms]" for term in self.mesh_terms),
-            f"{quoted(self.language, 'language')}[Language]" if self.language else "",
+            f"{quote_filter(self.author, 'author')}[Author]" if self.author else "",
+            f"{quote_filter(self.journal, 'journal')}[Journal]" if self.journal else "",
+            *(f"{quote_filter(term, 'mesh_terms')}[MeSH Terms]" for term in self.mesh_terms),
+            f"{quote_filter(self.language, 'language')}[Language]" if self.language else "",
             SPECIES[self.species] if self.species else "",
             "hasabstract" if self.has_abstract else "",
             "free full text[Filter]" if self.free_full_text else "",
@@ -619,7 +619,7 @@ def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
 
     The warning counts the records and lists the first PMIDs. This sends one request and never raises an error.
     """
-    gap = mesh_gap(request.term())
+    gap = find_mesh_gap(request.term())
     if gap is None:
         return []
     names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]

@@ -1,4 +1,4 @@
-"""OPERATIONS: the literal list of everything entrez-kit can do through its three doors."""
+"""OPERATIONS: all operations of entrez-kit, which its three front ends share."""
 
 from typing import Any, Final
 

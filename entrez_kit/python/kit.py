@@ -1,4 +1,4 @@
-"""EntrezKit: the Python door, one client and one method per operation."""
+"""EntrezKit: the Python front end, a client with one method per operation."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class EntrezKit(Methods):
-    """One client for everything; safe for threads. Use it as a context manager, or close it when done.
+    """One thread-safe client for all operations. Use it as a context manager, or close it after use.
 
-    With the setting ``demo`` it talks to a sandbox of its own, with invented articles.
+    With the setting ``demo`` it starts a sandbox with invented articles and sends all requests there.
 
     Args:
-        settings: ready settings; read from environment and files when absent.
+        settings: the settings; by default they are read from the environment and the config files.
         overrides: single settings by name, e.g. ``ncbi_api_key="..."`` or ``no_cache=True``.
 
     Raises:
-        NotConfigured: a setting has a value that cannot be used.
+        NotConfigured: a setting has an invalid value.
     """
 
     def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
@@ -42,23 +42,23 @@ class EntrezKit(Methods):
 
     @property
     def settings(self) -> Settings:
-        """The settings this kit works with."""
+        """The settings of this client."""
         return self.services.settings
 
     @cached_property
     def stream(self) -> "Streams":
-        """The operations over many inputs, each outcome as it comes, in constant memory."""
+        """The operations over many inputs, which yield each outcome as it arrives, in constant memory."""
         from entrez_kit.python.kit_streams import Streams
 
         return Streams(self.services)
 
     @property
     def eutils(self) -> "EUtils":
-        """The nine E-utilities as NCBI names them: checked replies, nothing parsed."""
+        """The nine E-utilities by NCBI's names; the replies are checked but not parsed."""
         return self.services.eutils
 
     def close(self) -> None:
-        """Release the cache file and the connections, and stop the sandbox of a demo."""
+        """Close the cache file and the connections, and stop the sandbox of a demo."""
         self.services.close()
         if self._sandbox is not None:
             self._sandbox.stop()

@@ -1,7 +1,7 @@
-"""``kit.stream``: operations over many inputs, for whoever wants each outcome as it comes and none kept.
+"""``kit.stream``: operations over many inputs that yield each outcome as it arrives and keep none.
 
-The result of a method is iterated once. Then its ``warnings`` are complete, and ``missing_error()`` returns the error
-that names what is missing, or None.
+Iterate over the result of a method once. After that its ``warnings`` are complete, and ``missing_error()`` returns the
+error for missing inputs, or None if nothing is missing.
 """
 # mypy: disable-error-code="empty-body"
 
@@ -36,8 +36,10 @@ R = TypeVar("R")
 Own = Callable[["Streams"], R]
 
 
-def _as(method: Callable[Concatenate[Methods, P], Any]) -> Callable[[Own[R]], Callable[Concatenate["Streams", P], R]]:
-    """Give a method the arguments of one of EntrezKit; what it returns it says itself."""
+def _copy_arguments(
+    method: Callable[Concatenate[Methods, P], Any],
+) -> Callable[[Own[R]], Callable[Concatenate["Streams", P], R]]:
+    """Give a method the arguments and the docstring of one of EntrezKit, but its own return value."""
 
     def decorate(own: Own[R]) -> Callable[Concatenate["Streams", P], R]:
         def run(self: "Streams", **arguments: Any) -> Any:
@@ -54,7 +56,7 @@ def _as(method: Callable[Concatenate[Methods, P], Any]) -> Callable[[Own[R]], Ca
 
 
 class Streams(OperationRunner):
-    """The operations that stream, with the arguments of the methods of EntrezKit; nothing is asked before the walk."""
+    """Streaming operations with the arguments of the methods of EntrezKit; no request is sent before the iteration."""
 
     _operation_of = staticmethod(operation_of)
 
@@ -62,7 +64,7 @@ class Streams(OperationRunner):
         self.services = services
 
     def _answer(self, operation: "Operation[Any, Any]", arguments: Mapping[str, Any]) -> Any:
-        """Return the outcomes of an operation; that they are the sandbox's, if so, is the first of their warnings."""
+        """Return the outcomes of an operation; in a demo their first warning names the sandbox as the source."""
         from entrez_kit.core.model import Warn
         from entrez_kit.core.operation import DEMO
 
@@ -71,58 +73,58 @@ class Streams(OperationRunner):
             outcomes.warnings.insert(0, Warn(code=DEMO, message=message))
         return outcomes
 
-    @_as(Methods.search_articles)
+    @_copy_arguments(Methods.search_articles)
     def search_articles(self) -> "SearchHits":
-        """The PMIDs, the first so many that were asked for with summaries; what NCBI said is known with the first."""
+        """The PMIDs, the first of them with the requested summaries; NCBI's warnings are known with the first PMID."""
 
-    @_as(Methods.fetch_contents)
+    @_copy_arguments(Methods.fetch_contents)
     def fetch_contents(self) -> "Contents":
-        """What becomes of the inputs of a request; how they were requested is known after the walk."""
+        """The outcomes of the inputs; the details of the requests are known after the iteration."""
 
-    @_as(Methods.fetch_fulltext)
+    @_copy_arguments(Methods.fetch_fulltext)
     def fetch_fulltext(self) -> "Fulltexts":
-        """What becomes of each id, in order, batch by batch."""
+        """The outcome of each id, in order, batch by batch."""
 
-    @_as(Methods.format_citations)
+    @_copy_arguments(Methods.format_citations)
     def format_citations(self) -> "Citations":
-        """The citations of what is fetched, as it arrives; ``standings`` has what was retracted and the like."""
+        """The citations as their records arrive; ``standings`` lists retractions and similar notices."""
 
-    @_as(Methods.lookup_citation)
+    @_copy_arguments(Methods.lookup_citation)
     def lookup_citation(self) -> "Matches":
-        """What becomes of each reference, in order; many are looked up in parts."""
+        """The outcome of each reference, in order; many references are looked up in parts."""
 
-    @_as(Methods.convert_ids)
+    @_copy_arguments(Methods.convert_ids)
     def convert_ids(self) -> "Conversions":
-        """What becomes of each id, in order; many are converted in parts."""
+        """The outcome of each id, in order; many ids are converted in parts."""
 
-    @_as(Methods.europepmc_search)
+    @_copy_arguments(Methods.europepmc_search)
     def europepmc_search(self) -> "Walk":
-        """The records of a search, page after page until enough came; one page is held at a time."""
+        """The records of a search, page by page up to the requested number; one page is in memory at a time."""
 
-    @_as(Methods.entrez_summary)
+    @_copy_arguments(Methods.entrez_summary)
     def entrez_summary(self) -> "DocumentSummaries":
-        """What becomes of each id, in order; many are summarised in parts."""
+        """The outcome of each id, in order; many ids are summarised in parts."""
 
-    @_as(Methods.entrez_fetch)
+    @_copy_arguments(Methods.entrez_fetch)
     def entrez_fetch(self) -> "FetchedRecords":
-        """What becomes of each id, in order; the ``content`` of all of them, one after the other, is the whole text."""
+        """The outcome of each id, in order; the concatenated ``content`` of all outcomes is the whole text."""
 
-    @_as(Methods.entrez_link)
+    @_copy_arguments(Methods.entrez_link)
     def entrez_link(self) -> "LinkSets":
-        """The links of each source, in order; many are followed in parts."""
+        """The links of each source, in order; many sources are requested in parts."""
 
-    @_as(Methods.sync_delta)
+    @_copy_arguments(Methods.sync_delta)
     def sync_delta(self) -> "Sync":
-        """The PMIDs each batch brought, as it is stored; ``result()`` has what it came to."""
+        """The PMIDs of each batch when it is stored; ``result()`` returns the summary."""
 
-    @_as(Methods.audit_corpus)
+    @_copy_arguments(Methods.audit_corpus)
     def audit_corpus(self) -> "Audit":
-        """Each work of a corpus that something is to be said about, in order of PMID."""
+        """The works of a corpus with findings, in order of PMID."""
 
-    @_as(Methods.verify_claims)
+    @_copy_arguments(Methods.verify_claims)
     def verify_claims(self) -> "Verification":
-        """What becomes of each claim, in order."""
+        """The outcome of each claim, in order."""
 
-    @_as(Methods.check_references)
+    @_copy_arguments(Methods.check_references)
     def check_references(self) -> "Checks":
-        """What becomes of each reference, in order; many are looked up in parts."""
+        """The outcome of each reference, in order; many references are looked up in parts."""

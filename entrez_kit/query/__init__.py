@@ -1,6 +1,7 @@
-"""Read a query as Entrez does, from left to right, and work out what is left of it when parts match all or nothing.
+"""Parse a query like Entrez, from left to right, and simplify it if parts match every record or no record.
 
-That tells what a search would have found had NCBI not dropped a part of it, and what it cannot find for want of MeSH.
+This gives the records that a search would find if NCBI had not dropped a part of the query. It also gives the query
+for records that the search misses because they have no MeSH terms yet.
 """
 
 import re
@@ -22,23 +23,23 @@ from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
 _TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
 _WORD: Final = re.compile(r"\w+")
 CHECKED: Final = 50
-"""How many dropped parts are compared with the query one at a time."""
+"""Maximum number of dropped parts that are compared with the query individually."""
 
 
 class Whole(Enum):
-    """A part of a query that is no restriction, or that nothing can match."""
+    """A part of a query that matches every record, or no record."""
 
     EVERYTHING = "everything"
     NOTHING = "nothing"
 
 
 Part = str | Whole | None
-"""A part of a query: a term, all or nothing, or None where it is left out."""
+"""A part of a query: a term, everything or nothing; None for an omitted part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A phrase, or words in a row, with the field tag behind it; ``text`` is as it was typed."""
+    """A phrase or a sequence of words, and its field tag; ``text`` is the original text."""
 
     text: str
     phrase: str
@@ -47,16 +48,16 @@ class Operand:
 
     @property
     def words(self) -> list[str]:
-        """The words of it, in lower case."""
+        """The words in lower case."""
         return _WORD.findall(self.phrase.casefold())
 
 
-def reduced(term: str, exchange: Callable[[Operand], Part]) -> Part:
-    """Return what is left of a query when its operands are replaced: a shorter term, all, nothing, or None."""
+def reduce_query(term: str, exchange: Callable[[Operand], Part]) -> Part:
+    """Replace the operands of a query and return the simplified query; None if nothing remains."""
     outer: list[tuple[Part, str]] = []
     current: Part = None
     operator = "AND"
-    for token in _tokens(term):
+    for token in _tokenize(term):
         if token == "(":
             outer.append((current, operator))
             current, operator = None, "AND"
@@ -69,16 +70,16 @@ def reduced(term: str, exchange: Callable[[Operand], Part]) -> Part:
                 part = f"({current})" if isinstance(current, str) and " " in current else current
                 current, operator = outer.pop()
             else:
-                continue  # a parenthesis that closes nothing
-            current, operator = _join(current, operator, part), "AND"
+                continue  # a closing parenthesis without an opening one
+            current, operator = _join_parts(current, operator, part), "AND"
     while outer:
         part, (current, operator) = current, outer.pop()
-        current = _join(current, operator, f"({part})" if isinstance(part, str) else part)
+        current = _join_parts(current, operator, f"({part})" if isinstance(part, str) else part)
     return current
 
 
-def _join(left: Part, operator: str, right: Part) -> Part:
-    """Join two parts as Entrez does: one that is left out changes nothing."""
+def _join_parts(left: Part, operator: str, right: Part) -> Part:
+    """Join two parts like Entrez: an omitted part has no effect."""
     if right is None:
         return left
     if left is None:
@@ -99,11 +100,11 @@ def _join(left: Part, operator: str, right: Part) -> Part:
     return left if right is neutral else f"{left} {operator} {right}"
 
 
-def dangling_operators(term: str) -> list[str]:
-    """Return the operators of a query that lack a part to join: Entrez passes over them. NOT needs none before it."""
+def find_dangling_operators(term: str) -> list[str]:
+    """Return the operators of a query that lack an operand, which Entrez ignores; NOT needs no operand before it."""
     found: list[str] = []
     before: str | Operand = "("
-    for token in (*_tokens(term), ")"):
+    for token in (*_tokenize(term), ")"):
         if before in ("AND", "OR", "NOT") and token in ("AND", "OR", ")"):
             found.append(str(before))
         elif before == "(" and token in ("AND", "OR"):
@@ -112,13 +113,13 @@ def dangling_operators(term: str) -> list[str]:
     return found
 
 
-def _tokens(term: str) -> Iterator[str | Operand]:
+def _tokenize(term: str) -> Iterator[str | Operand]:
     """Yield parentheses, operators and operands. The colon of a range belongs to the operand around it."""
     text: list[str] = []
     phrase: list[str] = []
     quoted, tag = False, None
 
-    def ended() -> Iterator[Operand]:
+    def end_operand() -> Iterator[Operand]:
         nonlocal text, phrase, quoted, tag
         if phrase:
             yield Operand(" ".join(text).replace(" [", "["), " ".join(phrase), quoted, tag)
@@ -127,7 +128,7 @@ def _tokens(term: str) -> Iterator[str | Operand]:
     for match in _TOKEN.finditer(term):
         token = match[0]
         if token in ("AND", "OR", "NOT") or token in "()":
-            yield from ended()
+            yield from end_operand()
             yield token
         elif token.startswith("[") and len(token) > 1:
             if phrase:
@@ -135,29 +136,29 @@ def _tokens(term: str) -> Iterator[str | Operand]:
                 tag = " ".join(token[1:-1].split())
         elif token.startswith('"') and len(token) > 1:
             if phrase and text[-1] != ":":
-                yield from ended()
+                yield from end_operand()
             quoted = not phrase
             text.append(token)
             phrase.append(token[1:-1])
         elif token in '"[]':
-            continue  # it pairs with nothing, and Entrez passes over it
+            continue  # it is unpaired, and Entrez ignores it
         else:
             if (quoted or tag is not None) and token != ":" and text[-1] != ":":
-                yield from ended()
+                yield from end_operand()
             text.append(token)
             phrase.append(token)
-    yield from ended()
+    yield from end_operand()
 
 
-# What a search would have found had nothing been dropped
+# The records that a search would find if NCBI dropped nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Strictness:
-    """How a search differs from the query as it was written.
+    """The difference between a search and the original query.
 
-    ``differs`` says whether it does; ``count`` is what the query as written matches, where that can be told without
-    asking, ``term`` what to ask for where it cannot. Both are None where nobody knows.
+    ``differs`` is true if there is a difference. ``count`` is the number of records that the original query matches, if
+    it is known without a request; otherwise ``term`` is the query to count. Both can be unknown.
     """
 
     differs: bool
@@ -165,28 +166,28 @@ class Strictness:
     term: str | None = None
 
 
-def strictness(term: str, reply: ESearchReply) -> Strictness:
-    """Work out what a query would have matched with the parts that NCBI dropped: a part it does not know, nothing.
+def compare_strictly(term: str, reply: ESearchReply) -> Strictness:
+    """Compare a search with the original query, in which a part that NCBI dropped matches no record.
 
-    An alternative that no record has changes nothing, so ``a OR unknown`` is what was asked, and ``a AND unknown`` is
-    not. A phrase that the translation still shows was not dropped.
+    An alternative without records has no effect, so the search for ``a OR unknown`` equals the query, and the search
+    for ``a AND unknown`` does not. A phrase that is still in NCBI's translation was not dropped.
     """
     fields = {item.text.casefold() for item in reply.complaints if (item.code, item.fate) == _FIELD}
-    phrases = {_key(item.text) for item in reply.complaints if (item.code, item.fate) in _PHRASES} - {()}
-    split = {_key(item.text) for item in reply.complaints if item.fate == "split"}
+    phrases = {_to_key(item.text) for item in reply.complaints if (item.code, item.fate) in _PHRASES} - {()}
+    split = {_to_key(item.text) for item in reply.complaints if item.fate == "split"}
     if not (fields or phrases or split):
         return Strictness(differs=False)
     lengths = sorted({len(phrase) for phrase in phrases})
     located: set[tuple[str, ...]] = set()
     vague: set[str] = set()
 
-    def unknown_in(operand: Operand) -> list[tuple[str, ...]]:
+    def find_unknown(operand: Operand) -> list[tuple[str, ...]]:
         words = operand.words
         runs = (tuple(words[at : at + length]) for length in lengths for at in range(len(words) - length + 1))
         return [run for run in runs if run in phrases]
 
-    def written(operand: Operand) -> Part:
-        unknown = unknown_in(operand)
+    def to_original(operand: Operand) -> Part:
+        unknown = find_unknown(operand)
         located.update(unknown)
         if unknown or (operand.tag or "").casefold() in fields:
             return Whole.NOTHING
@@ -194,16 +195,16 @@ def strictness(term: str, reply: ESearchReply) -> Strictness:
             vague.add(operand.text)
         return operand.text
 
-    def searched(operand: Operand) -> Part:
-        gone = {word for run in unknown_in(operand) for word in run}
+    def to_searched(operand: Operand) -> Part:
+        gone = {word for run in find_unknown(operand) for word in run}
         if gone or operand.text in vague or (operand.tag or "").casefold() in fields:
             return " ".join(word for word in operand.words if word not in gone) or None
         return operand.text
 
-    strict = reduced(term, written)
+    strict = reduce_query(term, to_original)
     if located != phrases:
         return Strictness(differs=True)  # NCBI names a phrase in another form than the query
-    if strict == reduced(term, searched):
+    if strict == reduce_query(term, to_searched):
         return Strictness(differs=False)
     if not isinstance(strict, str):
         return Strictness(differs=True, count=0)
@@ -214,8 +215,8 @@ _FIELD: Final = ("field_not_found", "dropped")
 _PHRASES: Final = frozenset({("phrase_not_found", "dropped"), ("quoted_phrase_not_found", "dropped")})
 
 
-def _key(text: str) -> tuple[str, ...]:
-    """Return the words of a phrase as NCBI names it, without quotes and field tag."""
+def _to_key(text: str) -> tuple[str, ...]:
+    """Return the words of a phrase in NCBI's message, without quotes and field tag."""
     return tuple(_WORD.findall(text.partition("[")[0].casefold()))
 
 
@@ -226,7 +227,7 @@ NO_BROADER_RESULTS: Final = {"broader_results": False}
 
 
 class Totals(TypedDict):
-    """The fields of a result that say how many records were found, and for which query."""
+    """The fields of a result with the numbers of records found, for the original and the broadened query."""
 
     query_broadened: bool | None
     strict_total: int | None
@@ -291,7 +292,7 @@ class Broadening:
         return found
 
 
-def required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
+def find_required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
     """Return the phrases and fields that NCBI dropped and that the query requires.
 
     A dropped alternative changes no result, so it is left out: of ``(a OR unknown) AND missing`` only ``missing`` is
@@ -299,13 +300,13 @@ def required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
     """
     complaints = [one for one in reply.complaints if one.code in DROPPED and one.fate != "kept"]
     required = [
-        one for one in complaints[:CHECKED] if strictness(term, replace(reply, complaints=[one])).differs
+        one for one in complaints[:CHECKED] if compare_strictly(term, replace(reply, complaints=[one])).differs
     ] or complaints
     return tuple(dict.fromkeys(one.text for one in required))
 
 
 def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None]) -> Broadening:
-    """Compare a search with the query as it was written.
+    """Compare a search with the original query.
 
     Args:
         term: the query that was sent.
@@ -313,8 +314,8 @@ def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None
         count: counts the records of another query. It is called at most once. If it returns None or raises an
             EntrezKitError, the total stays unknown.
     """
-    strict = strictness(term, reply)
-    dangling = tuple(dict.fromkeys(dangling_operators(term)))
+    strict = compare_strictly(term, reply)
+    dangling = tuple(dict.fromkeys(find_dangling_operators(term)))
     if not strict.differs:
         return Broadening(reply.count, dangling=dangling)
     total = strict.count
@@ -326,58 +327,59 @@ def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None
         reply.count,
         broadened=broadened,
         strict_total=total if total != reply.count else None,
-        required=required_parts(term, reply) if broadened else (),
+        required=find_required_parts(term, reply) if broadened else (),
         dangling=dangling,
     )
 
 
-# What a search cannot find for want of MeSH
+# Records that a search misses because they have no MeSH terms
 
 _MESH_TAG: Final = re.compile(
     r"(?:mesh(?: terms?| major topic| subheadings?)?|mh|majr|subheadings?|sh|pharmacological action|pa)"
     r"(?:\s*:\s*no\s*exp)?"
 )
 CHECK_TAGS: Final = frozenset({"humans", "animals", "male", "female", "child", "adult", "aged", "mice", "rats"})
-"""MeSH headings for who was studied; as words they say little about a record."""
+"""MeSH headings for the subjects of a study; as search words they are too general."""
 
 
-def rests_on_mesh(operand: Operand) -> bool:
-    """Tell whether only records with MeSH terms can match an operand."""
+def is_mesh_only(operand: Operand) -> bool:
+    """Return whether only records with MeSH terms can match an operand."""
     return operand.tag is not None and _MESH_TAG.fullmatch(operand.tag.casefold().replace(" :", ":")) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class MeshGap:
-    """What a query asks for beside MeSH: ``rest``, or where MeSH is all there is (``by_words``), the words of it."""
+    """The parts of a query without MeSH (``rest``); if all parts are MeSH terms (``by_words``), their words."""
 
     rest: str
     by_words: bool = False
 
 
-def mesh_gap(term: str) -> MeshGap | None:
-    """Return what records without MeSH would have to match; None where they are found, or where there is nothing left.
+def find_mesh_gap(term: str) -> MeshGap | None:
+    """Return the query for records without MeSH terms; None if the search finds them, or if no query remains.
 
-    They are found where MeSH is an alternative, or only excludes: ``NOT (animals[mh] NOT humans[mh])`` hides none.
+    The search finds them if MeSH is an alternative or only excludes records: ``NOT (animals[mh] NOT humans[mh])``
+    excludes no record without MeSH terms.
     """
-    if reduced(term, lambda one: Whole.NOTHING if rests_on_mesh(one) else one.text) is not Whole.NOTHING:
+    if reduce_query(term, lambda one: Whole.NOTHING if is_mesh_only(one) else one.text) is not Whole.NOTHING:
         return None
-    rest = reduced(term, lambda one: None if rests_on_mesh(one) else one.text)
+    rest = reduce_query(term, lambda one: None if is_mesh_only(one) else one.text)
     if isinstance(rest, str):
         return MeshGap(rest)
-    words = reduced(term, _as_words)
+    words = reduce_query(term, _to_words)
     return MeshGap(words, by_words=True) if isinstance(words, str) else None
 
 
-def _as_words(operand: Operand) -> Part:
+def _to_words(operand: Operand) -> Part:
     words = operand.phrase.partition("/")[0].replace(",", " ").casefold().split()
     return Whole.EVERYTHING if not words or words[0] in CHECK_TAGS else f"({' '.join(words)})"
 
 
-# Dates as Entrez takes them, and the bounds it understands as open
+# Dates in the format of Entrez, and its values for open bounds
 
 
 class DateBounds(TypedDict, total=False):
-    """ESearch's date parameters: all three, or none."""
+    """ESearch's date parameters: all three, or an empty mapping."""
 
     datetype: str
     mindate: str
@@ -386,11 +388,11 @@ class DateBounds(TypedDict, total=False):
 
 EARLIEST: Final = "0001"
 LATEST: Final = "3000"
-"""Bounds that NCBI understands as open. It ignores a date filter with one bound, so both are always sent."""
+"""Bounds that NCBI treats as open. NCBI ignores a date filter with one bound, so both are always sent."""
 
 
 def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
-    """Return ESearch's date parameters; both bounds always, since NCBI ignores a lone one."""
+    """Return ESearch's date parameters, always with both bounds, since NCBI ignores a single bound."""
     if not (min_date or max_date) or not date_type:
         return {}
     return {"datetype": date_type, "mindate": min_date or EARLIEST, "maxdate": max_date or LATEST}
@@ -400,46 +402,46 @@ _DATE: Final = re.compile(
     r"(?P<year>[0-9]{4})(?:[/-](?P<month>[0-9]{1,2})(?:[/-](?P<day>[0-9]{1,2}))?)?"
     r"|(?P<year_>[0-9]{4})\.(?P<month_>[0-9]{1,2})\.(?P<day_>[0-9]{1,2})"
 )
-"""With points only whole dates: 2020.5 is a number."""
+"""With dots only full dates: 2020.5 is a number."""
 
 
-def normal_date(text: str) -> str:
-    """Return a date as NCBI takes it: YYYY, YYYY/MM or YYYY/MM/DD.
+def normalize_date(text: str) -> str:
+    """Return a date in NCBI's format: YYYY, YYYY/MM or YYYY/MM/DD.
 
     Raises:
-        ValueError: the text is no date of the calendar.
+        ValueError: the text is not a date.
     """
     match = _DATE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{text!r} is no date; write YYYY, YYYY/MM or YYYY/MM/DD")
+        raise ValueError(f"{text!r} is not a date; write YYYY, YYYY/MM or YYYY/MM/DD")
     year, month, day = (match[name] or match[f"{name}_"] for name in ("year", "month", "day"))
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
-        raise ValueError(f"{text!r} is not in the calendar") from None
+        raise ValueError(f"{text!r} does not exist in the calendar") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
 
 
-EntrezDate = Annotated[str, AfterValidator(normal_date)]
+EntrezDate = Annotated[str, AfterValidator(normalize_date)]
 
 
-# A PubMed term from a user's query and filters, so that neither can change the meaning of the other
+# A PubMed term from a user's query and filters, which cannot change each other's meaning
 
 
 MAX_PUBMED_RESULTS: Final = 9_999
-"""PubMed's ESearch shows only the first 9,999 records of any search."""
+"""PubMed's ESearch returns only the first 9,999 records of any search."""
 SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms:noexp]"}
 
 
 def check_balance(query: str, field: str = "query_term") -> None:
-    """Refuse a query whose quotes or parentheses do not pair up.
+    """Refuse a query with an unpaired quote or parenthesis.
 
     Args:
         query: the query.
-        field: what the caller knows it by.
+        field: the name of the argument.
 
     Raises:
-        InvalidInput: the message names the character and its place, counted from 1.
+        InvalidInput: the message names the character and its position, counted from 1.
     """
     open_places: list[int] = []
     quote_place = 0
@@ -452,37 +454,37 @@ def check_balance(query: str, field: str = "query_term") -> None:
             open_places.append(place)
         elif character == ")":
             if not open_places:
-                raise _unbalanced(query, field, "closing parenthesis", place, "has no opening one before it")
+                raise _unbalanced_error(query, field, "closing parenthesis", place, "has no opening one")
             open_places.pop()
     if quote_place:
-        raise _unbalanced(query, field, "quotation mark", quote_place, "is never closed")
+        raise _unbalanced_error(query, field, "quotation mark", quote_place, "is not closed")
     if open_places:
-        raise _unbalanced(query, field, "opening parenthesis", open_places[-1], "is never closed")
+        raise _unbalanced_error(query, field, "opening parenthesis", open_places[-1], "is not closed")
 
 
-def _unbalanced(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
+def _unbalanced_error(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
     return InvalidInput(
         FrontendText(Argument(field), f": the {what} at character {place} {problem}."),
         invalid_input=f"{field}={query}",
         recovery_hint=FrontendText(
-            "Pair up the quotes and parentheses of the query", PerFrontend("; put single quotes around it", ""), "."
+            "Close all quotes and parentheses of the query", PerFrontend("; put single quotes around it", ""), "."
         ),
         details={"reason": "unbalanced_query", "position": place},
     )
 
 
-def quoted(value: str, field: str) -> str:
-    """Quote a filter value so that it stays one value.
+def quote_filter(value: str, field: str) -> str:
+    """Quote a filter value, so that it stays one value.
 
     Raises:
-        InvalidInput: the value holds a quotation mark, a square bracket or a control character.
+        InvalidInput: the value is blank or contains a quotation mark, a square bracket or a control character.
     """
     text = " ".join(value.split())
     if not text or re.search(r'["\[\]\x00-\x1f]', text):
         raise InvalidInput(
             FrontendText(
                 Argument(field),
-                f": {value!r} cannot be used as a filter value; it must not be blank or hold quotes or brackets.",
+                f": {value!r} is not a valid filter value; it must not be blank or contain quotes or brackets.",
             ),
             invalid_input=f"{field}={value}",
             recovery_hint="Give one plain value; write combinations and field tags in the query itself.",
@@ -492,11 +494,11 @@ def quoted(value: str, field: str) -> str:
 
 
 def date_clause(min_date: str, max_date: str, date_type: str) -> str:
-    """Write date bounds as a clause of a PubMed term."""
+    """Return date bounds as a clause of a PubMed term."""
     return f'("{min_date}"[{date_type}] : "{max_date}"[{date_type}])'
 
 
-# A query as a user typed or pasted it
+# A query that a user typed or pasted
 
 
 _TYPOGRAPHIC: Final = str.maketrans(
@@ -521,7 +523,7 @@ _SUSPICIOUS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryInput:
-    """A query as it is sent, and what was changed in it or may be a mistake."""
+    """A query in the form that is sent, and warnings about changes and possible mistakes."""
 
     text: str
     warnings: tuple[Warn, ...] = ()
@@ -538,7 +540,7 @@ def read_query(query: str, field: str = "query_term") -> QueryInput:
         field: the name of the argument, for messages.
 
     Raises:
-        InvalidInput: the quotes or parentheses do not pair up.
+        InvalidInput: a quote or parenthesis is not closed.
     """
     warnings = []
     text = query.translate(_TYPOGRAPHIC)
@@ -562,7 +564,7 @@ def check_syntax(query: str, field: str = "query_term") -> None:
     """
     text = _QUOTED.sub('"x"', query.translate(_TYPOGRAPHIC))
     if _is_numbered(text):
-        raise _refusal(
+        raise _refusal_error(
             field,
             query,
             "this is a numbered list of searches. PubMed would read the numbers as words.",
@@ -570,25 +572,25 @@ def check_syntax(query: str, field: str = "query_term") -> None:
             "numbered_list",
         )
     if found := _HISTORY.search(text):
-        raise _refusal(
+        raise _refusal_error(
             field,
             query,
-            f"{found[0]} refers to a search history, and there is none here.",
-            f"Write the search that {found[0]} stands for in parentheses in its place.",
+            f"{found[0]} refers to a search history, which entrez-kit does not have.",
+            f"Replace {found[0]} with its search in parentheses.",
             "no_history",
         )
     if not _SUSPICIOUS.search(text):
         return
-    from entrez_kit.query.foreign_syntax import foreign_sign
+    from entrez_kit.query.foreign_syntax import find_foreign_sign
 
-    if sign := foreign_sign(text):
+    if sign := find_foreign_sign(text):
         service, part = sign
         guide = PerFrontend("; see `entrez-kit guide searching`", "")
         hint = FrontendText(
             'Write it in PubMed\'s syntax, for example "heart failure"[tiab] or neoplasms[mh]', guide, "."
         )
         problem = f"{part!r} is {service} syntax. PubMed would search its letters as words."
-        raise _refusal(field, query, problem, hint, "foreign_syntax", service=service)
+        raise _refusal_error(field, query, problem, hint, "foreign_syntax", service=service)
 
 
 def _is_numbered(text: str) -> bool:
@@ -600,7 +602,7 @@ def _is_numbered(text: str) -> bool:
     return len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] <= 1
 
 
-def _refusal(
+def _refusal_error(
     field: str, query: str, problem: str, hint: str | FrontendText, reason: str, **details: str
 ) -> InvalidInput:
     return InvalidInput(
@@ -611,11 +613,11 @@ def _refusal(
     )
 
 
-def _checked(query: Any, info: ValidationInfo) -> Any:
+def _check_query(query: Any, info: ValidationInfo) -> Any:
     if isinstance(query, str):
         check_syntax(query, info.field_name or "query_term")
     return query
 
 
-QueryText = Annotated[Stripped, BeforeValidator(_checked)]
+QueryText = Annotated[Stripped, BeforeValidator(_check_query)]
 """A query in a request: refused before its length is checked, so that the message names the actual problem."""

@@ -32,11 +32,11 @@ _SIGNS: Final = {
     ),
     "Embase.com or Web of Science": re.compile(r"(?<=[\s)])(?:NEAR|NEXT|near|next)/[0-9]+(?=[\s(])"),
 }
-"""By service, what its syntax has and PubMed's does not."""
+"""By service, the signs of its syntax that PubMed's syntax does not have."""
 
 
-def foreign_sign(query: str) -> tuple[str, str] | None:
-    """Return the service whose syntax a query is written in and the part that shows it; None if there is none.
+def find_foreign_sign(query: str) -> tuple[str, str] | None:
+    """Return the service whose syntax a query uses and the part that shows it; None without such a part.
 
     Args:
         query: the query, with ``"x"`` in place of each text in double quotes.

@@ -205,7 +205,7 @@ def test_a_setting_that_cannot_be_used_says_so(entrez: Any, monkeypatch: pytest.
 
 def test_an_empty_text_is_returned_with_a_warning_when_ncbi_repeats_it(entrez: Any, server: Loopback) -> None:
     server.always = Answer(b"\n", headers=TEXT)
-    with pytest.warns(UserWarning, match="empty reply"):
+    with pytest.warns(UserWarning, match="was empty"):
         stream = entrez.efetch(db="nuccore", id="1", rettype="fasta_cds_na", retmode="text")
 
     assert stream.read() == "\n"

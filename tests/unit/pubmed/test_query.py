@@ -4,7 +4,7 @@ import pytest
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
-from entrez_kit.query import check_balance, normal_date
+from entrez_kit.query import check_balance, normalize_date
 
 
 def test_a_query_without_filters_is_sent_as_it_is() -> None:
@@ -66,7 +66,7 @@ def test_parentheses_inside_quotes_do_not_count() -> None:
     [("2024", "2024"), ("2024/6", "2024/06"), ("2024-06-01", "2024/06/01"), ("2024.6.1", "2024/06/01")],
 )
 def test_dates_are_brought_into_the_form_ncbi_takes(given: str, normal: str) -> None:
-    assert normal_date(given) == normal
+    assert normalize_date(given) == normal
 
 
 @pytest.mark.parametrize("given", ["2024/02/30", "2024/13", "24", "yesterday", "2024/", "2024/06/01/02", "２０２４"])

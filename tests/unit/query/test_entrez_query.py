@@ -13,11 +13,11 @@ from entrez_kit.query import (
     Part,
     Whole,
     broadening,
-    dangling_operators,
-    mesh_gap,
-    normal_date,
-    reduced,
-    strictness,
+    compare_strictly,
+    find_dangling_operators,
+    find_mesh_gap,
+    normalize_date,
+    reduce_query,
 )
 from entrez_kit.services.esearch_reply import Complaint, ESearchReply, Fate
 
@@ -69,7 +69,7 @@ def test_a_reduced_query_matches_what_the_whole_one_would_with_unknown_words_mat
     def exchange(operand: Operand) -> Part:
         return Whole.NOTHING if operand.text in UNKNOWN else operand.text
 
-    left = reduced(term, exchange)
+    left = reduce_query(term, exchange)
 
     whole = matching(term, lambda word: WORDS.get(word, frozenset()))
     if isinstance(left, str):
@@ -82,7 +82,7 @@ def test_a_reduced_query_matches_what_the_whole_one_would_with_unknown_words_mat
 def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_query(term: str) -> None:
     """The searched sets are those of NCBI, which leaves unknown words out; the strict ones those of the query."""
     unknown = [word for word in UNKNOWN if word in term]
-    searched_term = reduced(term, lambda operand: None if operand.text in UNKNOWN else operand.text)
+    searched_term = reduce_query(term, lambda operand: None if operand.text in UNKNOWN else operand.text)
     if not isinstance(searched_term, str):
         return
     searched = matching(searched_term, lambda word: WORDS.get(word, frozenset()))
@@ -113,7 +113,7 @@ def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_quer
     ],
 )
 def test_what_an_unknown_word_comes_to(term: str, differs: bool, count: int | None, asked: str | None) -> None:
-    found = strictness(term, ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")]))
+    found = compare_strictly(term, ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")]))
 
     assert (found.differs, found.count, found.term) == (differs, count, asked)
 
@@ -133,7 +133,7 @@ def test_what_an_unknown_word_comes_to(term: str, differs: bool, count: int | No
 def test_what_other_complaints_come_to(
     term: str, code: str, text: str, fate: Fate, verdict: tuple[bool, int | None, str | None]
 ) -> None:
-    found = strictness(term, ESearchReply(count=5, complaints=[Complaint(code, text, fate)]))
+    found = compare_strictly(term, ESearchReply(count=5, complaints=[Complaint(code, text, fate)]))
 
     assert (found.differs, found.count, found.term) == verdict
 
@@ -187,13 +187,13 @@ def test_a_broadened_search_names_the_dropped_part_that_the_query_requires(
     ],
 )
 def test_what_records_without_mesh_would_have_to_match(term: str, gap: MeshGap | None) -> None:
-    assert mesh_gap(term) == gap
+    assert find_mesh_gap(term) == gap
 
 
 def test_ranges_tags_and_quotes_stay_with_their_operands() -> None:
     term = '"2020/01"[dp] : "2024"[dp] AND a b[ti] c "d e" f:g[pdat] NOT (h'
 
-    assert reduced(term, lambda operand: operand.text) == (
+    assert reduce_query(term, lambda operand: operand.text) == (
         '"2020/01"[dp] : "2024"[dp] AND a b[ti] AND c AND "d e" AND f:g[pdat] NOT (h)'
     )
 
@@ -203,8 +203,8 @@ def test_long_and_broken_queries_are_read_in_no_time(term: str) -> None:
     import time
 
     started = time.process_time()
-    reduced(term, lambda operand: operand.text)
-    mesh_gap(term)
+    reduce_query(term, lambda operand: operand.text)
+    find_mesh_gap(term)
 
     assert time.process_time() - started < 5
 
@@ -225,7 +225,7 @@ def test_long_and_broken_queries_are_read_in_no_time(term: str) -> None:
     ],
 )
 def test_an_operator_with_nothing_on_one_side_is_found(query: str, dangling: list[str]) -> None:
-    assert dangling_operators(query) == dangling
+    assert find_dangling_operators(query) == dangling
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_an_operator_with_nothing_on_one_side_is_found(query: str, dangling: lis
 )
 def test_a_text_that_is_not_a_date_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
-        normal_date(text)
+        normalize_date(text)
 
 
 @pytest.mark.parametrize(
@@ -247,4 +247,4 @@ def test_a_text_that_is_not_a_date_is_refused(text: str) -> None:
     ],
 )
 def test_dates_are_written_as_ncbi_takes_them(text: str, date: str) -> None:
-    assert normal_date(text) == date
+    assert normalize_date(text) == date
