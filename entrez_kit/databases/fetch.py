@@ -18,26 +18,24 @@ from entrez_kit.services import Services
 from entrez_kit.services.fetched_records import check_records
 
 BATCH: Final = 200
-"""Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
+"""Records per EFetch. For more ids NCBI requires POST, and a small batch loses little if it fails."""
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
 
 
 class EntrezFetchRequest(Request):
-    """Which records to fetch, and in which format."""
+    """The records to fetch, and their format."""
 
     db: DatabaseName = Field(description='Database of the records, e.g. "nuccore".')
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions.")
     rettype: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_]+$", description='What to return, e.g. "fasta".')
-    retmode: str | None = Field(
-        default=None, pattern=r"^[A-Za-z0-9.]+$", description='In which form, e.g. "text" or "xml".'
-    )
+    retmode: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.]+$", description='Format, e.g. "text" or "xml".')
 
 
 class EntrezFetchResult(Collected):
-    """The records as NCBI sent them, each once, in the order of the ids; ``outcomes`` is present when any is missing.
+    """The records as NCBI sent them, each once, in the order of the ids; ``outcomes`` is present if any is missing.
 
-    Records that took several requests stand in one content; of XML the frame is NCBI's first one.
+    The replies of several requests are joined to one ``content``; XML has the root element of the first reply.
     """
 
     RECORDS: ClassVar = "ids"
@@ -53,14 +51,14 @@ class EntrezFetchResult(Collected):
 
 
 class FetchedRecord(NamedTuple):
-    """What became of one id, and what follows in the text of all records: all that came with the record, or nothing."""
+    """The outcome of one id, and the next part of the joined text, which may be empty."""
 
     outcome: IdOutcome
     content: str
 
 
 class FetchedRecords(OfIds[FetchedRecord]):
-    """The record of each id, or why there is none; what they bring is one text when it is put together."""
+    """The record of each id, or the reason why it is missing; the contents of all items are one text."""
 
     def __init__(self, services: Services, request: EntrezFetchRequest) -> None:
         super().__init__(services, request.db, request.ids)
@@ -82,19 +80,19 @@ class FetchedRecords(OfIds[FetchedRecord]):
         if held is not None:
             yield held._replace(content=held.content + text.end())
         if not text.whole:
-            several = "The records came in several documents, which stand one after the other."
+            several = "The content is a sequence of several documents, because they could not be joined."
             self.warnings.append(Warn(code="several_documents", message=several))
         if self._unchecked:
-            message = f"Whether all of these exist was not checked: {list_names(self._unchecked)}"
+            message = f"The existence of these ids was not verified: {list_names(self._unchecked)}"
             self.warnings.append(Warn(code="not_verified", message=message, terms=self._unchecked))
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:
-        known = self._existing(inputs)
+        known = self._look_up_ids(inputs)
         contents: dict[str, bytes] = {}
         refused: dict[str, EntrezKitError] = {}
         failed: dict[str, EntrezKitError] = {}
-        for group, verified in self._groups(known):
-            # Ids that are not known to exist may be refused, the others may not.
+        for group, verified in self._group_ids(known):
+            # NCBI may refuse ids that were not verified, but not the others.
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
             ask = partial(self._ask, known.documents)
@@ -105,10 +103,10 @@ class FetchedRecords(OfIds[FetchedRecord]):
             refused |= asked.refused
             failed |= asked.failed
         for uid, error in refused.items():
-            # What EFetch says it has not, and ESummary describes, is a failure of EFetch.
+            # If ESummary has a record that EFetch does not find, EFetch has failed.
             if uid in known.documents and isinstance(error, EntityNotFound):
                 failed[uid] = UpstreamError(
-                    f"{error.message.rstrip('.')}. ESummary describes it all the same.",
+                    f"{error.message.rstrip('.')}. However, ESummary has a summary of it.",
                     details={"reason": "contradiction", "service": "eutils", "endpoint": "efetch"},
                 )
         self.error = self.error or next(iter(failed.values()), None)
@@ -117,7 +115,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             if uid in self._fetched:
                 if uid in known.failed:
                     self._unchecked.append(given)
-                yield FetchedRecord(IdOutcome(id=given, status="found"), _text(contents.pop(uid, b"")))
+                yield FetchedRecord(IdOutcome(id=given, status="found"), _decode(contents.pop(uid, b"")))
             elif uid in failed:
                 yield FetchedRecord(IdOutcome(id=given, status="error", message=failed[uid].message), "")
             elif uid in refused:
@@ -125,8 +123,8 @@ class FetchedRecords(OfIds[FetchedRecord]):
             else:
                 yield FetchedRecord(known.outcome(given), "")
 
-    def _existing(self, ids: Sequence[str]) -> LookUp:
-        """Ask which ids exist; where ESummary gives no verdict, as for a database without summaries, all may."""
+    def _look_up_ids(self, ids: Sequence[str]) -> LookUp:
+        """Look up which ids exist. If the database has no summaries, no id is verified."""
         db = self._request.db
         try:
             return look_up(self._services, db, ids, breaker=self._breaker)
@@ -135,10 +133,10 @@ class FetchedRecords(OfIds[FetchedRecord]):
             unknown.failed.update(dict.fromkeys(unknown.wanted, exc))
             return unknown
 
-    def _groups(self, known: LookUp) -> Iterator[tuple[list[str], bool]]:
-        """Yield ids to fetch together, in order, and whether they are known to exist.
+    def _group_ids(self, known: LookUp) -> Iterator[tuple[list[str], bool]]:
+        """Yield groups of ids to fetch, in order, and whether they are verified.
 
-        An accession without a summary may still be one EFetch knows: it is asked for alone, lest it spoils the others.
+        EFetch may have an accession without a summary. It is requested alone, because EFetch may refuse its request.
         """
         group: list[str] = []
         for uid in known.wanted:
@@ -163,25 +161,25 @@ class FetchedRecords(OfIds[FetchedRecord]):
 
 
 def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedRecords:
-    """Fetch whole records from any Entrez database as NCBI formats them.
+    """Fetch whole records from any Entrez database in NCBI's formats.
 
-    Use it for sequences, taxonomy, SNPs and other records without a tool of their own. For PubMed articles and genes
+    Use it for sequences, taxonomy, SNPs and other records without a separate tool. For PubMed articles and genes
     pubmed_fetch_contents and get_gene return parsed records. Example: db "nuccore", ids ["NM_000546.6"], rettype
-    "fasta", retmode "text". Ids that do not exist are named in `not_found_ids`.
+    "fasta", retmode "text". `not_found_ids` lists ids that do not exist.
 
     Raises:
-        EntityNotFound: none of the ids exist.
-        InvalidInput: there is no such database or format, or no id has the form of one.
+        EntityNotFound: none of the ids exists.
+        InvalidInput: the database or format does not exist, or none of the ids is valid.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: EFetch; ESummary to tell which ids exist, since EFetch leaves others out in silence.
+    Source: EFetch; ESummary to check which ids exist, because EFetch omits unknown ids without an error.
     """
     return FetchedRecords(services, request)
 
 
 def result_of(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetchResult:
-    """Put the records of a request together."""
+    """Join the records of a request."""
     found = list(items)
     return EntrezFetchResult(
         db=request.db,
@@ -198,8 +196,8 @@ def result_of(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetch
 _ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["']""")
 
 
-def _text(content: bytes) -> str:
-    """Decode a reply: UTF-8, else what an XML declaration says, else byte by byte, so that nothing is lost."""
+def _decode(content: bytes) -> str:
+    """Decode a reply: as UTF-8, else by the XML declaration, else as Latin-1, so that no byte is lost."""
     declared = _ENCODING.match(content)
     for encoding in ("utf-8", declared[1].decode("ascii") if declared else "latin-1"):
         try:
@@ -222,7 +220,7 @@ FETCH = Operation(
 )
 
 
-# The replies of several EFetch requests as one: NCBI's own text, only the frame of XML once
+# Joining the replies of several EFetch requests
 
 
 _BOM: Final = "\ufeff"
@@ -231,22 +229,22 @@ _ROOT: Final = re.compile(r"<([A-Za-z_][\w.:-]*)(?:\s[^<>]*?)?(/?)>")
 
 
 class JoinedReplies:
-    """Makes one text of replies as they come.
+    """The joined text of several replies.
 
-    Text follows text. Of XML with the same root the records move into the first root; XML of different roots, and
-    JSON, can only stand one after the other: then it is not ``whole``.
+    Plain texts are concatenated. The records of XML replies with the same root move into the first root. XML with
+    different roots, and JSON, are concatenated to several documents; then ``whole`` is false.
     """
 
     def __init__(self) -> None:
         self.whole = True
         self._kind = ""
-        self._rest = ""  # what is still to come of the document under way
-        self._is_empty = False  # whether that is all of it, a root with nothing inside
+        self._rest = ""  # the end of the current document, which is not written yet
+        self._is_empty = False  # whether the current document is only an empty root
         self._last = ""
         self._in_lines = False
 
     def add(self, reply: str) -> str:
-        """Return what follows in the text because of a reply."""
+        """Add a reply, and return the next part of the joined text."""
         if not reply.strip():
             return ""
         name, before, inner, after = split_frame(reply) or ("", reply, "", "")
@@ -266,14 +264,14 @@ class JoinedReplies:
         return text
 
     def end(self) -> str:
-        """Return what is left when all replies are there."""
+        """Return the rest of the text after the last reply."""
         text, self._rest = self._rest, ""
         last = text[-1:] or self._last
         return f"{text}\n" if self._in_lines and last != "\n" else text
 
 
 def split_frame(document: str) -> tuple[str, str, str, str] | None:
-    """Cut XML into name of the root, all up to it, what is inside and the rest; an empty root has no rest."""
+    """Split XML into the root's name, the text up to its content, the content, and the rest; None if it is not XML."""
     head = _BEFORE_ROOT.match(document, document.startswith(_BOM))
     root = _ROOT.match(document, head.end() if head else 0)
     if root is None:
@@ -281,7 +279,7 @@ def split_frame(document: str) -> tuple[str, str, str, str] | None:
     if root[2]:
         return root[1], document, "", ""
     end = document.rfind(f"</{root[1]}")
-    # Where another document follows the first, there is more than one frame.
+    # A second XML declaration means that another document follows.
     if end < root.end() or document.find("<?xml", root.end()) != -1:
         return None
     return root[1], document[: root.end()], document[root.end() : end], document[end:]

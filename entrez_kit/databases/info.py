@@ -1,4 +1,4 @@
-"""What Entrez databases there are, what can be searched in them and how many records answer a query."""
+"""List and describe Entrez databases, and count the records that match a query in each."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -29,28 +29,28 @@ FIELD_FLAGS: Final = {
     "IsRangable": "is_rangeable",
 }
 EGQUERY_DEADLINE_MS: Final = 10_000
-"""EGQuery has been reported dead since 2024; nobody should wait a minute to find out."""
+"""The time limit of EGQuery, which has often been unavailable since 2024."""
 COUNTED: Final = frozenset({"Ok", "Term or Database is not found"})
-"""What EGQuery says of a database it has counted; beside any other word, a zero is no count."""
+"""EGQuery's statuses of databases with a valid count. With any other status, a zero is not a count."""
 
 
 EGQUERY: Final = XmlShape("EGQuery", "egquery.dtd", due={"ResultItem": "DbName Count Status"})
 
 
 class InfoRequest(Request):
-    """Which database to describe; none lists them all."""
+    """The database to describe, or a query to count; without a database, all are listed."""
 
     db: DatabaseName | None = Field(
-        default=None, description='Database to describe, e.g. "gene"; without it all databases are listed.'
+        default=None, description='Database to describe, e.g. "gene"; by default all databases are listed.'
     )
     term: str | None = Field(
-        default=None, min_length=2, description="Count the records that answer this query, in each database or in db."
+        default=None, min_length=2, description="Count the records that match this query, in each database or in db."
     )
     broader_results: BroaderResults = True
 
 
 class SearchField(Result):
-    """A field that can be searched; ``name`` is the tag, e.g. AUTH."""
+    """A search field; ``name`` is its tag, e.g. AUTH."""
 
     name: str
     full_name: str | None = omit_if_empty()
@@ -75,7 +75,7 @@ class LinkName(Result):
 
 
 class DatabaseInfo(Result):
-    """One database: its size, when it was built, its search fields and links."""
+    """One database: its size, its date, its search fields and links."""
 
     name: str
     menu_name: str | None = omit_if_empty()
@@ -89,11 +89,11 @@ class DatabaseInfo(Result):
 
 
 class TermCount(Result):
-    """How many records of a database answer the query; ``status`` is Ok or what the service said instead.
+    """The number of records of a database that match the query; ``status`` is Ok or the service's message.
 
-    ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
-    written finds. Without ``broader_results`` that is the ``count`` (absent if unknown), and ``broader_total`` is what
-    NCBI counted. EGQuery does not report dropped parts.
+    ``query_broadened`` is true if NCBI dropped a part that the query requires; ``strict_total`` is the number of
+    results of the query as written. Without ``broader_results`` that is the ``count`` (absent if unknown), and
+    ``broader_total`` is NCBI's count. EGQuery does not report dropped parts.
     """
 
     db: str
@@ -106,7 +106,7 @@ class TermCount(Result):
 
 
 class InfoResult(Warned):
-    """All databases, or one of them; with a term, ``counts`` and where they came from (egquery or esearch)."""
+    """All databases, or one of them; with a term, ``counts`` and their source (egquery or esearch)."""
 
     databases: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
     database: DatabaseInfo | None = omit_if_empty()
@@ -115,17 +115,17 @@ class InfoResult(Warned):
     counts_source: str | None = omit_if_empty()
 
     def records_inside(self) -> list[Any]:
-        """Return the counts, the fields of the database, or the names of all."""
+        """Return the counts, the fields of the database, or the names of all databases."""
         if self.counts is not None:
             return [*self.counts]
         return [*self.database.fields] if self.database else [{"name": name} for name in self.databases or []]
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report databases that could not be counted."""
+        """Return the error for databases that could not be counted."""
         failed = [count for count in self.counts or [] if count.count is None and not count.query_broadened]
         return incomplete_error(
             [count.model_dump() for count in failed],
-            f"No count from {', '.join(count.db for count in failed)}.",
+            f"These databases could not be counted: {', '.join(count.db for count in failed)}.",
             partial=len(failed) < len(self.counts or []),
             hint=None,
         )
@@ -134,24 +134,24 @@ class InfoResult(Warned):
 def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
     """List Entrez databases, describe one (search fields, links, size), or count a query's records in each.
 
-    Use it before searching a database you do not know: the field names are the tags its queries take. Example:
-    db "gene". With a term and no db, it tells which databases have anything at all about it.
+    Use it before you search an unfamiliar database: the field names are the tags of its queries. Example:
+    db "gene". With a term and no db, it counts the records of each database that match the term.
 
     Raises:
-        EntityNotFound: there is no such database.
-        InvalidInput: the query cannot be used in that database.
+        EntityNotFound: the database does not exist.
+        InvalidInput: the query is invalid in that database.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: EInfo; EGQuery for counts, ESearch per database where that does not answer.
+    Source: EInfo; EGQuery for counts, or ESearch per database if EGQuery does not answer.
     """
     if request.db is None:
         names = services.eutils.einfo(read=parse_database_list).value
         if request.term is None:
             return InfoResult(databases=names)
-        counts, source = _counts(services, request.term, names, request.broader_results)
+        counts, source = _count_all(services, request.term, names, request.broader_results)
         return InfoResult(
-            databases=names, term=request.term, counts=counts, counts_source=source, warnings=_warnings(counts)
+            databases=names, term=request.term, counts=counts, counts_source=source, warnings=_build_warnings(counts)
         )
     try:
         check_database(services, request.db)
@@ -164,34 +164,34 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
         return InfoResult(database=info)
     counts = [_count(services, request.db, request.term, request.broader_results)]
     return InfoResult(
-        database=info, term=request.term, counts=counts, counts_source="esearch", warnings=_warnings(counts)
+        database=info, term=request.term, counts=counts, counts_source="esearch", warnings=_build_warnings(counts)
     )
 
 
 def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
-    """Ask EInfo about one database.
+    """Describe one database by EInfo.
 
     Raises:
-        InvalidInput: there is no such database.
-        UpstreamError: NCBI did not answer, or about another database.
+        InvalidInput: the database does not exist.
+        UpstreamError: NCBI did not answer, or described another database.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
 
     def read(content: bytes) -> DatabaseInfo:
-        told = parse_database(content)
-        if told.name.lower() != name.strip().lower():
-            raise malformed_error("einfo", f"a description of {told.name} where that of {name} was due")
-        return told
+        described = parse_database(content)
+        if described.name.lower() != name.strip().lower():
+            raise malformed_error("einfo", f"it describes {described.name} instead of {name}")
+        return described
 
     return services.eutils.einfo(db=name, read=read)
 
 
-def _counts(services: Services, term: str, names: list[str], broader_results: bool) -> tuple[list[TermCount], str]:
-    """Count by one EGQuery; its endpoint has been reported dead, so each database is asked where it fails.
+def _count_all(services: Services, term: str, names: list[str], broader_results: bool) -> tuple[list[TermCount], str]:
+    """Count with one EGQuery; if it fails, count with one ESearch per database.
 
     Raises:
         UpstreamError: no database could be counted.
-        RateLimited: NCBI refused all of them, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused all requests, or the wait for a slot would pass the deadline.
     """
     try:
         reply = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS, read=parse_counts)
@@ -228,7 +228,7 @@ def _count(services: Services, db: str, term: str, broader_results: bool) -> Ter
     )
 
 
-def _warnings(counts: Sequence[TermCount]) -> list[Warn]:
+def _build_warnings(counts: Sequence[TermCount]) -> list[Warn]:
     """Return one warning that names the databases in which NCBI dropped a part that the query requires."""
     broader = [one.db for one in counts if one.query_broadened]
     if not broader:
@@ -248,11 +248,11 @@ def parse_database(content: bytes) -> DatabaseInfo:
     info = root.find("DbInfo")
     name = text_of(info, "DbName") if info is not None else None
     if info is None or not name:
-        raise malformed_error("einfo", "no database in it")
+        raise malformed_error("einfo", "it describes no database")
     for path in ("FieldList/Field", "LinkList/Link"):
         names = [text_of(element, "Name") for element in info.iterfind(path)]
         if len(set(names)) < len(names):
-            raise malformed_error("einfo", f"a {path.rpartition('/')[2].lower()} of {name} that is listed twice")
+            raise malformed_error("einfo", f"it lists a {path.rpartition('/')[2].lower()} of {name} twice")
     return DatabaseInfo(
         name=name,
         menu_name=text_of(info, "MenuName"),
@@ -261,7 +261,7 @@ def parse_database(content: bytes) -> DatabaseInfo:
         record_count=whole_number(info.findtext("Count")),
         last_update=_read_time(text_of(info, "LastUpdate")),
         warning=text_of(info, "Warning"),
-        fields=[_field(element) for element in info.iterfind("FieldList/Field")],
+        fields=[_read_field(element) for element in info.iterfind("FieldList/Field")],
         links=[
             LinkName(
                 name=text_of(element, "Name") or "",
@@ -274,7 +274,7 @@ def parse_database(content: bytes) -> DatabaseInfo:
     )
 
 
-def _field(element: Any) -> SearchField:
+def _read_field(element: Any) -> SearchField:
     flags = {name: text == "Y" for tag, name in FIELD_FLAGS.items() if (text := text_of(element, tag)) in ("Y", "N")}
     return SearchField(
         name=text_of(element, "Name") or "",
@@ -286,7 +286,7 @@ def _field(element: Any) -> SearchField:
 
 
 def _read_time(text: str | None) -> str | None:
-    """Return NCBI's "2026/10/01 04:12" as ISO 8601. NCBI names no time zone: the time is taken for UTC."""
+    """Convert NCBI's "2026/10/01 04:12" to ISO 8601. NCBI gives no time zone, so UTC is assumed."""
     try:
         moment = datetime.fromisoformat((text or "").replace("/", "-"))
     except ValueError:
@@ -298,7 +298,7 @@ def parse_counts(content: bytes) -> list[TermCount]:
     """Return the count per database from an EGQuery reply.
 
     Raises:
-        UpstreamError: the reply holds no counts.
+        UpstreamError: the reply has no counts.
     """
     root = parse_reply(content, "egquery", "Result")
     log_drift(EGQUERY, content)
@@ -312,7 +312,7 @@ def parse_counts(content: bytes) -> list[TermCount]:
         for item in root.iterfind("eGQueryResult/ResultItem")
     ]
     if not counts:
-        raise malformed_error("egquery", "no counts in it")
+        raise malformed_error("egquery", "it has no counts")
     return counts
 
 

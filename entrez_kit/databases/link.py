@@ -1,4 +1,4 @@
-"""Follow links from any database to any other: one linkset per source record, in the order of the sources."""
+"""Follow links from any database to any other: one set of links per source record, in the order of the sources."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from entrez_kit.services.elink_reply import RawLink
 
 BATCH: Final = 100
-"""Source records per ELink, each in an id parameter of its own; together they would come back as one merged set."""
+"""Source records per ELink. Each has a separate id parameter; otherwise NCBI would merge their links into one set."""
 MAX_IDS: Final = 5_000
 MAX_MCP_IDS: Final = 200
 SCORES_DEADLINE_MS: Final = 10_000
-"""NCBI's scores of famous records may take minutes; the links themselves do not."""
+"""The time limit of scores: those of much-cited records may take minutes. Links without scores do not."""
 
 LinkStatus = Literal["linked", "no_links", "not_found", "invalid", "error"]
 
 
 class LinkRequest(Request):
-    """Which records to follow, and where to."""
+    """The source records, the target database and the kind of link."""
 
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="Ids of the source records.")
-    source: DatabaseName = Field(default="pubmed", description="Database the ids belong to.")
-    target: DatabaseName = Field(default="pmc", description="Database to look for linked records in.")
+    source: DatabaseName = Field(default="pubmed", description="Database of the ids.")
+    target: DatabaseName = Field(default="pmc", description="Database of the linked records.")
     link_name: str | None = Field(
         default=None, pattern=r"^[A-Za-z0-9_]+$", description='One kind of link only, e.g. "pubmed_pubmed_refs".'
     )
-    scores: bool = Field(default=False, description="Whether to ask for NCBI's similarity scores, where it has them.")
+    scores: bool = Field(default=False, description="Request NCBI's similarity scores, if it has them.")
     verify: bool = Field(
-        default=False, description="Check that every source exists; otherwise only those without links are checked."
+        default=False, description="Check that every source exists; by default only those without links are checked."
     )
 
 
 class Link(Result):
-    """A linked record, by which kind of link, and NCBI's score where there is one (on no fixed scale)."""
+    """A linked record, the kind of link, and NCBI's score if it has one. The scale of scores varies."""
 
     id: str
     score: int | None = omit_if_empty()
@@ -61,7 +61,7 @@ class LinkSet(Result):
 
 
 class LinkResult(Collected):
-    """One linkset per source, in the order of the sources."""
+    """One set of links per source, in the order of the sources."""
 
     source: str
     target: str
@@ -69,12 +69,12 @@ class LinkResult(Collected):
     warnings: list[Warn] = omit_if_empty([])
 
     def records_inside(self) -> list[Any]:
-        """Return a record for every link, with the source it belongs to."""
+        """Return a record for every link, with its source."""
         return [{"source_id": one.source_id, **found.model_dump()} for one in self.linksets for found in one.links]
 
 
 class LinkSets(BatchedOutcomes[str, LinkSet]):
-    """The links of each source, in order; many are followed in parts."""
+    """The links of each source, in order; long lists are followed in parts."""
 
     PART, GOOD = 500, ("linked", "no_links")
 
@@ -93,23 +93,23 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             has_links, has_none = has_links or bool(item.links), has_none or item.status == "no_links"
             yield item
         if has_none and not has_links:
-            self.warnings += _no_such_links(self._services, request)
+            self.warnings += _warn_of_unknown_links(self._services, request)
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report sources that do not exist or were not answered."""
+        """Return the error for sources that do not exist or that NCBI did not answer for."""
         fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in self.missing)
         return missing_ids(self._request.source, [IdOutcome.model_validate(one) for one in fields], self.found)
 
     def _part(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:
         request = self._request
-        uids, outcomes = self._sources(inputs)
+        uids, outcomes = self._resolve_sources(inputs)
         unique = list(dict.fromkeys(uids.values()))
-        links, failed = self._links(unique)
+        links, failed = self._fetch_links(unique)
         self.error = self.error or next(iter(failed.values()), None)
         doubtful = [uid for uid in unique if uid not in failed and (request.verify or not links.get(uid))]
         try:
             existing = look_up(self._services, request.source, doubtful, breaker=self._breaker)
-        except InvalidInput:  # a database without summaries gives no verdict
+        except InvalidInput:  # the database has no summaries, so the check is not possible
             existing = LookUp(request.source, {})
 
         def linkset(given: str) -> LinkSet:
@@ -117,7 +117,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
                 return outcomes[given]
             uid = uids[given]
             if uid in existing.absent:
-                # NCBI invents links for some ids that never existed; they are not passed on.
+                # NCBI returns links for some ids that never existed; these links are dropped.
                 return LinkSet(source_id=given, status="not_found", message=existing.outcome(uid).message)
             if found := links.get(uid):
                 shown = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in found]
@@ -125,13 +125,13 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             if error := failed.get(uid) or existing.failed.get(uid):
                 return LinkSet(source_id=given, status="error", message=error.message)
             return LinkSet(
-                source_id=given, status="no_links", message=f"{request.target} has nothing linked to {given}"
+                source_id=given, status="no_links", message=f"{request.target} has no records linked to {given}"
             )
 
         return [linkset(given) for given in inputs]
 
-    def _sources(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, LinkSet]]:
-        """Return the UID of each id, and what becomes of those without; ELink answers accessions under UIDs."""
+    def _resolve_sources(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, LinkSet]]:
+        """Return the UID of each id, and the outcomes of ids without one. ELink names sources by UID only."""
         db = self._request.source
         read = LookUp.of(db, ids).uids
         uids = {given: uid for given, uid in read.items() if uid is not None and uid.isdigit()}
@@ -139,33 +139,35 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         self.error = self.error or next(iter(known.failed.values()), None)
         outcomes: dict[str, LinkSet] = {}
         for given, uid in known.uids.items():
-            told = known.outcome(given)
-            if told.status == "found":
+            outcome = known.outcome(given)
+            if outcome.status == "found":
                 uids[given] = str(known.documents[uid or ""]["uid"])
             else:
-                outcomes[given] = LinkSet(source_id=given, status=told.status, message=told.message)
+                outcomes[given] = LinkSet(source_id=given, status=outcome.status, message=outcome.message)
         return uids, outcomes
 
-    def _links(self, uids: list[str]) -> tuple[dict[str, list["RawLink"]], dict[str, EntrezKitError]]:
-        """Ask ELink in batches; sources that its reply leaves out are asked for once more."""
+    def _fetch_links(self, uids: list[str]) -> tuple[dict[str, list["RawLink"]], dict[str, EntrezKitError]]:
+        """Request links in batches; request sources that a reply omits once more."""
         links: dict[str, list[RawLink]] = {}
         failed: dict[str, EntrezKitError] = {}
         for _ in range(2):
             lacking = [uid for uid in uids if uid not in links and uid not in failed]
-            asked = in_batches(lacking, BATCH, self._ask, breaker=self._breaker, at_once=self._services.eutils.at_once)
+            asked = in_batches(
+                lacking, BATCH, self._request_links, breaker=self._breaker, at_once=self._services.eutils.at_once
+            )
             for _, found in asked.answers:
                 links.update(found)
             failed.update(asked.failed)
-            links.update({uid: [] for uid in asked.refused})  # whether it exists is asked next
+            links.update({uid: [] for uid in asked.refused})  # the caller checks next whether it exists
         for uid in uids:
             if uid not in links and uid not in failed:
                 failed[uid] = UpstreamError(
-                    f"NCBI left {uid} out of its answer.", details={"reason": "incomplete", "endpoint": "elink"}
+                    f"NCBI's reply does not contain {uid}.", details={"reason": "incomplete", "endpoint": "elink"}
                 )
         return links, failed
 
-    def _ask(self, batch: list[str]) -> dict[str, list["RawLink"]]:
-        """Return the links of each source in one reply, whatever the order of its link sets."""
+    def _request_links(self, batch: list[str]) -> dict[str, list["RawLink"]]:
+        """Return the links of each source in one reply; the link sets may be in any order."""
         from entrez_kit.services.elink_reply import links_by_source
 
         request = self._request
@@ -174,7 +176,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             found, _ = links_by_source(
                 content, batch, lambda link: link.db_to in ("", request.target) and link.has_target
             )
-            return found  # a source that is not in it is asked for once more
+            return found  # the caller requests missing sources once more
 
         asked = partial(
             self._services.eutils.elink,
@@ -188,26 +190,26 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             try:
                 return asked(cmd="neighbor_score", deadline_ms=SCORES_DEADLINE_MS).value
             except (UpstreamError, RateLimited) as exc:
-                if self._scored:  # else another batch in flight has said so
+                if self._scored:  # otherwise a parallel batch has already warned
                     self._scored = False
-                    message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
+                    message = f"NCBI returned no scores in time, so the links have no scores ({exc.message})"
                     self.warnings.append(Warn(code="scores_unavailable", message=message))
         return asked(cmd="neighbor", deadline_ms=None).value
 
 
 def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
-    """Find records in one database linked to records in another, one linkset per source id.
+    """Find records in one database linked to records in another, one set of links per source id.
 
     Use it for any pair of databases, e.g. source "gene", target "clinvar", ids ["672"]. For articles similar to, citing
-    or cited by an article use pubmed_article_relationships. Sources that do not exist are told apart from those
-    without links.
+    or cited by an article use pubmed_article_relationships. A source that does not exist has the status "not_found", a
+    source without links "no_links".
 
     Raises:
-        InvalidInput: there is no such database.
+        InvalidInput: the database does not exist.
         UpstreamError: NCBI answered none of the requests.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ELink; ESummary to tell whether a source exists, EInfo to tell whether there are such links at all.
+    Source: ELink; ESummary to check that a source exists, EInfo to check that the kind of link exists.
     """
     return LinkSets(services, request)
 
@@ -218,8 +220,8 @@ def result_of(request: LinkRequest, items: LinkSets) -> LinkResult:
     return LinkResult(source=request.source, target=request.target, linksets=linksets, warnings=items.warnings)
 
 
-def _no_such_links(services: Services, request: LinkRequest) -> list[Warn]:
-    """Say so where no record has links because NCBI has none of the kind."""
+def _warn_of_unknown_links(services: Services, request: LinkRequest) -> list[Warn]:
+    """Warn that NCBI has no links of this kind for any record."""
     try:
         info = describe_database(services, request.source).value
     except EntrezKitError:
@@ -228,13 +230,13 @@ def _no_such_links(services: Services, request: LinkRequest) -> list[Warn]:
     if request.link_name and request.link_name not in names:
         leads = next((link.db_to for link in info.links if link.name == request.link_name), None)
         what = f"leads to {leads}" if leads else "is not in NCBI's list"
-        message = f"The link {request.link_name} {what}; from {request.source} to {request.target} there are: " + (
+        message = f"The link {request.link_name} {what}. Links from {request.source} to {request.target}: " + (
             ", ".join(names) or "none"
         )
         return [Warn(code="unknown_link", message=f"{message}.")]
     if not names:
         targets = ", ".join(sorted({link.db_to for link in info.links if link.db_to}))
-        message = f"NCBI lists no links from {request.source} to {request.target}, but to: {targets or 'nothing'}."
+        message = f"NCBI has no links from {request.source} to {request.target}, only to: {targets or 'none'}."
         return [Warn(code="unknown_link", message=message)]
     return []
 

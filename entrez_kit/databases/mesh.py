@@ -1,4 +1,4 @@
-"""Look up MeSH: descriptors, qualifiers and supplementary concepts with their place in the tree."""
+"""Look up MeSH: descriptors, qualifiers and supplementary concepts with their tree numbers."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,22 +18,22 @@ RecordKind = Literal["descriptor", "qualifier", "supplementary_concept"]
 _KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C": "supplementary_concept"}
 MAX_RESULTS: Final = 50
 _UI: Final = re.compile(r"[CDQ](?:[0-9]{6}|[0-9]{9})")
-"""A unique identifier; those given since 2014 have nine digits."""
+"""A unique identifier; since 2014 new ones have nine digits."""
 _TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?>(?:\.[0-9]{3})*)")
 
 
 class MeshRequest(Request):
-    """What to look up in MeSH."""
+    """The query for MeSH, and the details to return."""
 
     query: Stripped = Field(min_length=1, description="Term, identifier (D003924), tree number (C14.280) or query.")
     max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
-    include_details: bool = Field(default=True, description="With tree numbers, scope note and entry terms.")
-    include_tree: bool = Field(default=False, description="With the headings right above and below in the tree.")
+    include_details: bool = Field(default=True, description="Include tree numbers, scope note and entry terms.")
+    include_tree: bool = Field(default=False, description="Include the headings one level above and below in the tree.")
 
 
 class MeshNeighbor(Result):
-    """A heading one step above or below another, with its own tree numbers that say so."""
+    """A heading one level above or below another in the tree, with its tree numbers at that level."""
 
     ui: str
     name: str
@@ -43,7 +43,7 @@ class MeshNeighbor(Result):
 class MeshRecord(Result):
     """One MeSH record: its unique identifier (D003924), names, scope note and tree numbers.
 
-    ``parents`` and ``children`` are there where the tree was asked for.
+    ``parents`` and ``children`` are present if the tree was requested.
     """
 
     ui: str
@@ -58,7 +58,7 @@ class MeshRecord(Result):
 
 
 class MeshResult(Warned):
-    """MeSH records; the heading that the query names stands first. ``next_offset`` is absent on the last page."""
+    """MeSH records; the heading that the query names is first. ``next_offset`` is absent on the last page."""
 
     RECORDS: ClassVar = "results"
 
@@ -71,8 +71,8 @@ class MeshResult(Warned):
     missing_uids: list[str] = omit_if_empty([])
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report records NCBI listed and did not describe."""
-        message = f"NCBI listed MeSH records without describing them: {', '.join(self.missing_uids)}."
+        """Return the error for records that NCBI listed without a summary."""
+        message = f"NCBI listed MeSH records without a summary: {', '.join(self.missing_uids)}."
         return incomplete_error(self.missing_uids, message, partial=bool(self.results), hint=None)
 
 
@@ -88,18 +88,18 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
 
     Source: ESearch and ESummary (db=mesh).
     """
-    pinned = _named_heading(services, request.query)
-    uids, total, translation = _page(services, request, pinned)
-    documents = _documents(services, uids)
+    pinned = _find_heading(services, request.query)
+    uids, total, translation = _search_page(services, request, pinned)
+    documents = _fetch_documents(services, uids)
     records = {uid: mesh_record(uid, fields) for uid, fields in documents.items()}
     missing = [uid for uid in uids if uid not in records]
     if request.include_tree:
-        places = {uid: list(_places(documents[uid])) for uid in records}
+        places = {uid: list(_list_places(documents[uid])) for uid in records}
         near = {other for above_below in places.values() for _, *others in above_below for other in others}
-        others = _documents(services, sorted(near - {*uids}))
+        others = _fetch_documents(services, sorted(near - {*uids}))
         known = records | {uid: mesh_record(uid, fields) for uid, fields in others.items()}
         missing += sorted(near - {*known, *missing})
-        records = {uid: _with_neighbors(record, places[uid], known) for uid, record in records.items()}
+        records = {uid: _add_neighbors(record, places[uid], known) for uid, record in records.items()}
     results = [records[uid] for uid in uids if uid in records]
     if not request.include_details:
         bare: dict[str, Any] = {"tree_numbers": [], "scope_note": None, "entry_terms": []}
@@ -116,25 +116,25 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     )
 
 
-def _documents(services: Services, uids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _fetch_documents(services: Services, uids: Sequence[str]) -> dict[str, dict[str, Any]]:
     known = look_up(services, "mesh", uids)
     if known.failed and not known.documents:
         raise next(iter(known.failed.values()))
     return known.documents
 
 
-def _places(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield each place of a heading: its tree number, then the UIDs of what is right above and right below it."""
+def _list_places(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield each place of a heading: its tree number, then the UIDs of the headings one level above and below."""
     links = document.get("ds_idxlinks")
     for link in links if isinstance(links, list) else ():
-        (tree, *_) = (*_texts(link.get("treenum")), "") if isinstance(link, dict) else ("",)
+        (tree, *_) = (*_list_texts(link.get("treenum")), "") if isinstance(link, dict) else ("",)
         if tree and not tree.startswith("@"):
-            near = (*_texts(link.get("parent")), *_texts(link.get("children")))
+            near = (*_list_texts(link.get("parent")), *_list_texts(link.get("children")))
             yield tree, *(uid for uid in near if uid != "0")
 
 
-def _with_neighbors(record: MeshRecord, places: list[tuple[str, ...]], known: Mapping[str, MeshRecord]) -> MeshRecord:
-    """Return a record with what stands right above and below its places, each heading once."""
+def _add_neighbors(record: MeshRecord, places: list[tuple[str, ...]], known: Mapping[str, MeshRecord]) -> MeshRecord:
+    """Add the headings one level above and below the places of a record, each heading once."""
     above: dict[str, list[str]] = {}
     below: dict[str, list[str]] = {}
     for tree, *uids in places:
@@ -152,13 +152,13 @@ def _with_neighbors(record: MeshRecord, places: list[tuple[str, ...]], known: Ma
     return record.model_copy(update={"parents": parents, "children": children})
 
 
-def _page(services: Services, request: MeshRequest, pinned: str | None) -> tuple[list[str], int, str]:
-    """Return the UIDs of a page, how many there are on all, and NCBI's reading of the query.
+def _search_page(services: Services, request: MeshRequest, pinned: str | None) -> tuple[list[str], int, str]:
+    """Return the UIDs of a page, the total number of records, and NCBI's translation of the query.
 
-    A broad search ranks the heading that the query names anywhere. Here it comes first, and the search for the others
-    leaves it out, so that pages neither repeat nor lose a record.
+    NCBI may rank the heading that the query names at any place. Here it is first, and the search for the others
+    excludes it, so that pages neither repeat nor omit a record.
     """
-    term = _term(request.query)
+    term = _build_term(request.query)
     if pinned is None:
         found = _search(services, term, request.max_results, request.offset)
         return found.ids, found.count, found.query_translation
@@ -172,8 +172,8 @@ def _search(services: Services, term: str, size: int, start: int) -> ESearchRepl
     return services.eutils.esearch(db="mesh", term=term, retmax=size, retstart=start).value
 
 
-def _term(query: str) -> str:
-    """Return the query to send; an identifier or a tree number is looked for in the field that holds it."""
+def _build_term(query: str) -> str:
+    """Return the query to send; an identifier or a tree number is searched in its own field."""
     uid = entrez_uid(query)
     if uid:
         return f"{uid}[UID]"
@@ -182,40 +182,40 @@ def _term(query: str) -> str:
     return f"{query.upper()}[MeSH Unique ID]" if _UI.fullmatch(query.upper()) else query
 
 
-def _named_heading(services: Services, query: str) -> str | None:
-    """Return the UID of the heading that the query names, or None where it is no plain name, or none is named so."""
+def _find_heading(services: Services, query: str) -> str | None:
+    """Return the UID of the heading that the query names; None if the query is not the name of a heading."""
     if re.search(r'[\[\]"()*]', query) or _UI.fullmatch(query.upper()) or _TREE_NUMBER.fullmatch(query.upper()):
         return None
     try:
         found = _search(services, f'"{query}"[MH]', 1, 0)
     except (InvalidInput, EntityNotFound):
-        return None  # NCBI cannot make a phrase of it; the broad search says what it can make of it
+        return None  # NCBI cannot search it as a phrase; the broad search returns NCBI's translation
     return found.ids[0] if found.ids else None
 
 
 def decode_ui(uid: str) -> str:
-    """Turn an Entrez UID of MeSH into the unique identifier (68003924 -> D003924); others stay as they are."""
+    """Convert an Entrez UID of MeSH to the unique identifier (68003924 -> D003924); return other texts unchanged."""
     letter = UI_LETTERS.get(uid[:2])
     return f"{letter}{uid[2:]}" if letter and re.fullmatch("[0-9]{8}", uid) else uid
 
 
 def mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
     """Build a record from the fields of a document summary in JSON."""
-    terms = _texts(fields.get("ds_meshterms"))
+    terms = _list_texts(fields.get("ds_meshterms"))
     ui = str(fields.get("ds_meshui") or "").strip() or decode_ui(uid)
     return MeshRecord(
         ui=ui,
         entrez_uid=uid,
         kind=_KINDS.get(ui[:1]),
         name=terms[0] if terms else ui,
-        tree_numbers=list(dict.fromkeys(tree for tree, *_ in _places(fields))),
-        scope_note=" ".join(_texts(fields.get("ds_scopenote"))) or None,
+        tree_numbers=list(dict.fromkeys(tree for tree, *_ in _list_places(fields))),
+        scope_note=" ".join(_list_texts(fields.get("ds_scopenote"))) or None,
         entry_terms=terms[1:],
     )
 
 
-def _texts(value: Any) -> list[str]:
-    """Return the texts of a list; one may stand by itself."""
+def _list_texts(value: Any) -> list[str]:
+    """Return the texts of a list; the value may be a single text without a list."""
     listed = value if isinstance(value, list) else [value]
     return [text for one in listed if one is not None and (text := str(one).strip())]
 

@@ -1,4 +1,4 @@
-"""How databases and records are named in requests to any database."""
+"""Names of databases, and ids of their records."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,64 +20,64 @@ LIST_HINT: Final = FrontendText(
 )
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,30}")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/-]{0,99}")
-"""UIDs are digits; sequence databases and some others take accessions as well."""
+"""UIDs are digits; sequence databases and some others also accept accessions."""
 _DIGITS: Final = re.compile(r"0*([0-9]{1,19})")
 
 LASTING: Final = frozenset({"pubmed", "pmc", "gene", "mesh", "taxonomy", "nuccore", "protein"})
-"""Databases that are not looked up in NCBI's list before they are used."""
+"""Databases that are not checked against NCBI's list."""
 SYNONYMS: Final = frozenset({"nucleotide", "nuccore"})
-"""NCBI takes both names for one database, whichever it lists."""
+"""NCBI accepts both names for one database, although it lists only one."""
 
 UI_LETTERS: Final = {"67": "C", "68": "D", "81": "Q"}
 """The first two digits of an eight-digit Entrez UID of MeSH stand for the letter of the unique identifier."""
 
 
-def _database(value: str) -> str:
+def _check_name(value: str) -> str:
     name = value.strip().lower()
     if not _NAME.fullmatch(name):
-        raise ValueError("no name of an Entrez database; they are lower-case words such as pubmed, gene or nuccore")
+        raise ValueError("is not a name of an Entrez database, which is a lower-case word such as pubmed or gene")
     return name
 
 
-DatabaseName = Annotated[str, AfterValidator(_database)]
+DatabaseName = Annotated[str, AfterValidator(_check_name)]
 
 
 def read_uid(db: str, text: str) -> str | None:
-    """Return an id as NCBI takes it in a database: digits, or an accession where the database may have them.
+    """Read an id of a database: digits, or an accession if the database may have them.
 
-    Besides bare UIDs the usual spellings are understood: PMID:123, PMC123, NCBIGene:7157, txid9606, rs328, D003924.
-    None where the text cannot be an id of the database.
+    The usual spellings are accepted: PMID:123, PMC123, NCBIGene:7157, txid9606, rs328, D003924. Return None if the text
+    cannot be an id of the database.
     """
     text = text.strip()
     if db in _SPELLINGS:
-        return _digits(text) or _SPELLINGS[db](text)
-    return _digits(text) or (text if _ID.fullmatch(text) and text.strip("0") else None)
+        return _read_digits(text) or _SPELLINGS[db](text)
+    return _read_digits(text) or (text if _ID.fullmatch(text) and text.strip("0") else None)
 
 
 def looks_like_uid(db: str, word: str) -> bool:
-    """Tell whether a word in a list is an id of a database: one that ``read_uid`` reads, with a digit in it."""
+    """Return whether a word in a list is an id of a database: ``read_uid`` accepts it, and it has a digit."""
     return any(letter in "0123456789" for letter in word) and read_uid(db.strip().lower(), word) is not None
 
 
-def _digits(text: str) -> str | None:
+def _read_digits(text: str) -> str | None:
     match = _DIGITS.fullmatch(text)
     return match[1].lstrip("0") or None if match else None
 
 
-def _prefixed(prefixes: str, text: str) -> str | None:
+def _read_prefixed(prefixes: str, text: str) -> str | None:
     match = re.fullmatch(rf"(?:{prefixes})\s*([0-9]+)", text, re.IGNORECASE)
-    return _digits(match[1]) if match else None
+    return _read_digits(match[1]) if match else None
 
 
-def _article(kind: str, text: str) -> str | None:
+def _read_article(kind: str, text: str) -> str | None:
     identifier = read_identifier(text)
     return identifier.value.removeprefix("PMC") if identifier is not None and identifier.kind == kind else None
 
 
 def entrez_uid(ui: str) -> str | None:
-    """Turn a unique identifier of MeSH into its Entrez UID (D003924 -> 68003924), or None where no rule leads to it.
+    """Convert a unique identifier of MeSH to its Entrez UID (D003924 -> 68003924).
 
-    Identifiers given since 2014 have nine digits, and their UIDs cannot be told from them.
+    Return None for identifiers with nine digits (since 2014), because their UIDs do not follow from them.
     """
     match = re.fullmatch(r"([CDQ])([0-9]{6})", ui.strip().upper())
     if not match:
@@ -86,23 +86,23 @@ def entrez_uid(ui: str) -> str | None:
 
 
 _SPELLINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
-    "pubmed": partial(_article, "pmid"),
-    "pmc": partial(_article, "pmcid"),
-    "gene": partial(_prefixed, "NCBIGene:|GeneID:|gene:"),
-    "taxonomy": partial(_prefixed, "txid|taxid:|NCBITaxon:"),
-    "snp": partial(_prefixed, "rs"),
+    "pubmed": partial(_read_article, "pmid"),
+    "pmc": partial(_read_article, "pmcid"),
+    "gene": partial(_read_prefixed, "NCBIGene:|GeneID:|gene:"),
+    "taxonomy": partial(_read_prefixed, "txid|taxid:|NCBITaxon:"),
+    "snp": partial(_read_prefixed, "rs"),
     "mesh": entrez_uid,
 }
-"""Databases whose ids are digits and nothing else, and how these are written elsewhere."""
+"""Databases whose ids are only digits, and the functions that read other spellings."""
 
 
 def check_database(services: Services, db: str, field: str = "db") -> None:
-    """Refuse a name that NCBI does not list, before NCBI takes its time to say so.
+    """Raise an error if NCBI does not list a database, because NCBI itself refuses unknown names slowly.
 
-    The list counts for a day. Where it cannot be had, the request itself will show.
+    The list is cached for a day. If it is unavailable, nothing is raised, and the request itself will fail.
 
     Raises:
-        InvalidInput: there is no such database.
+        InvalidInput: the database does not exist.
     """
     demo = services.settings.demo
     if db in LASTING and not demo:
@@ -114,12 +114,12 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
         return
     near = [] if db in LASTING else get_close_matches(db, {*known, *LASTING}, n=1, cutoff=0.7)
-    meant = f"There is no Entrez database {db!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+    meant = f"Entrez has no database {db!r}." + (f" Did you mean {near[0]!r}?" if near else "")
     has = f"The demo has only these databases: {', '.join(known)}."
     raise InvalidInput(
         meant if not demo else f"{meant} {has}" if near else has,
         invalid_input=f"{field}={db}",
-        recovery_hint="Ask NCBI itself: leave out the demo." if demo and not set(near) & set(known) else LIST_HINT,
+        recovery_hint="To use NCBI itself, omit the demo." if demo and not set(near) & set(known) else LIST_HINT,
         details={"reason": "unknown_database"},
     )
 
@@ -139,5 +139,5 @@ def parse_database_list(content: bytes) -> list[str]:
     log_drift(EINFO, content)
     names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
     if not names or len(set(names)) < len(names):
-        raise malformed_error("einfo", "a database that is listed twice" if names else "no database in it")
+        raise malformed_error("einfo", "it lists a database twice" if names else "it lists no database")
     return names

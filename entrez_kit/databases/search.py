@@ -25,16 +25,16 @@ from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 
 PAGE: Final = 10_000
-"""ESearch returns at most so many UIDs per request."""
+"""The most UIDs that ESearch returns per request."""
 MAX_RESULTS: Final = 100_000
 MAX_MCP_RESULTS: Final = 1_000
 WHOLE: Final = FrontendText(
-    "For all of them narrow the query by date", PerFrontend(", or run `entrez-kit search --all`", ""), "."
+    "For all results narrow the query by date", PerFrontend(", or run `entrez-kit search --all`", ""), "."
 )
 
 
 class EntrezSearchRequest(Request):
-    """What to search which database for."""
+    """The database, the query, and the page."""
 
     db: DatabaseName = Field(description='Database to search, e.g. "gene", "nuccore", "clinvar".')
     term: QueryText = Field(
@@ -42,29 +42,29 @@ class EntrezSearchRequest(Request):
     )
     max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
-    sort: str | None = Field(default=None, description="Order of results, by the name the database gives it.")
+    sort: str | None = Field(default=None, description="Order of results, by the database's own name.")
     min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
     max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
-    date_type: str | None = Field(default=None, description="Which date the bounds are about, e.g. pdat or mdat.")
-    use_history: bool = Field(default=False, description="Keep the result set at NCBI; gives web_env and query_key.")
+    date_type: str | None = Field(default=None, description="Date that the bounds limit, e.g. pdat or mdat.")
+    use_history: bool = Field(default=False, description="Keep the result set at NCBI; returns web_env and query_key.")
     broader_results: BroaderResults = True
 
     @model_validator(mode="after")
-    def _dates_go_together(self) -> Self:
+    def _check_dates(self) -> Self:
         if (self.min_date or self.max_date) and not self.date_type:
-            raise wrong("date_type", "it is missing, and without it NCBI chooses the date the bounds are about")
+            raise wrong("date_type", "is required with date bounds; otherwise NCBI chooses the kind of date")
         if self.date_type and not (self.min_date or self.max_date):
-            message = FrontendText("it is missing, and ", Argument("date_type"), " says which date it is about")
+            message = FrontendText("is required with ", Argument("date_type"))
             raise wrong("min_date", message)
         return self
 
 
 class EntrezSearchResult(Result):
-    """UIDs in the order asked for, how NCBI understood the query, and its complaints.
+    """UIDs in the order requested, NCBI's translation of the query, and warnings.
 
-    ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
-    written would find. Without ``broader_results`` such a search lists no UIDs: ``total_found`` is then
-    ``strict_total`` (null if that is unknown) and ``broader_total`` the number of results that are left out.
+    ``query_broadened`` is true if NCBI dropped a part that the query requires; ``strict_total`` is the number of
+    results of the query as written. Without ``broader_results`` such a search lists no UIDs: ``total_found`` is then
+    ``strict_total`` (null if unknown), and ``broader_total`` is the number of results omitted.
     """
 
     RECORDS: ClassVar = "ids"
@@ -88,31 +88,31 @@ class EntrezSearchResult(Result):
     esearch_url: str
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report fewer UIDs than NCBI counted."""
+        """Return the error for UIDs that NCBI counted and did not list."""
         if self.broader_total is not None:
             return None
-        missing = _reachable(self.db, self.total_found or 0, self.offset, self.max_results) - self.retrieved_count
+        missing = _count_reachable(self.db, self.total_found or 0, self.offset, self.max_results) - self.retrieved_count
         message = f"NCBI counted more results than it returned: {missing} UIDs are missing."
         return incomplete_error(max(0, missing), message, hint=FrontendText(ANEW, "."))
 
 
 def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSearchResult:
-    """Search any Entrez database and return UIDs with NCBI's reading of the query.
+    """Search any Entrez database and return UIDs with NCBI's translation of the query.
 
-    Use it for databases without a tool of their own (nuccore, protein, clinvar, snp, sra ...). For PubMed and genes
+    Use it for databases without a separate tool (nuccore, protein, clinvar, snp, sra ...). For PubMed and genes
     pubmed_search_articles and search_genes do more. Example: db "clinvar", term "BRCA1[gene] AND pathogenic".
 
     Raises:
-        InvalidInput: there is no such database, or the query cannot be used.
+        InvalidInput: the database does not exist, or the query is invalid.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch, one request per 10,000 UIDs, and one where the count of the query as written is not known.
+    Source: ESearch, one request per 10,000 UIDs, and one to count the query as written if NCBI dropped a part.
     """
     if request.db == "pubmed" and request.offset >= MAX_PUBMED_RESULTS:
         raise InvalidInput(
             FrontendText(
-                Argument("offset"), f": of a PubMed search only the first {MAX_PUBMED_RESULTS:,} records can be reached"
+                Argument("offset"), f": PubMed returns only the first {MAX_PUBMED_RESULTS:,} records of a search"
             ),
             invalid_input=f"offset={request.offset}",
             recovery_hint=WHOLE,
@@ -123,26 +123,30 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     check_database(services, request.db)
 
     def count(term: str, **other: Any) -> int:
-        return _page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
+        return _search_page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
 
-    first, url = _page(services, request, request.offset, request.max_results)
+    first, url = _search_page(services, request, request.offset, request.max_results)
     verdict = broadening(request.term, first, count)
     are_left_out = verdict.leaves_out(request.broader_results)
     ids = {} if are_left_out else dict.fromkeys(first.ids)
-    wanted = 0 if are_left_out else _reachable(request.db, first.count, request.offset, request.max_results)
+    wanted = 0 if are_left_out else _count_reachable(request.db, first.count, request.offset, request.max_results)
     start = request.offset + len(first.ids)
     while first.ids and len(first.ids) >= PAGE and start < request.offset + wanted:
         tracing.step(len(ids), wanted)
-        page, _ = _page(services, request, start, request.offset + wanted - start)
+        page, _ = _search_page(services, request, start, request.offset + wanted - start)
         if not page.ids:
             break
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
         tracing.step(len(ids), wanted)
-    warnings = [*verdict.warnings(first, request.broader_results), *_page_warnings(request, first), *query.warnings]
+    warnings = [
+        *verdict.warnings(first, request.broader_results),
+        *_build_page_warnings(request, first),
+        *query.warnings,
+    ]
     if not first.count and (request.min_date or request.max_date):
         number = 0
-        with suppress(EntrezKitError):  # the page is empty whatever the answer
+        with suppress(EntrezKitError):  # the count only explains the empty page
             number = count(request.term, min_date=None, max_date=None, date_type=None)
         if number:
             records = "1 record" if number == 1 else f"{number:,} records"
@@ -169,13 +173,13 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     )
 
 
-def _reachable(db: str, total: int, offset: int, wanted: int) -> int:
-    """Return how many UIDs NCBI owes."""
+def _count_reachable(db: str, total: int, offset: int, wanted: int) -> int:
+    """Return the number of UIDs that NCBI must list."""
     visible = min(total, MAX_PUBMED_RESULTS) if db == "pubmed" else total
     return min(wanted, max(0, visible - offset))
 
 
-def _page(services: Services, request: EntrezSearchRequest, start: int, size: int) -> tuple[ESearchReply, str]:
+def _search_page(services: Services, request: EntrezSearchRequest, start: int, size: int) -> tuple[ESearchReply, str]:
     ceiling = MAX_PUBMED_RESULTS - start if request.db == "pubmed" else PAGE
     reply = services.eutils.esearch(
         db=request.db,
@@ -183,18 +187,20 @@ def _page(services: Services, request: EntrezSearchRequest, start: int, size: in
         retmax=min(size, ceiling, PAGE),
         retstart=start,
         sort=request.sort,
-        usehistory=request.use_history and start == request.offset,  # one set is enough
+        usehistory=request.use_history and start == request.offset,  # one result set is enough
         partial=True,
         **bounds(request.min_date, request.max_date, request.date_type),
     )
     return reply.value, reply.url
 
 
-def _page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
+def _build_page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
     warnings = warn_past_the_last(request.offset, found.count, "results")
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > MAX_PUBMED_RESULTS:
-        message = FrontendText(f"PubMed shows the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE)
+        message = FrontendText(
+            f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE
+        )
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings
 

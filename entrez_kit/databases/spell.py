@@ -13,11 +13,11 @@ class SpellRequest(Request):
     """The query to check."""
 
     query: Stripped = Field(min_length=2, description="Query to check.")
-    db: DatabaseName = Field(default="pubmed", description="Database whose vocabulary counts.")
+    db: DatabaseName = Field(default="pubmed", description="Database whose vocabulary is used.")
 
 
 class SpellResult(Warned):
-    """The query and NCBI's correction; ``corrected`` equals ``original`` where there is no suggestion."""
+    """The query and NCBI's correction; without a suggestion ``corrected`` equals ``original``."""
 
     original: str
     corrected: str
@@ -25,12 +25,12 @@ class SpellResult(Warned):
 
 
 def spell_check(services: Services, request: SpellRequest) -> SpellResult:
-    """Check the spelling of a query against what NCBI knows.
+    """Check the spelling of a query with NCBI's spelling suggestions.
 
-    Use it when a search finds nothing or too little. Example: query "astma inhaler".
+    Use it if a search finds nothing or too little. Example: query "astma inhaler".
 
     Raises:
-        InvalidInput: there is no such database.
+        InvalidInput: the database does not exist.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 

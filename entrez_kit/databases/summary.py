@@ -15,24 +15,24 @@ from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.services import Services
 
 BATCH: Final = 200
-"""ESummary fails in silence above 500 UIDs in JSON."""
+"""Ids per request. Above 500 UIDs in JSON, ESummary fails without an error."""
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 200
 ACCESSIONS: Final = ("accessionversion", "caption", "assemblyaccession", "accession")
-"""Fields of a summary that hold what a record is also known by."""
+"""Fields of a summary that contain accessions of the record."""
 
 IdStatus = Literal["found", "not_found", "invalid", "error"]
 
 
 class SummaryRequest(Request):
-    """Which records of which database to summarise."""
+    """The database and the ids of the records."""
 
     db: DatabaseName = Field(description='Database of the records, e.g. "gene".')
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions, in any order.")
 
 
 class IdOutcome(Result):
-    """What became of one id, as it was given."""
+    """The outcome of one id of the input."""
 
     id: str
     status: IdStatus
@@ -42,7 +42,7 @@ class IdOutcome(Result):
 class SummaryResult(Warned):
     """Document summaries in the order of the ids; the fields are the database's own.
 
-    ``outcomes`` is present when anything was not found.
+    ``outcomes`` is present if an id was not found.
     """
 
     RECORDS: ClassVar = "summaries"
@@ -55,11 +55,11 @@ class SummaryResult(Warned):
 
 
 def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
-    """Return the error that goes with a document in which some ids are missing."""
-    said: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"No ids of {db}: {{}}."}
+    """Return the error for a document with missing ids."""
+    said: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"Not ids of {db}: {{}}."}
     named = {status: list_names(one.id for one in missing if one.status == status) for status in (*said, "error")}
     text = " ".join(words.format(named[status]) for status, words in said.items() if named[status])
-    hint = FrontendText("Check the ids; to look for the record call ", NextCall("entrez_search", db=db, term=...), ".")
+    hint = FrontendText("Check the ids. To find the record, call ", NextCall("entrez_search", db=db, term=...), ".")
     return build_missing_error(
         missing,
         found,
@@ -71,7 +71,7 @@ def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitE
 
 
 class OfIds(BatchedOutcomes[str, Item]):
-    """What becomes of each id of a database, in order; many are asked for in parts."""
+    """The outcome of each id of a database, in order; long lists are requested in parts."""
 
     PART = 1_000
 
@@ -85,19 +85,19 @@ class OfIds(BatchedOutcomes[str, Item]):
         return outcome
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report ids without a record."""
+        """Return the error for ids without a record."""
         return missing_ids(self._db, self.missing, self.found)
 
 
 class SummaryOutcome(NamedTuple):
-    """What became of one id, and the database's document about it where there is one."""
+    """The outcome of one id, and its summary if it was found."""
 
     outcome: IdOutcome
     document: dict[str, Any] | None
 
 
 class DocumentSummaries(OfIds[SummaryOutcome]):
-    """The summary of each id, or why there is none."""
+    """The summary of each id, or the reason why it is missing."""
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[SummaryOutcome]:
         if not start:
@@ -111,11 +111,11 @@ class DocumentSummaries(OfIds[SummaryOutcome]):
 def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
     """Return document summaries of records in any Entrez database.
 
-    Use it to see what ids are about before fetching them. Example: db "taxonomy", ids ["9606", "10090"]. Fields differ
-    from database to database and are passed on as NCBI names them. Ids that do not exist are named in `not_found_ids`.
+    Use it to identify records before you fetch them. Example: db "taxonomy", ids ["9606", "10090"]. Each database has
+    its own fields, with NCBI's names. `not_found_ids` lists ids that do not exist.
 
     Raises:
-        InvalidInput: there is no such database.
+        InvalidInput: the database does not exist.
         UpstreamError: NCBI answered none of the requests.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
@@ -139,9 +139,9 @@ def result_of(request: SummaryRequest, items: DocumentSummaries) -> SummaryResul
 
 @dataclass(slots=True)
 class LookUp:
-    """What ESummary says of ids: ``uids`` has each as NCBI takes it, None where it is no id of the database.
+    """The results of ESummary for ids: ``uids`` has NCBI's form of each id, None if it is not an id of the database.
 
-    By UID or accession there is a document, or why there is none, or the error in place of an answer.
+    Each UID or accession is in ``documents``, in ``absent`` with the reason, or in ``failed`` with the error.
     """
 
     db: str
@@ -152,16 +152,16 @@ class LookUp:
 
     @classmethod
     def of(cls, db: str, ids: Sequence[str]) -> "LookUp":
-        """Return ids of a database before anything is asked."""
+        """Read ids of a database, without a request."""
         return cls(db, {given: read_uid(db, given) for given in ids})
 
     @property
     def wanted(self) -> list[str]:
-        """What to ask for, each once."""
+        """The ids to request, each once."""
         return list(dict.fromkeys(uid for uid in self.uids.values() if uid is not None))
 
     def outcome(self, given: str) -> IdOutcome:
-        """Say what became of an id."""
+        """Return the outcome of an id."""
         uid = self.uids[given]
         if uid is None:
             return IdOutcome(id=given, status="invalid", message=f"not an id of {self.db}")
@@ -174,13 +174,13 @@ class LookUp:
 
 
 def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: CircuitBreaker | None = None) -> LookUp:
-    """Fetch the summaries of ids; what NCBI does not answer about is kept apart from what it does not know.
+    """Fetch the summaries of ids; distinguish ids without an answer from ids that do not exist.
 
     Args:
-        breaker: what is known of NCBI from requests before.
+        breaker: the circuit breaker of earlier requests.
 
     Raises:
-        InvalidInput: NCBI refuses the request whatever the ids.
+        InvalidInput: NCBI refuses the request for a reason other than its ids.
     """
     from entrez_kit.services.esummary_reply import Summaries, parse_documents
 
@@ -193,34 +193,34 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
         )
         return summaries.value
 
-    def asked_for(group: list[str], size: int) -> None:
+    def request_batches(group: list[str], size: int) -> None:
         asked = in_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
         for batch, part in asked.answers:
             known.documents.update(part.documents)
             known.absent.update(part.problems)
-            _file_under_accession(batch, part.documents, known.documents)
+            _assign_accessions(batch, part.documents, known.documents)
         known.absent.update({uid: error.message for uid, error in asked.refused.items()})
         failed.update(asked.failed)
 
-    def unanswered() -> list[str]:
+    def list_unanswered() -> list[str]:
         return [uid for uid in known.wanted if uid not in known.documents and uid not in known.absent]
 
-    # An id that is no UID makes NCBI refuse all that come with it.
-    asked_for([uid for uid in known.wanted if uid.isdigit()], BATCH)
-    asked_for([uid for uid in known.wanted if not uid.isdigit()], BATCH)
-    left_out = [uid for uid in unanswered() if uid not in failed]
-    asked_for(left_out, 1 if any(not uid.isdigit() for uid in left_out) else BATCH)
-    for uid in unanswered():
+    # NCBI refuses a whole request if one id is not a UID, so other ids are sent separately.
+    request_batches([uid for uid in known.wanted if uid.isdigit()], BATCH)
+    request_batches([uid for uid in known.wanted if not uid.isdigit()], BATCH)
+    left_out = [uid for uid in list_unanswered() if uid not in failed]
+    request_batches(left_out, 1 if any(not uid.isdigit() for uid in left_out) else BATCH)
+    for uid in list_unanswered():
         known.failed[uid] = failed.get(uid) or UpstreamError(
-            f"NCBI left {uid} out of its answer about {db}.", details={"reason": "incomplete", "endpoint": "esummary"}
+            f"NCBI's reply about {db} does not contain {uid}.", details={"reason": "incomplete", "endpoint": "esummary"}
         )
     return known
 
 
-def _file_under_accession(
+def _assign_accessions(
     batch: Sequence[str], answered: dict[str, dict[str, Any]], documents: dict[str, dict[str, Any]]
 ) -> None:
-    """Find records asked for by accession, which NCBI answers under their UIDs."""
+    """Assign documents to accessions of the request, because NCBI's reply names only UIDs."""
     for uid in batch:
         if uid.isdigit() or uid in documents:
             continue

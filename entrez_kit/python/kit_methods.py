@@ -489,11 +489,11 @@ class Methods(OperationRunner):
             query: Term, identifier (D003924), tree number (C14.280) or query.
             max_results: How many records to return. From 1 to 50.
             offset: How many results to skip.
-            include_details: With tree numbers, scope note and entry terms.
-            include_tree: With the headings right above and below in the tree.
+            include_details: Include tree numbers, scope note and entry terms.
+            include_tree: Include the headings one level above and below in the tree.
 
         Returns:
-            MeSH records; the heading that the query names stands first. ``next_offset`` is absent on the last page.
+            MeSH records; the heading that the query names is first. ``next_offset`` is absent on the last page.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
@@ -508,19 +508,19 @@ class Methods(OperationRunner):
         query: str,
         db: str = "pubmed",
     ) -> "SpellResult":
-        """Check the spelling of a query against what NCBI knows.
+        """Check the spelling of a query with NCBI's spelling suggestions.
 
-        Use it when a search finds nothing or too little. Example: query "astma inhaler".
+        Use it if a search finds nothing or too little. Example: query "astma inhaler".
 
         Args:
             query: Query to check.
-            db: Database whose vocabulary counts.
+            db: Database whose vocabulary is used.
 
         Returns:
-            The query and NCBI's correction; ``corrected`` equals ``original`` where there is no suggestion.
+            The query and NCBI's correction; without a suggestion ``corrected`` equals ``original``.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; there is no such database.
+            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist.
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
@@ -568,22 +568,22 @@ class Methods(OperationRunner):
     ) -> "GenePage":
         """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
 
-        Use it when you have no id; pass the id of the right candidate to get_gene or get_pubmed_links. Example: query
+        Use it if you have no id; pass the id of the right candidate to get_gene or get_pubmed_links. Example: query
         "TP53", organism "human".
 
         Args:
             query: Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]".
-            organism: Common or scientific name, or taxid (txid9606); all unless given.
+            organism: Common or scientific name, or taxid (txid9606); by default all organisms.
             page_size: Genes per page. From 1 to 100.
-            cursor: Where to go on: pagination.cursor of the previous page of the same search.
-            include_discontinued: Also withdrawn and merged records; they say what replaces them.
+            cursor: pagination.cursor of the previous page of the same search.
+            include_discontinued: Include withdrawn and merged records; these name their replacement.
             broader_results: Also broader results.
 
         Returns:
-            One page of candidates, best first. ``warnings`` is present only when there is something to say.
+            One page of candidates, best first.
 
         Raises:
-            AmbiguousQuery: the query is too short or unusable, the organism unknown, or the cursor not one of ours.
+            AmbiguousQuery: the query is too short or invalid, the organism is unknown, or the cursor is invalid.
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
@@ -605,12 +605,12 @@ class Methods(OperationRunner):
             slim: Only id, symbol, name and organism.
 
         Returns:
-            One record of NCBI Gene; of a slim one only id, symbol, name and organism are there.
+            One record of NCBI Gene; a slim record has only id, symbol, name and organism.
 
         Raises:
             UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
-            EntityNotFound: there is no gene with that id.
-            UpstreamError: NCBI did not answer, or answered something that is no gene record.
+            EntityNotFound: no gene has that id.
+            UpstreamError: NCBI did not answer, or the reply is not a gene record.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
@@ -624,8 +624,8 @@ class Methods(OperationRunner):
     ) -> "PubMedLinks":
         """Get the PMIDs of articles about a gene, as curated by NCBI.
 
-        Use it with an id from search_genes; pass the PMIDs to fetch_contents. An empty list: the gene has no linked
-        article. Example: entrez_id "NCBIGene:7157".
+        Use it with an id from search_genes; pass the PMIDs to fetch_contents. If the list is empty, the gene has no
+        linked article. Example: entrez_id "NCBIGene:7157".
 
         Args:
             entrez_id: Gene id, e.g. NCBIGene:7157.
@@ -633,12 +633,12 @@ class Methods(OperationRunner):
             offset: How many PMIDs to skip.
 
         Returns:
-            PMIDs of articles NCBI links to a gene, in NCBI's order; ``total_count`` counts all of them.
+            PMIDs of articles that NCBI links to a gene, in NCBI's order; ``total_count`` counts all of them.
 
         Raises:
             UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
-            EntityNotFound: there is no gene with that id.
-            UpstreamError: NCBI did not answer, or answered something that is no set of links.
+            EntityNotFound: no gene has that id.
+            UpstreamError: NCBI did not answer, or the reply is not a set of links.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
@@ -782,20 +782,20 @@ class Methods(OperationRunner):
     ) -> "InfoResult":
         """List Entrez databases, describe one (search fields, links, size), or count a query's records in each.
 
-        Use it before searching a database you do not know: the field names are the tags its queries take. Example: db
-        "gene". With a term and no db, it tells which databases have anything at all about it.
+        Use it before you search an unfamiliar database: the field names are the tags of its queries. Example: db
+        "gene". With a term and no db, it counts the records of each database that match the term.
 
         Args:
-            db: Database to describe, e.g. "gene"; without it all databases are listed.
-            term: Count the records that answer this query, in each database or in db.
+            db: Database to describe, e.g. "gene"; by default all databases are listed.
+            term: Count the records that match this query, in each database or in db.
             broader_results: Also broader results.
 
         Returns:
-            All databases, or one of them; with a term, ``counts`` and where they came from (egquery or esearch).
+            All databases, or one of them; with a term, ``counts`` and their source (egquery or esearch).
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the query cannot be used in that database.
-            EntityNotFound: there is no such database.
+            InvalidInput: an argument is unknown, missing or out of bounds; the query is invalid in that database.
+            EntityNotFound: the database does not exist.
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
@@ -815,9 +815,9 @@ class Methods(OperationRunner):
         use_history: bool = False,
         broader_results: bool = True,
     ) -> "EntrezSearchResult":
-        """Search any Entrez database and return UIDs with NCBI's reading of the query.
+        """Search any Entrez database and return UIDs with NCBI's translation of the query.
 
-        Use it for databases without a tool of their own (nuccore, protein, clinvar, snp, sra ...). For PubMed and genes
+        Use it for databases without a separate tool (nuccore, protein, clinvar, snp, sra ...). For PubMed and genes
         search_articles and search_genes do more. Example: db "clinvar", term "BRCA1[gene] AND pathogenic".
 
         Args:
@@ -825,19 +825,19 @@ class Methods(OperationRunner):
             term: Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".
             max_results: How many UIDs to return. From 1 to 100000.
             offset: How many results to skip.
-            sort: Order of results, by the name the database gives it.
+            sort: Order of results, by the database's own name.
             min_date: Earliest date: YYYY[/MM[/DD]].
             max_date: Latest date: YYYY[/MM[/DD]].
-            date_type: Which date the bounds are about, e.g. pdat or mdat.
-            use_history: Keep the result set at NCBI; gives web_env and query_key.
+            date_type: Date that the bounds limit, e.g. pdat or mdat.
+            use_history: Keep the result set at NCBI; returns web_env and query_key.
             broader_results: Also broader results.
 
         Returns:
-            UIDs in the order asked for, how NCBI understood the query, and its complaints.
+            UIDs in the order requested, NCBI's translation of the query, and warnings.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; there is no such database, or the query
-                cannot be used.
+            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist, or the query is
+                invalid.
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
@@ -851,9 +851,8 @@ class Methods(OperationRunner):
     ) -> "SummaryResult":
         """Return document summaries of records in any Entrez database.
 
-        Use it to see what ids are about before fetching them. Example: db "taxonomy", ids ["9606", "10090"]. Fields
-        differ from database to database and are passed on as NCBI names them. Ids that do not exist are named in
-        `not_found_ids`.
+        Use it to identify records before you fetch them. Example: db "taxonomy", ids ["9606", "10090"]. Each database
+        has its own fields, with NCBI's names. `not_found_ids` lists ids that do not exist.
 
         Args:
             db: Database of the records, e.g. "gene".
@@ -863,7 +862,7 @@ class Methods(OperationRunner):
             Document summaries in the order of the ids; the fields are the database's own.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; there is no such database.
+            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist.
             UpstreamError: NCBI answered none of the requests.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
@@ -877,26 +876,26 @@ class Methods(OperationRunner):
         rettype: str | None = None,
         retmode: str | None = None,
     ) -> "EntrezFetchResult":
-        """Fetch whole records from any Entrez database as NCBI formats them.
+        """Fetch whole records from any Entrez database in NCBI's formats.
 
-        Use it for sequences, taxonomy, SNPs and other records without a tool of their own. For PubMed articles and
-        genes fetch_contents and get_gene return parsed records. Example: db "nuccore", ids ["NM_000546.6"], rettype
-        "fasta", retmode "text". Ids that do not exist are named in `not_found_ids`.
+        Use it for sequences, taxonomy, SNPs and other records without a separate tool. For PubMed articles and genes
+        fetch_contents and get_gene return parsed records. Example: db "nuccore", ids ["NM_000546.6"], rettype "fasta",
+        retmode "text". `not_found_ids` lists ids that do not exist.
 
         Args:
             db: Database of the records, e.g. "nuccore".
             ids: UIDs or accessions.
             rettype: What to return, e.g. "fasta".
-            retmode: In which form, e.g. "text" or "xml".
+            retmode: Format, e.g. "text" or "xml".
 
         Returns:
-            The records as NCBI sent them, each once, in the order of the ids; ``outcomes`` is present when any is
+            The records as NCBI sent them, each once, in the order of the ids; ``outcomes`` is present if any is
             missing.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; there is no such database or format, or no
-                id has the form of one.
-            EntityNotFound: none of the ids exist.
+            InvalidInput: an argument is unknown, missing or out of bounds; the database or format does not exist, or
+                none of the ids is valid.
+            EntityNotFound: none of the ids exists.
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
@@ -912,25 +911,25 @@ class Methods(OperationRunner):
         scores: bool = False,
         verify: bool = False,
     ) -> "LinkResult":
-        """Find records in one database linked to records in another, one linkset per source id.
+        """Find records in one database linked to records in another, one set of links per source id.
 
         Use it for any pair of databases, e.g. source "gene", target "clinvar", ids ["672"]. For articles similar to,
-        citing or cited by an article use article_relationships. Sources that do not exist are told apart from those
-        without links.
+        citing or cited by an article use article_relationships. A source that does not exist has the status
+        "not_found", a source without links "no_links".
 
         Args:
             ids: Ids of the source records.
-            source: Database the ids belong to.
-            target: Database to look for linked records in.
+            source: Database of the ids.
+            target: Database of the linked records.
             link_name: One kind of link only, e.g. "pubmed_pubmed_refs".
-            scores: Whether to ask for NCBI's similarity scores, where it has them.
-            verify: Check that every source exists; otherwise only those without links are checked.
+            scores: Request NCBI's similarity scores, if it has them.
+            verify: Check that every source exists; by default only those without links are checked.
 
         Returns:
-            One linkset per source, in the order of the sources.
+            One set of links per source, in the order of the sources.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; there is no such database.
+            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist.
             UpstreamError: NCBI answered none of the requests.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """

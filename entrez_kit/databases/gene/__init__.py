@@ -1,1 +1,1 @@
-"""Genes: find candidates by symbol, alias or words, look one up by its id, and follow it to the literature."""
+"""Genes: search them by symbol, alias or words, look one up by its id, and find its articles."""

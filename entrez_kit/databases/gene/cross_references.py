@@ -1,7 +1,7 @@
 """Collect a gene's identifiers in other databases from its Entrezgene record.
 
-A record names many ids that belong to others: interaction partners, phenotypes, markers, related genes. So ids are read
-only from the places that speak of the gene itself or of its own products.
+A record also contains ids of other things: interaction partners, phenotypes, markers, related genes. So ids are read
+only from the elements about the gene itself or its own products.
 """
 
 import re
@@ -11,9 +11,9 @@ from typing import Any, Final
 from entrez_kit.databases.gene.models import XREF_PATTERNS, XREFS, CrossReferences
 
 OWN_PRODUCTS: Final = ("NCBI Reference Sequences (RefSeq)", "Related Sequences")
-"""Headings of the comments about the gene's own sequences; below them, everything is about the gene."""
+"""Headings of the comments about the gene's own sequences; all elements below them are about the gene."""
 OWN_LINKS: Final = ("Additional Links", "Pathways")
-"""Headings of the comments whose entries, one level down, are the gene's links to other resources."""
+"""Headings of the comments whose direct entries are the gene's links to other resources."""
 INTERACTIONS: Final = "Interactions"
 
 _BY_IDS: Final = ("ensembl_gene", "ensembl_transcript", "uniprot", "entrez", "refseq", "pubmed")
@@ -22,7 +22,7 @@ KEYS: Final = {label.lower(): key for key, (label, _) in XREFS.items() if key no
     "kegg pathway": "kegg_pathway",
     "iuphar/bps": "iuphar",
 }
-"""Names of databases in the record, in lower case, and their keys; Ensembl and UniProt are told apart by their ids."""
+"""Names of databases in the record, in lower case, and their keys; Ensembl and UniProt need special handling."""
 
 _PREFIXES: Final = {"hgnc": "HGNC:", "orphanet": "ORPHA:", "mondo": "MONDO:", "efo": "EFO:", "ucsc": "UCSC:"}
 _CHECKS: Final = {key: re.compile(pattern.strip("^$"), re.ASCII) for key, pattern in XREF_PATTERNS.items()}
@@ -39,24 +39,24 @@ def collect(gene: Any, number: str) -> CrossReferences:
     """
     found = _Identifiers()
     found.add("entrez", number)
-    # What the record states of the gene itself, the most authoritative place first.
+    # Ids of the gene itself, the most authoritative element first.
     for path in ("Entrezgene_gene/Gene-ref/Gene-ref_db", "Entrezgene_xref", "Entrezgene_unique-keys"):
         for group in gene.iterfind(path):
             for tag in tags_of(group.iterfind("Dbtag")):
                 found.tag(*tag)
-    for commentary in _own_commentaries(gene):
+    for commentary in _find_commentaries(gene):
         found.accession(commentary)
         for source in commentary.iterfind("Gene-commentary_source/Other-source"):
             for tag in tags_of(source.iterfind("Other-source_src/Dbtag")):
                 found.tag(*tag, url=source.findtext("Other-source_url") or "")
-    interactor = _own_interactor(gene)
+    interactor = _find_interactor(gene)
     if interactor:
         found.add("biogrid", interactor)
     return found.references()
 
 
 class _Identifiers:
-    """Values by key, each in the registry's form; what does not fit the registry is left out."""
+    """Values by key, each in the registry's format; values in other formats are omitted."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, None]] = {}
@@ -64,7 +64,7 @@ class _Identifiers:
         self._current: set[str] = set()
 
     def add(self, key: str, value: str) -> None:
-        """Add a value that may lack the key's prefix or carry a version."""
+        """Add a value; add the key's prefix if it is missing."""
         value = value.strip()
         prefix = _PREFIXES.get(key, "")
         if prefix and value and not value.upper().startswith(prefix):
@@ -73,7 +73,7 @@ class _Identifiers:
             self._values.setdefault(key, {})[value] = None
 
     def tag(self, db: str, value: str, url: str = "") -> None:
-        """Add what one ``Dbtag`` says."""
+        """Add the id of one ``Dbtag``."""
         name = db.strip().lower()
         if name == "ensembl":
             bare = _VERSION.sub("", value.strip())
@@ -85,20 +85,20 @@ class _Identifiers:
             if name.endswith("swiss-prot"):
                 self._swiss_prot.add(accession)
         elif name == "kegg pathway":
-            named = _PATHWAY.findall(url) or [value]  # the tag has the number alone, the address the species as well
+            named = _PATHWAY.findall(url) or [value]  # only the URL contains the species
             self.add("kegg_pathway", named[0])
         elif name in KEYS:
             self.add(KEYS[name], value)
 
     def accession(self, commentary: Any) -> None:
-        """Add the sequence a commentary is about, where it is a RefSeq transcript, and note a current UniProt entry."""
+        """Add the sequence of a commentary if it is a RefSeq transcript, and remember a current UniProt entry."""
         accession = _VERSION.sub("", (commentary.findtext("Gene-commentary_accession") or "").strip())
         self.add("refseq", accession)
         self._current.add(accession)
 
     def references(self) -> CrossReferences:
-        """Return the collected values; where the registry allows one, the first."""
-        # NCBI lists secondary accessions too; the current one also stands in the record as a sequence of its own.
+        """Return the collected values; the first one if the registry allows only one."""
+        # NCBI also lists secondary accessions; only the current accession is a sequence in the record too.
         if "uniprot" in self._values:
             main = self._swiss_prot & self._current
             order = {one: 2 - (one in self._swiss_prot) - (one in main) for one in self._values["uniprot"]}
@@ -111,7 +111,7 @@ class _Identifiers:
 
 
 def tags_of(elements: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """Yield the database and the id that each ``Dbtag`` names."""
+    """Yield the database and the id of each ``Dbtag``."""
     for element in elements:
         db = (element.findtext("Dbtag_db") or "").strip()
         value = element.findtext("Dbtag_tag/Object-id/Object-id_str") or element.findtext(
@@ -121,7 +121,7 @@ def tags_of(elements: Iterable[Any]) -> Iterator[tuple[str, str]]:
             yield db, value.strip()
 
 
-def _own_commentaries(gene: Any) -> Iterator[Any]:
+def _find_commentaries(gene: Any) -> Iterator[Any]:
     """Yield the commentaries about the gene's own sequences (regions, transcripts and their proteins) and links."""
     for commentary in gene.iterfind("Entrezgene_locus/Gene-commentary"):
         yield from commentary.iter("Gene-commentary")
@@ -133,8 +133,8 @@ def _own_commentaries(gene: Any) -> Iterator[Any]:
             yield from comment.iterfind("Gene-commentary_comment/Gene-commentary")
 
 
-def _own_interactor(gene: Any) -> str | None:
-    """Return the gene's BioGRID id: the one all its interactions are filed under. The partners' ids stand deeper."""
+def _find_interactor(gene: Any) -> str | None:
+    """Return the gene's BioGRID id, the source of all its interactions. The partners' ids are nested deeper."""
     ids = {
         value
         for comment in gene.iterfind("Entrezgene_comments/Gene-commentary")

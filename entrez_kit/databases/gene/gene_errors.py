@@ -1,4 +1,4 @@
-"""Gene tools speak five codes: how everything else that can go wrong is put into them."""
+"""Convert errors to the five codes of the gene tools."""
 
 import re
 from collections.abc import Iterator
@@ -29,19 +29,19 @@ _NEARLY: Final = re.compile(
     r"\s*+[:=#]?\s*+([0-9]{1,10})",
     re.IGNORECASE | re.ASCII,
 )
-"""What people write for a gene id: 7157, GeneID:7157, entrez:7157, ncbigene:7157."""
+"""Other spellings of a gene id: 7157, GeneID:7157, entrez:7157, ncbigene:7157."""
 _PREFIX: Final = re.compile(r"(?:ncbi[ _-]?gene|gene[ _-]?id|entrez[ _-]?gene|entrez)\s*+[:=#]", re.IGNORECASE)
-"""What stands before a symbol that was taken for an id; no search finds it with that."""
+"""A prefix of a symbol that was given as an id; it must be removed for a search."""
 _SHOWN: Final = 80
 
 
 def looks_like_gene_id(word: str) -> bool:
-    """Tell whether a word in a list is a gene id, in the one form that counts or in another that people write."""
+    """Return whether a word in a list is a gene id, as a CURIE or in another spelling."""
     return bool(_CURIE.fullmatch(word) or _NEARLY.fullmatch(word))
 
 
-def unresolved(value: object, tool: str) -> UnresolvedEntity:
-    """Return the error for something that is no gene id; its hint is the call that helps."""
+def unresolved_error(value: object, tool: str) -> UnresolvedEntity:
+    """Return the error for a value that is not a gene id; its hint is the next call."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
     shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
     nearly = _NEARLY.fullmatch(text.strip())
@@ -62,8 +62,8 @@ def unresolved(value: object, tool: str) -> UnresolvedEntity:
     )
 
 
-def not_found(number: str) -> EntityNotFound:
-    """Return the error for a well-formed id that no gene has."""
+def not_found_error(number: str) -> EntityNotFound:
+    """Return the error for a valid id that no gene has."""
     return EntityNotFound(
         f"Gene not found in NCBI Gene database: NCBIGene:{number}.",
         invalid_input=f"NCBIGene:{number}",
@@ -75,15 +75,15 @@ def not_found(number: str) -> EntityNotFound:
 
 
 def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> EntrezKitError:
-    """Turn wrong arguments of a tool into its errors: a bad id is unresolved, the rest ambiguous."""
+    """Convert invalid arguments of a tool to its errors: UnresolvedEntity for an id, AmbiguousQuery for the rest."""
     plain = invalid_arguments(exc, request)
     for error in exc.errors(include_url=False, include_context=False):
         if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
             missing = error["type"] == "missing"
-            bad_id = unresolved(None if missing else error["input"], tool)
+            bad_id = unresolved_error(None if missing else error["input"], tool)
             if missing:
                 bad_id.message = FrontendText(
-                    Argument("entrez_id"), " is missing: the id of a gene, as NCBIGene CURIE."
+                    Argument("entrez_id"), " is missing: give the id of a gene as an NCBIGene CURIE."
                 )
             if len(plain.details["errors"]) > 1:
                 bad_id.details["errors"] = plain.details["errors"]
@@ -99,18 +99,18 @@ def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> E
     )
 
 
-_TOTAL: Final = "total_count says how many articles there are."
+_TOTAL: Final = "total_count is the number of articles."
 _HINTS: Final = {
     field: FrontendText(before, Argument(field), after)
     for field, before, after in (
-        ("cursor", "Use pagination.cursor of the previous page as it is, or leave ", " out for the first page."),
+        ("cursor", "Use pagination.cursor of the previous page unchanged. For the first page, omit ", "."),
         ("page_size", "Choose a ", " from 1 to 100; pagination.cursor leads to the next page."),
         ("limit", "Choose a ", f" from 1 to 100000; {_TOTAL}"),
         ("offset", "Choose an ", f" of at least 0; {_TOTAL}"),
     )
 } | {
     "query": FrontendText(
-        "Provide at least 2 characters: a symbol, a name or words of one. Add ",
+        "Provide at least 2 characters: a symbol, a name or words of a name. Add ",
         *(Argument("organism"), " to narrow results."),
     )
 }
@@ -118,11 +118,11 @@ _HINTS: Final = {
 
 @contextmanager
 def only_gene_codes(field: str, value: object) -> Iterator[None]:
-    """Let pass the errors gene tools have, and put every other into one of them.
+    """Convert errors that the gene tools do not have to errors that they have.
 
     Args:
-        field: the argument to blame where a service refuses the request.
-        value: what that argument was.
+        field: the argument that the error names if a service refuses the request.
+        value: the value of that argument.
     """
     try:
         yield
@@ -132,11 +132,11 @@ def only_gene_codes(field: str, value: object) -> Iterator[None]:
         raise AmbiguousQuery(
             exc.message,
             invalid_input=f"{field}={value}",
-            recovery_hint=FrontendText("Rephrase ", Argument(field), ": a symbol or plain words always work."),
+            recovery_hint=FrontendText("Rephrase ", Argument(field), " as a symbol or as plain words."),
             details=exc.details,
         ) from None
     except EntrezKitError as exc:
-        if type(exc) is EntrezKitError:  # a defect of ours stays one
+        if type(exc) is EntrezKitError:  # a defect in entrez-kit stays INTERNAL_ERROR
             raise
         raise UpstreamError(
             exc.message,

@@ -1,4 +1,4 @@
-"""Read NCBI's records and summaries of genes, both in XML, into genes."""
+"""Parse genes from NCBI's records and summaries, both in XML."""
 
 import re
 from typing import Any, Final
@@ -20,11 +20,11 @@ STATUSES: Final[dict[str, Status]] = {
     "2": "discontinued",
     "3": "live",
 }
-"""NCBI's words and numbers; "secondary" is a record merged into another, "newentry" one that only collects GeneRIFs."""
+"""NCBI's statuses: "secondary" is a record merged into another, "newentry" is one that only collects GeneRIFs."""
 
 _CYTOGENETIC: Final = re.compile(r"([0-9]{1,2}|[XY]|MT|[IVX]+)(?=[pq]|cen|ter|\b)")
 _NOWHERE: Final = frozenset(("unknown", "un"))
-"""What NCBI writes for the chromosome of a sequence that has not been placed on one."""
+"""NCBI's chromosome of a sequence that is not placed on a chromosome."""
 _ABSENT: Final = re.compile(r"not found|no such|does not exist|cannot get", re.IGNORECASE)
 
 
@@ -37,57 +37,57 @@ GENES: Final = XmlShape(
 
 
 def parse_genes(content: bytes) -> list[Gene]:
-    """Parse an ``Entrezgene-Set``; ids without a record are simply not in it.
+    """Parse an ``Entrezgene-Set``, which omits ids without a record.
 
     Raises:
-        UpstreamError: the body is not such a set, is cut off, or a record in it lacks what every gene has.
+        UpstreamError: the reply is not an ``Entrezgene-Set``, is truncated, or a record lacks a required field.
     """
     root = parse_reply(content, "efetch", "Entrezgene-Set", "Entrezgene", "eFetchResult")
     log_drift(GENES, content)
     if root.tag == "Entrezgene":
-        return [_gene(root)]
-    problems = _problems(root)
-    genes = [_gene(element) for element in root.iterfind("Entrezgene")]
+        return [_read_gene(root)]
+    problems = _list_problems(root)
+    genes = [_read_gene(element) for element in root.iterfind("Entrezgene")]
     if problems and not all(_ABSENT.search(problem) for problem in problems):
         raise _error_in_place("efetch", "the gene", problems)
     if root.tag != "Entrezgene-Set" and not problems:
-        raise malformed_error("efetch", f"<{root.tag}> where <Entrezgene-Set> was due")
+        raise malformed_error("efetch", f"<{root.tag}> instead of <Entrezgene-Set>")
     return genes
 
 
-def _problems(root: Any) -> list[str]:
+def _list_problems(root: Any) -> list[str]:
     errors = root.iter("ERROR", "Error", "error")
     return [text for error in errors if (text := "".join(error.itertext()).strip())]
 
 
 def _error_in_place(endpoint: str, due: str, problems: list[str]) -> UpstreamError:
     return UpstreamError(
-        f"NCBI answered with an error in place of {due}: {problems[0]}",
+        f"NCBI returned an error instead of {due}: {problems[0]}",
         details={"reason": "backend_error", "endpoint": endpoint},
     )
 
 
-def _gene(element: Any) -> Gene:
+def _read_gene(element: Any) -> Gene:
     number = text_of(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid")
     if not number or not (number.isascii() and number.isdigit()):
-        raise malformed_error("efetch", f"a gene record without a gene id ({number!r})")
+        raise malformed_error("efetch", f"it has a gene record without a gene id ({number!r})")
     organism = text_of(element, "Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_taxname")
     gene_ref = element.find("Entrezgene_gene/Gene-ref")
     if gene_ref is None or organism is None:
         missing = "Gene-ref" if gene_ref is None else "Org-ref_taxname"
         raise malformed_error("efetch", f"the record of gene {number} has no {missing}")
     locus, tag = text_of(gene_ref, "Gene-ref_locus"), text_of(gene_ref, "Gene-ref_locus-tag")
-    symbol = locus or tag or _official(element, "Official Symbol") or f"LOC{number}"
-    designations = _designations(element)
+    symbol = locus or tag or _read_official(element, "Official Symbol") or f"LOC{number}"
+    designations = _read_designations(element)
     name = (
         text_of(gene_ref, "Gene-ref_desc")
-        or _official(element, "Official Full Name")
+        or _read_official(element, "Official Full Name")
         or next(iter(designations), symbol)
     )
     shown = (text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
     location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, shown), None)
-    status, replaced_by = _status(element, number)
-    # A locus tag that is not the symbol comes first, as in NCBI's own summary.
+    status, replaced_by = _read_status(element, number)
+    # A locus tag that is not the symbol is the first alias, as in NCBI's own summary.
     others = [tag, *((one.text or "").strip() for one in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]
     taxa = tags_of(element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"))
     return Gene(
@@ -97,23 +97,23 @@ def _gene(element: Any) -> Gene:
         description=DESIGNATIONS.join(designations) or name,
         summary=text_of(element, "Entrezgene_summary"),
         map_location=location,
-        chromosome=_chromosome(element, location),
+        chromosome=_read_chromosome(element, location),
         aliases=[alias for alias in dict.fromkeys(others) if alias and alias != symbol],
         organism=organism,
         taxon_id=next((int(id_) for db, id_ in taxa if db == "taxon" and id_.isascii() and id_.isdigit()), None),
-        gene_type=_attribute(element, "Entrezgene_type"),
+        gene_type=_read_attribute(element, "Entrezgene_type"),
         status=status,
         replaced_by=replaced_by,
         cross_references=collect(element, number),
     )
 
 
-def _attribute(element: Any, path: str) -> str | None:
+def _read_attribute(element: Any, path: str) -> str | None:
     found = element.find(path)
     return None if found is None else found.get("value")
 
 
-def _status(element: Any, number: str) -> tuple[Status, str | None]:
+def _read_status(element: Any, number: str) -> tuple[Status, str | None]:
     """Return the status and, for a record merged into another, the id to use instead."""
     track = element.find("Entrezgene_track-info/Gene-track")
     stated = track.find("Gene-track_status")
@@ -128,16 +128,16 @@ def _status(element: Any, number: str) -> tuple[Status, str | None]:
     return "replaced", f"NCBIGene:{other}"
 
 
-def _official(element: Any, label: str) -> str | None:
-    """Return a property of the nomenclature committee: the official symbol or full name."""
+def _read_official(element: Any, label: str) -> str | None:
+    """Return a property by the nomenclature committee: the official symbol or full name."""
     for prop in element.iterfind("Entrezgene_properties/Gene-commentary/Gene-commentary_properties/Gene-commentary"):
         if text_of(prop, "Gene-commentary_label") == label:
             return text_of(prop, "Gene-commentary_text")
     return None
 
 
-def _designations(element: Any) -> list[str]:
-    """Return the other designations: the preferred name of the product, then the others."""
+def _read_designations(element: Any) -> list[str]:
+    """Return the other designations, the preferred name of the product first."""
     found = [
         text
         for path in ("Prot-ref_desc", "Prot-ref_name/Prot-ref_name_E")
@@ -147,31 +147,31 @@ def _designations(element: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _chromosome(element: Any, location: str | None) -> str | None:
-    """Return the chromosome (several for the regions X and Y share), else what the map location begins with."""
+def _read_chromosome(element: Any, location: str | None) -> str | None:
+    """Return the chromosome (X and Y for regions that they share), else the chromosome of the map location."""
     named = [
         text
         for source in element.iterfind("Entrezgene_source/BioSource/BioSource_subtype/SubSource")
-        if _attribute(source, "SubSource_subtype") == "chromosome"
+        if _read_attribute(source, "SubSource_subtype") == "chromosome"
         and (text := text_of(source, "SubSource_name"))
         and text.lower() not in _NOWHERE
     ]
     if named:
         return ", ".join(dict.fromkeys(named))
-    if _attribute(element, "Entrezgene_source/BioSource/BioSource_genome") == "mitochondrion":
+    if _read_attribute(element, "Entrezgene_source/BioSource/BioSource_genome") == "mitochondrion":
         return "MT"
     match = _CYTOGENETIC.match(location or "")
     return match[1] if match else None
 
 
-# Summaries: what a candidate of a search needs
+# Summaries, for the candidates of a search
 
 SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", also="error ERROR")
 _SEPARATOR: Final = re.compile(r"(?<!\s)\s*+[|]\s*+")
 
 
 def summaries_of(services: Services, numbers: list[str]) -> dict[str, Gene]:
-    """Return what NCBI's summaries say of these genes, as many as a page has, by number.
+    """Fetch the summaries of the genes of a page; return the genes by number.
 
     Raises:
         UpstreamError: NCBI did not answer, or not with summaries.
@@ -186,22 +186,22 @@ def summaries_of(services: Services, numbers: list[str]) -> dict[str, Gene]:
 
 
 def parse_summaries(root: Any) -> dict[str, Gene]:
-    """Read an ESummary reply (version 2.0, XML) into genes by number; those NCBI says nothing about are not in it.
+    """Parse an ESummary reply (version 2.0, XML); return the genes by number, without empty summaries.
 
     Raises:
-        UpstreamError: the reply is an error in place of summaries.
+        UpstreamError: the reply is an error instead of summaries.
     """
     log_drift(SUMMARIES, root)
     documents = root.findall("DocumentSummarySet/DocumentSummary")
-    found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_summarized, documents) if gene is not None}
-    problems = _problems(root)
+    found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_read_summary, documents) if gene is not None}
+    problems = _list_problems(root)
     if problems and not found and not any(text_of(document, "error") for document in documents):
         raise _error_in_place("esummary", "summaries", problems)
     return found
 
 
-def _summarized(document: Any) -> Gene | None:
-    """Return a gene, or None for a document that is empty: NCBI then has nothing to say about the id."""
+def _read_summary(document: Any) -> Gene | None:
+    """Return the gene of a summary; None if the summary is empty, as for an unknown id."""
     number = whole_number(document.get("uid"))
     symbol = text_of(document, "Name") or text_of(document, "NomenclatureSymbol")
     organism = text_of(document, "Organism/ScientificName") or text_of(document, "Orgname")

@@ -1,4 +1,4 @@
-"""Look up genes by their ids: their records, and the articles NCBI links to them."""
+"""Look up genes by their ids: their records, and the articles that NCBI links to them."""
 
 from functools import partial
 from typing import ClassVar, Final
@@ -10,20 +10,20 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import Operation, build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, per_input
-from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found, only_gene_codes
+from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed_error
 
 MAX_DIGITS: Final = 10
-"""Gene ids are 32-bit numbers; a longer one exists nowhere and is not worth a request, on which NCBI chokes."""
+"""The most digits of a gene id, which is a 32-bit number. NCBI fails on longer numbers, so these are not sent."""
 LINK_NAME: Final = "gene_pubmed"
 MAX_LIMIT: Final = 100_000
 MAX_MCP_LIMIT: Final = 100
 
 
 class GeneRequest(Request):
-    """Base of the strict tools: one gene, named by its id and by nothing else."""
+    """Base class of the requests for one gene, which accept only its id."""
 
     entrez_id: str = Field(pattern=CURIE_PATTERN, description="Gene id, e.g. NCBIGene:7157.")
 
@@ -31,16 +31,16 @@ class GeneRequest(Request):
         """Return the id without its prefix.
 
         Raises:
-            EntityNotFound: it is zero or too long to be the id of a gene.
+            EntityNotFound: the number is zero or too long to be the id of a gene.
         """
         number = self.entrez_id.removeprefix("NCBIGene:").lstrip("0") or "0"
         if number == "0" or len(number) > MAX_DIGITS:
-            raise not_found(number)
+            raise not_found_error(number)
         return number
 
 
 class GetGeneRequest(GeneRequest):
-    """Which gene, and how much of it."""
+    """The gene, and whether to return only its main fields."""
 
     slim: bool = Field(default=False, description="Only id, symbol, name and organism.")
 
@@ -53,8 +53,8 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
-        EntityNotFound: there is no gene with that id.
-        UpstreamError: NCBI did not answer, or answered something that is no gene record.
+        EntityNotFound: no gene has that id.
+        UpstreamError: NCBI did not answer, or the reply is not a gene record.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
     Source: EFetch (db=gene, XML).
@@ -63,22 +63,22 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
     with only_gene_codes("entrez_id", f"NCBIGene:{number}"):
         try:
             gene = services.eutils.efetch(
-                db="gene", ids=[number], retmode="xml", read=lambda content: _own(content, number)
+                db="gene", ids=[number], retmode="xml", read=lambda content: _read_gene(content, number)
             ).value
         except EntityNotFound:
-            raise not_found(number) from None
+            raise not_found_error(number) from None
         except UpstreamError as exc:
             if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
                 raise
-            raise not_found(number) from None
+            raise not_found_error(number) from None
     return gene.slim() if request.slim else gene
 
 
-def _own(content: bytes, number: str) -> Gene:
-    """Return the gene that was asked for.
+def _read_gene(content: bytes, number: str) -> Gene:
+    """Return the requested gene.
 
     Raises:
-        UpstreamError: the reply is about another gene, or (reason ``incomplete``) about none.
+        UpstreamError: the reply has another gene, or (reason ``incomplete``) no gene.
     """
     from entrez_kit.databases.gene.gene_records import parse_genes
 
@@ -87,9 +87,9 @@ def _own(content: bytes, number: str) -> Gene:
     if own is not None:
         return own
     if genes:
-        raise malformed_error("efetch", f"{genes[0].id} where gene {number} was due")
+        raise malformed_error("efetch", f"it has {genes[0].id} instead of gene {number}")
     raise UpstreamError(
-        f"NCBI sent no record of gene {number}.", details={"reason": "incomplete", "endpoint": "efetch"}
+        f"NCBI returned no record of gene {number}.", details={"reason": "incomplete", "endpoint": "efetch"}
     )
 
 
@@ -106,7 +106,7 @@ GET_GENE = Operation(
 
 
 class GeneBatch(Warned):
-    """Genes in the order of the inputs; ``outcomes`` is present when anything is missing."""
+    """Genes in the order of the inputs; ``outcomes`` is present if a gene is missing."""
 
     RECORDS: ClassVar = "genes"
 
@@ -125,20 +125,20 @@ def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKi
         found,
         "input",
         unanswered=f"NCBI did not answer for all genes; missing: {named}.",
-        invalid=(UnresolvedEntity, f"Not valid NCBIGene CURIEs: {named}.", first, "not_a_curie"),
-        unknown=(f"{len(missing)} of {len(missing) + found} ids have no gene: {named}.", check),
+        invalid=(UnresolvedEntity, f"Invalid NCBIGene CURIEs: {named}.", first, "not_a_curie"),
+        unknown=(f"NCBI Gene has no gene for {len(missing)} of {len(missing) + found} ids: {named}.", check),
     )
 
 
 GET_GENES = per_input(GET_GENE, "entrez_id", GeneBatch, _build_missing_error)
-"""Not in the catalogue: the terminal's way to take several ids. Agents call get_gene for each."""
+"""The terminal's operation for several ids. It is not in the catalogue; agents call get_gene for each id."""
 
 
 # Articles
 
 
 class PubMedLinksRequest(GeneRequest):
-    """Which gene, and how many articles."""
+    """The gene, and the page of its articles."""
 
     limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description="How many PMIDs to return.")
     offset: int = Field(default=0, ge=0, description="How many PMIDs to skip.")
@@ -147,16 +147,16 @@ class PubMedLinksRequest(GeneRequest):
 def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
     """Get the PMIDs of articles about a gene, as curated by NCBI.
 
-    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list: the gene has
+    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. If the list is empty, the gene has
     no linked article. Example: entrez_id "NCBIGene:7157".
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
-        EntityNotFound: there is no gene with that id.
-        UpstreamError: NCBI did not answer, or answered something that is no set of links.
+        EntityNotFound: no gene has that id.
+        UpstreamError: NCBI did not answer, or the reply is not a set of links.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ELink (gene_pubmed); ESummary tells whether the gene exists.
+    Source: ELink (gene_pubmed); ESummary to check that the gene exists.
     """
     number = request.number()
     with only_gene_codes("entrez_id", request.entrez_id):
@@ -164,7 +164,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
 
         gene = summaries_of(services, [number]).get(number)
         if gene is None:
-            raise not_found(number)
+            raise not_found_error(number)
         try:
             pmids = services.eutils.elink(
                 ids=[number],
@@ -175,10 +175,10 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
                 read=lambda content: parse_links(content, number),
             ).value
         except EntityNotFound as exc:
-            raise malformed_error("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
+            raise malformed_error("elink", f"it has no link set of gene {number}, which exists ({exc.message})") from None
     warnings = []
     if gene.replaced_by:
-        message = f"{request.entrez_id} was merged into {gene.replaced_by}: ask for the articles of that one."
+        message = f"{request.entrez_id} was merged into {gene.replaced_by}. Use that id for all articles."
         warnings.append(Warn(code="gene_replaced", message=message))
     return PubMedLinks(
         entrez_id=f"NCBIGene:{number}",
@@ -205,7 +205,7 @@ def parse_links(content: bytes, number: str) -> list[str]:
     if errors:
         raise not_followed_error(errors[0])
     if not found:
-        raise malformed_error("elink", f"no links of {number}")
+        raise malformed_error("elink", f"it has no links of {number}")
     return list(dict.fromkeys(link.id for link in found[number]))
 
 

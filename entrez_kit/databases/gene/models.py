@@ -1,4 +1,4 @@
-"""The documents of the gene operations: candidates, genes, their cross-references, and links to PubMed."""
+"""Result models of the gene operations: candidates, genes, their cross-references, and links to PubMed."""
 
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -7,14 +7,14 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from entrez_kit.core.model import Collected, Result, Warn, Warned, omit_if_empty
 
 CURIE_PATTERN: Final = r"^NCBIGene:[0-9]+$"
-"""``$`` is the very end here: pydantic matches with an engine that does not let a line break follow."""
+"""``$`` is the end of the text: in pydantic's engine no line break can follow."""
 
 MatchKind = Literal["symbol", "alias", "name", "other"]
 Status = Literal["live", "discontinued", "replaced"]
 
 GeneId = Annotated[str, Field(pattern=CURIE_PATTERN)]
 DESIGNATIONS: Final = "; "
-"""What stands between the designations in a description."""
+"""The separator of designations in a description."""
 
 XREFS: Final = {
     "hgnc": ("HGNC", r"^HGNC:[0-9]+$"),
@@ -41,65 +41,67 @@ XREFS: Final = {
     "pubchem_compound": ("PubChem compound", r"^[0-9]+$"),
     "pubchem_substance": ("PubChem substance", r"^[0-9]+$"),
 }
-"""By key, what people call the other place, and the form of its ids.
+"""The name and the id pattern of each external database, by key.
 
-It is the cross-reference registry of ADR-001, which calls itself "22-key" and holds 23 in its version 1.3. Its Ensembl
-patterns are for human genes only; here those of other species (ENSMUSG...) pass as well.
+This is the cross-reference registry of ADR-001, which is named "22-key" and has 23 keys in its version 1.3. Its Ensembl
+patterns accept human genes only; these also accept other species (ENSMUSG...).
 """
 XREF_PATTERNS: Final = {key: pattern for key, (_, pattern) in XREFS.items()}
 
 
-def _one(key: str, description: str) -> Any:
+def _single_field(key: str, description: str) -> Any:
     return omit_if_empty(pattern=XREF_PATTERNS[key], description=description)
 
 
-def _many(description: str) -> Any:
+def _list_field(description: str) -> Any:
     return omit_if_empty([], description=description)
 
 
 class CrossReferences(Result):
-    """Identifiers of the same gene elsewhere; a key without a value is absent.
+    """Identifiers of the same gene in other databases; a key without a value is absent.
 
-    ``pubmed`` belongs to the registry but is never filled here: get_pubmed_links gives the literature.
+    ``pubmed`` is part of the registry but always empty: get_pubmed_links returns the articles.
     """
 
-    hgnc: str | None = _one("hgnc", "HGNC id with prefix, e.g. HGNC:11998.")
-    ensembl_gene: str | None = _one("ensembl_gene", "Ensembl gene without version, e.g. ENSG00000141510.")
-    ensembl_transcript: list[Annotated[str, Field(pattern=XREF_PATTERNS["ensembl_transcript"])]] = _many(
+    hgnc: str | None = _single_field("hgnc", "HGNC id with prefix, e.g. HGNC:11998.")
+    ensembl_gene: str | None = _single_field("ensembl_gene", "Ensembl gene without version, e.g. ENSG00000141510.")
+    ensembl_transcript: list[Annotated[str, Field(pattern=XREF_PATTERNS["ensembl_transcript"])]] = _list_field(
         "Ensembl transcripts without version."
     )
-    uniprot: list[Annotated[str, Field(pattern=XREF_PATTERNS["uniprot"])]] = _many(
+    uniprot: list[Annotated[str, Field(pattern=XREF_PATTERNS["uniprot"])]] = _list_field(
         "UniProt accessions without prefix, the current Swiss-Prot entry first."
     )
-    entrez: str | None = _one("entrez", "The gene's own number.")
-    refseq: list[Annotated[str, Field(pattern=XREF_PATTERNS["refseq"])]] = _many("RefSeq transcripts without version.")
-    ucsc: str | None = _one("ucsc", "UCSC gene.")
-    pubmed: list[Annotated[str, Field(pattern=XREF_PATTERNS["pubmed"])]] = _many(
-        "Never filled; the articles of a gene are asked for apart."
+    entrez: str | None = _single_field("entrez", "The gene's own number.")
+    refseq: list[Annotated[str, Field(pattern=XREF_PATTERNS["refseq"])]] = _list_field(
+        "RefSeq transcripts without version."
     )
-    chembl: str | None = _one("chembl", "ChEMBL target.")
-    drugbank: str | None = _one("drugbank", "DrugBank.")
-    string: str | None = _one("string", "STRING protein, e.g. 9606.ENSP00000269305.")
-    biogrid: str | None = _one("biogrid", "BioGRID interactor.")
-    stitch: str | None = _one("stitch", "STITCH chemical.")
-    iuphar: str | None = _one("iuphar", "IUPHAR/BPS target.")
-    kegg: str | None = _one("kegg", "KEGG gene, e.g. hsa:7157.")
-    kegg_pathway: list[Annotated[str, Field(pattern=XREF_PATTERNS["kegg_pathway"])]] = _many("KEGG pathways.")
-    omim: str | None = _one("omim", "The gene's own entry in OMIM, not those of its phenotypes.")
-    orphanet: str | None = _one("orphanet", "Orphanet.")
-    mondo: str | None = _one("mondo", "MONDO.")
-    efo: str | None = _one("efo", "EFO.")
-    pdb: list[Annotated[str, Field(pattern=XREF_PATTERNS["pdb"])]] = _many("PDB structures.")
-    pubchem_compound: str | None = _one("pubchem_compound", "PubChem compound.")
-    pubchem_substance: str | None = _one("pubchem_substance", "PubChem substance.")
+    ucsc: str | None = _single_field("ucsc", "UCSC gene.")
+    pubmed: list[Annotated[str, Field(pattern=XREF_PATTERNS["pubmed"])]] = _list_field(
+        "Always empty; get_pubmed_links returns the articles of a gene."
+    )
+    chembl: str | None = _single_field("chembl", "ChEMBL target.")
+    drugbank: str | None = _single_field("drugbank", "DrugBank.")
+    string: str | None = _single_field("string", "STRING protein, e.g. 9606.ENSP00000269305.")
+    biogrid: str | None = _single_field("biogrid", "BioGRID interactor.")
+    stitch: str | None = _single_field("stitch", "STITCH chemical.")
+    iuphar: str | None = _single_field("iuphar", "IUPHAR/BPS target.")
+    kegg: str | None = _single_field("kegg", "KEGG gene, e.g. hsa:7157.")
+    kegg_pathway: list[Annotated[str, Field(pattern=XREF_PATTERNS["kegg_pathway"])]] = _list_field("KEGG pathways.")
+    omim: str | None = _single_field("omim", "The gene's own entry in OMIM, not those of its phenotypes.")
+    orphanet: str | None = _single_field("orphanet", "Orphanet.")
+    mondo: str | None = _single_field("mondo", "MONDO.")
+    efo: str | None = _single_field("efo", "EFO.")
+    pdb: list[Annotated[str, Field(pattern=XREF_PATTERNS["pdb"])]] = _list_field("PDB structures.")
+    pubchem_compound: str | None = _single_field("pubchem_compound", "PubChem compound.")
+    pubchem_substance: str | None = _single_field("pubchem_substance", "PubChem substance.")
 
 
 class Gene(Warned):
-    """One record of NCBI Gene; of a slim one only id, symbol, name and organism are there.
+    """One record of NCBI Gene; a slim record has only id, symbol, name and organism.
 
     ``status`` is live, discontinued (withdrawn) or replaced (merged; ``replaced_by`` is the id to use instead).
-    ``description`` holds the other designations, or the name where there are none. ``symbol`` is the locus tag where
-    the gene has no symbol.
+    ``description`` contains the other designations, or else the name. ``symbol`` is the locus tag if the gene has no
+    symbol.
     """
 
     id: GeneId
@@ -118,25 +120,25 @@ class Gene(Warned):
     cross_references: CrossReferences = Field(default_factory=CrossReferences)
 
     def slim(self) -> "Gene":
-        """Return the same gene with nothing but id, symbol, name and organism."""
+        """Return the same gene with only id, symbol, name and organism."""
         return Gene(id=self.id, symbol=self.symbol, name=self.name, organism=self.organism)
 
     @model_serializer(mode="wrap")
     def _only_what_was_given(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
-        """Leave out what a slim gene does not have; null and empty fields of a full one stay.
+        """Omit the fields that a slim gene does not have; null and empty fields of a full gene stay.
 
-        Without a return annotation the JSON schema comes from the fields, with one it would be "any object".
+        This has no return annotation: with one, the JSON schema would be "any object" instead of the fields.
         """
         given = self.model_fields_set
         return {name: value for name, value in handler(self).items() if name in given}
 
 
 class GeneSearchCandidate(Result):
-    """One gene a search found.
+    """One gene found by a search.
 
-    ``match`` says how: the query is its official symbol, one of its other symbols (alias), words of its names (name),
-    or it was found elsewhere in the record (other). ``score`` falls from 1 with the rank over all pages. ``status`` and
-    ``replaced_by`` appear only for records that are not current.
+    ``match`` is the kind of match: the query is its official symbol (symbol), another symbol (alias) or words of its
+    names (name), or matches another part of the record (other). ``score`` decreases from 1 with the rank over all
+    pages. ``status`` and ``replaced_by`` are present only for records that are not current.
     """
 
     id: GeneId
@@ -152,7 +154,7 @@ class GeneSearchCandidate(Result):
 
 
 class Pagination(Result):
-    """Where the next page begins (null on the last one) and how many genes there are on all pages."""
+    """The cursor of the next page (null on the last page) and the number of genes on all pages."""
 
     cursor: str | None
     total_count: int | None
@@ -160,11 +162,11 @@ class Pagination(Result):
 
 
 class GenePage(Collected):
-    """One page of candidates, best first. ``warnings`` is present only when there is something to say.
+    """One page of candidates, best first.
 
-    ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
-    written would find. Without ``broader_results`` only genes with the query as a symbol are listed then:
-    ``pagination.total_count`` is ``strict_total`` (null if that is unknown), and ``broader_total`` counts the genes on
+    ``query_broadened`` is true if NCBI dropped a part that the query requires; ``strict_total`` is the number of
+    results of the query as written. Without ``broader_results`` such a search lists only genes with the query as a
+    symbol: ``pagination.total_count`` is ``strict_total`` (null if unknown), and ``broader_total`` counts the genes on
     all pages with ``broader_results``.
     """
 
@@ -179,9 +181,9 @@ class GenePage(Collected):
 
 
 class PubMedLinks(Result):
-    """PMIDs of articles NCBI links to a gene, in NCBI's order; ``total_count`` counts all of them.
+    """PMIDs of articles that NCBI links to a gene, in NCBI's order; ``total_count`` counts all of them.
 
-    ``replaced_by`` is the id to use instead of one that was merged.
+    ``replaced_by`` is the id to use if the gene was merged into another.
     """
 
     RECORDS: ClassVar = "pmids"

@@ -1,4 +1,4 @@
-"""Organisms: common names, scientific names and taxids, all turned into a taxid that the search can trust."""
+"""Organisms: convert common names, scientific names and taxids to a verified taxid."""
 
 import re
 from difflib import get_close_matches
@@ -27,10 +27,10 @@ _NAMES: Final = {
     4530: "rice, oryza sativa",
     562: "e. coli, escherichia coli",
 }
-"""By taxid the everyday names of an organism, the scientific one last."""
+"""The common names of organisms by taxid, the scientific name last."""
 
 COMMON: Final = {name: taxid for taxid, names in _NAMES.items() for name in names.split(", ")}
-"""Names nobody should have to look up; they cost no request. Everyday words mean the usual laboratory species."""
+"""Names that need no request. A common word means the usual laboratory species."""
 
 EXAMPLES: Final = "human, mouse, rat, zebrafish, fly, worm, yeast, chicken, dog, pig, cow, arabidopsis, e. coli"
 
@@ -42,10 +42,10 @@ _MOST_SHOWN: Final = 5
 
 
 def taxid_of(services: Services, organism: str) -> int:
-    """Return the taxid an organism is known under; an unknown one is an error and never an empty result.
+    """Return the taxid of an organism.
 
     Raises:
-        AmbiguousQuery: NCBI Taxonomy does not know the organism, or knows several of that name.
+        AmbiguousQuery: NCBI Taxonomy does not have the organism, or has several with that name.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
@@ -57,13 +57,13 @@ def taxid_of(services: Services, organism: str) -> int:
     match = _TAXID.fullmatch(bare)
     if match:
         number = int(match[1])
-        if number in COMMON.values() or (number and _found(services, f"{number}[uid]") == [str(number)]):
+        if number in COMMON.values() or (number and _search_taxids(services, f"{number}[uid]") == [str(number)]):
             return number
-        raise _unknown(organism, f"There is no organism with the taxid {number}.")
+        raise _unknown_error(organism, f"NCBI Taxonomy has no organism with the taxid {number}.")
     searchable = " ".join(_UNSEARCHABLE.sub(" ", bare).split())
-    taxids = _found(services, f'"{searchable}"[All Names]') if searchable else []
+    taxids = _search_taxids(services, f'"{searchable}"[All Names]') if searchable else []
     if not taxids:
-        raise _unknown(organism, f"NCBI Taxonomy knows no organism {organism!r}.")
+        raise _unknown_error(organism, f"NCBI Taxonomy has no organism {organism!r}.")
     if len(taxids) > 1:
         named = ", ".join(f"txid{taxid}" for taxid in taxids[:_MOST_SHOWN])
         more = " and others" if len(taxids) > _MOST_SHOWN else ""
@@ -80,16 +80,16 @@ def taxid_of(services: Services, organism: str) -> int:
     return int(taxids[0])
 
 
-def _found(services: Services, term: str) -> list[str]:
-    """Return the taxids a search of Taxonomy finds."""
+def _search_taxids(services: Services, term: str) -> list[str]:
+    """Return the taxids that a search of Taxonomy finds."""
     reply = services.eutils.esearch(db="taxonomy", term=term, retmax=20).value
     if any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in reply.complaints):
-        return []  # whatever NCBI searched instead, it was not this name
+        return []  # NCBI searched something else than this name
     return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]
 
 
-def _unknown(organism: str, message: str) -> AmbiguousQuery:
-    # Well-known organisms of a name like this, the likeliest first: "Mus musculus (txid10090)".
+def _unknown_error(organism: str, message: str) -> AmbiguousQuery:
+    # Well-known organisms with a similar name, the most similar first: "Mus musculus (txid10090)".
     word = organism.strip().lower()
     begun = [name for name in COMMON if len(word) > 2 and name.startswith(word)]
     names = dict.fromkeys([*begun, *get_close_matches(word, COMMON, n=3, cutoff=0.7)])
@@ -100,10 +100,10 @@ def _unknown(organism: str, message: str) -> AmbiguousQuery:
         invalid_input=f"organism={organism}",
         recovery_hint=FrontendText(
             f"Did you mean {' or '.join(near)}? " if near else "",
-            f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as txid9606; or "
-            "leave ",
+            f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as txid9606. To "
+            "search all organisms, omit ",
             Argument("organism"),
-            " out to search all organisms.",
+            ".",
         ),
         details={"reason": "unknown_organism", **({"near": near} if near else {})},
     )

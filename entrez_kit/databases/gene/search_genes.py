@@ -1,4 +1,4 @@
-"""Search genes: three searches without overlap, read as one list whose pages never repeat or skip a gene."""
+"""Search genes: three searches without overlap form one list, whose pages never repeat or omit a gene."""
 
 import base64
 import binascii
@@ -26,10 +26,10 @@ from entrez_kit.services.transport.in_flight import all_at_once
 MAX_PAGE: Final = 100
 MAX_QUERY: Final = 1_000
 SCORE_HALF: Final = 20
-"""The rank at which the score has fallen to one half."""
+"""The rank at which the score is one half."""
 
 _ENTREZ: Final = re.compile(r'["\[\]*]|\S\s+(?:AND|OR|NOT)\s+\S')
-"""Field tags, quotes, truncation, or an operator between two operands: the user speaks Entrez and is left alone."""
+"""Field tags, quotes, truncation, or an operator between two operands: a query in Entrez syntax, sent unchanged."""
 _BETWEEN_OPERANDS: Final = re.compile(r'\[[^\[\]]*+\]|[()"]|\b(?:AND|OR|NOT)\b')
 _CURIE: Final = re.compile(r"NCBIGene:([0-9]{1,10})", re.IGNORECASE | re.ASCII)
 _NOT_WORDS: Final = re.compile(r"[()\[\]{}\"*?~#&|:\\]")
@@ -37,15 +37,15 @@ _NOT_FOUND: Final = frozenset(("phrase_not_found", "quoted_phrase_not_found"))
 
 
 def encode_cursor(offset: int) -> str:
-    """Return the cursor of the page that begins at an offset: base64 of ``{"offset": N}``."""
+    """Return the cursor of the page at an offset: base64 of ``{"offset": N}``."""
     return base64.b64encode(json.dumps({"offset": offset}).encode()).decode()
 
 
 def decode_cursor(cursor: str) -> int:
-    """Return the offset a cursor stands for.
+    """Return the offset of a cursor.
 
     Raises:
-        ValueError: it is no cursor of ours.
+        ValueError: the text is not a cursor of this search.
     """
     try:
         document = json.loads(base64.b64decode(cursor.encode("ascii"), validate=True))
@@ -53,12 +53,12 @@ def decode_cursor(cursor: str) -> int:
         document = None
     offset = document.get("offset") if isinstance(document, dict) and len(document) == 1 else None
     if type(offset) is not int or not 0 <= offset <= 10**9:
-        raise ValueError("not a cursor of a search for genes")
+        raise ValueError("is not a cursor of a gene search")
     return offset
 
 
 class SearchGenesRequest(Request):
-    """Which genes to look for."""
+    """The query, the organism and the page."""
 
     query: str = Field(
         max_length=MAX_QUERY,
@@ -66,21 +66,19 @@ class SearchGenesRequest(Request):
     )
     organism: str | None = Field(
         default=None,
-        description="Common or scientific name, or taxid (txid9606); all unless given.",
+        description="Common or scientific name, or taxid (txid9606); by default all organisms.",
     )
     page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page.")
-    cursor: str | None = Field(
-        default=None, description="Where to go on: pagination.cursor of the previous page of the same search."
-    )
+    cursor: str | None = Field(default=None, description="pagination.cursor of the previous page of the same search.")
     include_discontinued: bool = Field(
         default=False,
-        description="Also withdrawn and merged records; they say what replaces them.",
+        description="Include withdrawn and merged records; these name their replacement.",
     )
     broader_results: BroaderResults = True
 
     @field_validator("query")
     @classmethod
-    def _long_enough(cls, value: str) -> str:
+    def _check_query(cls, value: str) -> str:
         text = " ".join(value.split())
         if len(text) < 2 or not any(character.isalnum() for character in text):
             raise ValueError("Query too short or too generic")
@@ -88,43 +86,45 @@ class SearchGenesRequest(Request):
 
     @field_validator("cursor")
     @classmethod
-    def _readable(cls, value: str | None) -> str | None:
+    def _check_cursor(cls, value: str | None) -> str | None:
         if value is not None:
             decode_cursor(value)
         return value
 
     @property
     def offset(self) -> int:
-        """How many genes of the whole list come before this page."""
+        """The number of genes before this page."""
         return decode_cursor(self.cursor) if self.cursor else 0
 
 
 def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
 
-    Use it when you have no id; pass the id of the right candidate to get_gene or get_pubmed_links.
+    Use it if you have no id; pass the id of the right candidate to get_gene or get_pubmed_links.
     Example: query "TP53", organism "human".
 
     Raises:
-        AmbiguousQuery: the query is too short or unusable, the organism unknown, or the cursor not one of ours.
+        AmbiguousQuery: the query is too short or invalid, the organism is unknown, or the cursor is invalid.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch and ESummary (db=gene); ESearch (db=taxonomy) for organisms not known by heart.
+    Source: ESearch and ESummary (db=gene); ESearch (db=taxonomy) for organisms without a built-in name.
     """
     with only_gene_codes("organism", request.organism):
         taxid = taxid_of(services, request.organism) if request.organism else None
     query = GeneQuery.of(request.query, taxid=taxid, current_only=not request.include_discontinued)
     listing = _Listing(services, request)
     with only_gene_codes("query", request.query):
-        _fill(listing, query)
+        _run_searches(listing, query)
         totals = listing.totals
         if not listing.total and totals["broader_total"] is None and taxid is not None:
-            listing.warnings += _elsewhere(listing, request)
+            listing.warnings += _warn_of_other_organisms(listing, request)
         from entrez_kit.databases.gene.gene_records import summaries_of
 
         genes = summaries_of(services, [*listing.hits])
-    items = [_candidate(genes[number], *hit, query.text) for number, hit in listing.hits.items() if number in genes]
+    items = [
+        _build_candidate(genes[number], *hit, query.text) for number, hit in listing.hits.items() if number in genes
+    ]
     end = request.offset + len(listing.hits)
     page = GenePage(
         query_broadened=totals["query_broadened"],
@@ -139,7 +139,7 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         warnings=listing.warnings,
     )
     missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
-    named = f"NCBI had no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
+    named = f"NCBI returned no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
     page._missing_error = incomplete_error(missing, named, partial=bool(items), hint=FrontendText(ANEW, "."))
     if page._missing_error is not None:
         if not items:
@@ -150,7 +150,7 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
 
 
 class Tier(NamedTuple):
-    """One of the searches that a query becomes. ``kind`` says how its hits match, None where only the hit shows it."""
+    """One of the searches of a query. ``kind`` is how its hits match; None if it depends on the hit."""
 
     kind: MatchKind | None
     expression: str
@@ -158,14 +158,14 @@ class Tier(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GeneQuery:
-    """A query as given, cleaned of superfluous white space, and the conditions every hit must fulfil."""
+    """A query with normalized white space, and the conditions that every hit must meet."""
 
     text: str
     conditions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, text: str, *, taxid: int | None = None, current_only: bool = True) -> "GeneQuery":
-        """Build a query restricted to an organism, with all its strains and subspecies, and to current genes."""
+        """Build a query that is limited to an organism, with its strains and subspecies, and to current genes."""
         conditions = ["alive[prop]"] if current_only else []
         if taxid is not None:
             conditions.append(f"txid{taxid}[Organism]")
@@ -173,7 +173,7 @@ class GeneQuery:
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
-        """The searches by their worth: exact symbol, other symbols, whole record; one where it is Entrez or an id."""
+        """The searches, the best first: exact symbol, other symbols, whole record; one for Entrez syntax or an id."""
         if curie := _CURIE.fullmatch(self.text):
             return (Tier(None, f"{int(curie[1])}[uid]"),)
         if _ENTREZ.search(self.text):
@@ -185,7 +185,7 @@ class GeneQuery:
         )
 
     def term(self, tier: Tier, without: Sequence[Tier] = ()) -> str:
-        """Return what to send for a search; ``without`` leaves out what searches before it found."""
+        """Return the term to send for a search; it excludes the hits of the searches in ``without``."""
         expression, before = tier.expression, " OR ".join(other.expression for other in without)
         if before:
             expression = f"({expression} NOT {before if len(without) == 1 else f'({before})'})"
@@ -193,16 +193,16 @@ class GeneQuery:
 
     @property
     def words(self) -> str:
-        """The query as plain words, without anything Entrez could take for syntax."""
+        """The query as plain words, without characters and operators of Entrez syntax."""
         found = _NOT_WORDS.sub(" ", self.text).split()
         return " ".join(f'"{word}"' if word in ("AND", "OR", "NOT") else word for word in found)
 
 
 @dataclass(slots=True)
 class _Listing:
-    """The page under construction; searches are appended one after the other, as if they were one long list.
+    """The page under construction. The results of each search are appended to one list.
 
-    ``hits`` has the rank of each gene and how it matches.
+    ``hits`` has the rank and the kind of match of each gene.
     """
 
     services: Services
@@ -211,7 +211,7 @@ class _Listing:
     hits: dict[str, tuple[int, MatchKind | None]] = field(default_factory=dict)
     warnings: list[Warn] = field(default_factory=list)
     broadening: Broadening | None = None
-    """The verdict on the search in whole records, the last of the searches. NCBI drops parts only of that."""
+    """The broadening of the last search, in whole records. NCBI drops parts only of that search."""
 
     @property
     def totals(self) -> Totals:
@@ -221,12 +221,12 @@ class _Listing:
         return verdict.totals(self.request.broader_results, before=self.total - (0 if are_left_out else verdict.count))
 
     def ask(self, term: str, start: int = 0, size: int | None = None) -> ESearchReply:
-        """Ask for the count of a search and some of its hits, as many as a page holds unless told otherwise."""
+        """Request the count of a search and some of its hits, by default as many as a page has."""
         retmax = self.request.page_size if size is None else size
         return self.services.eutils.esearch(db="gene", term=term, retmax=retmax, retstart=start, sort="relevance").value
 
     def append(self, kind: MatchKind | None, term: str, reply: ESearchReply) -> None:
-        """Add what one search contributes to the page, and its count to the total."""
+        """Add the hits of one search to the page, and its count to the total."""
         if kind is None:
             self.broadening = broadening(term, reply, lambda strict: self.ask(strict, size=0).count)
             self.warnings += self.broadening.warnings(reply, self.request.broader_results)
@@ -242,7 +242,7 @@ class _Listing:
         fresh = [number for number in dict.fromkeys(ids) if number not in self.hits]
         if len(fresh) < expected:
             raise UpstreamError(
-                f"NCBI counted {count} genes and listed {len(fresh)} where {expected} were due.",
+                f"NCBI counted {count} genes and listed {len(fresh)} instead of {expected}.",
                 recovery_hint=FrontendText(ANEW, "."),
                 details={"reason": "incomplete", "endpoint": "esearch"},
             )
@@ -251,16 +251,16 @@ class _Listing:
         self.total += count
 
 
-def _fill(listing: _Listing, query: GeneQuery) -> None:
-    """Run the searches in order of their worth. NCBI is asked for all three counts, so that the total is exact.
+def _run_searches(listing: _Listing, query: GeneQuery) -> None:
+    """Run the searches, the best first. All three are counted, so that the total is exact.
 
-    They are sent together. A word alone is usually a symbol, and several words are not, so the terms of one word
-    exclude the hits of the searches before. A search with the wrong exclusions, and the searches after it, are sent
-    again together.
+    The searches are sent in parallel. A single word is usually a symbol, so the searches of one word exclude the hits
+    of earlier searches; those of several words do not. A search with the wrong exclusions is repeated in parallel with
+    the searches after it.
     """
     tiers = query.tiers
     excluded = {tier: tiers[:place] if " " not in query.text else () for place, tier in enumerate(tiers)}
-    replies = _search(listing, query, excluded)
+    replies = _send_searches(listing, query, excluded)
     found: list[Tier] = []
     unknown: list[Tier] = []
     for place, tier in enumerate(tiers):
@@ -270,7 +270,7 @@ def _fill(listing: _Listing, query: GeneQuery) -> None:
             known = [one for one in later if not _is_unknown(replies[one], one, query, unknown)]
             again = {one: (*found, *(two for two in known if two in later[:step])) for step, one in enumerate(later)}
             excluded |= again
-            replies |= _search(listing, query, again)
+            replies |= _send_searches(listing, query, again)
         if _is_unknown(replies[tier], tier, query, excluded[tier]):
             unknown.append(tier)
             continue
@@ -278,22 +278,24 @@ def _fill(listing: _Listing, query: GeneQuery) -> None:
         found += [tier] if replies[tier].count else []
 
 
-def _search(listing: _Listing, query: GeneQuery, excluded: Mapping[Tier, Sequence[Tier]]) -> dict[Tier, ESearchReply]:
-    """Send searches together; each excludes what others find."""
+def _send_searches(
+    listing: _Listing, query: GeneQuery, excluded: Mapping[Tier, Sequence[Tier]]
+) -> dict[Tier, ESearchReply]:
+    """Send searches in parallel; each excludes the hits of other searches."""
     calls = [partial(listing.ask, query.term(tier, others)) for tier, others in excluded.items()]
     return dict(zip(excluded, all_at_once(calls), strict=True))
 
 
 def _is_kept(reply: ESearchReply, tier: Tier) -> bool:
-    """Return whether an unknown symbol stayed a part of the search that excludes it: it matches nothing there."""
+    """Return whether NCBI kept an unknown symbol in the search that excludes it, where it matches nothing."""
     fates = [item.fate for item in reply.complaints if item.code in _NOT_FOUND and _is_about(item, tier)]
     return set(fates) == {"kept"}
 
 
 def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Sequence[Tier]) -> bool:
-    """Return whether NCBI does not know the words of a search, so that its hits do not belong to the query.
+    """Return whether the words of a search are unknown to NCBI, so that its hits are not results of the query.
 
-    Of a symbol that it does not know, NCBI may have searched for the other conditions alone.
+    If a symbol is unknown, NCBI may have searched only for the other conditions.
     """
     own = [item for item in reply.complaints if not any(_is_about(item, other) for other in excluded)]
     if tier.kind is None:
@@ -306,12 +308,12 @@ def _is_about(complaint: Complaint, tier: Tier) -> bool:
     return tier.kind is not None and tier.expression[tier.expression.rindex("[") :].lower() in complaint.text.lower()
 
 
-def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
-    """Say how many genes of other organisms the query finds, where it finds none of the one that was named."""
+def _warn_of_other_organisms(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
+    """Warn how many genes of other organisms the query finds if it finds no gene of the requested organism."""
     query = GeneQuery.of(request.query, current_only=not request.include_discontinued)
     try:
         reply = listing.ask(query.term(query.tiers[-1]))
-    except EntrezKitError:  # the page is empty whatever the answer
+    except EntrezKitError:  # the count only explains the empty page
         return []
     number = 0 if _all_unknown(reply.complaints, query.words) else reply.count
     if not number:
@@ -322,14 +324,14 @@ def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
 
 
 def _all_unknown(complaints: Sequence[Complaint], words: str) -> bool:
-    """Tell whether NCBI knows none of the words, so that its hits have nothing to do with the query."""
+    """Return whether all words are unknown to NCBI, so that its hits are unrelated to the query."""
     unknown = " ".join(
         complaint.text.partition("[")[0].replace('"', " ") for complaint in complaints if complaint.code in _NOT_FOUND
     )
     return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())
 
 
-def _candidate(gene: Gene, rank: int, kind: MatchKind | None, query: str) -> GeneSearchCandidate:
+def _build_candidate(gene: Gene, rank: int, kind: MatchKind | None, query: str) -> GeneSearchCandidate:
     return GeneSearchCandidate(
         id=gene.id,
         symbol=gene.symbol,
@@ -345,23 +347,23 @@ def _candidate(gene: Gene, rank: int, kind: MatchKind | None, query: str) -> Gen
 
 
 def score_of(rank: int) -> float:
-    """Return the score of a rank (from 0): 1 for the first, falling with every rank, whatever the page size."""
+    """Return the score of a rank (from 0): 1 for the first, then decreasing; the page size does not change it."""
     return float(f"{1 / (1 + rank / SCORE_HALF):.9g}")
 
 
 def match_of(gene: Gene, query: str) -> MatchKind:
-    """Tell how a gene matches a query; of a query in Entrez syntax, one operand is enough."""
+    """Return how a gene matches a query; in a query in Entrez syntax, one operand is enough."""
     operands = {text.strip().casefold() for text in _BETWEEN_OPERANDS.split(query)} - {""}
     if gene.symbol.casefold() in operands:
         return "symbol"
     if operands & {alias.casefold() for alias in gene.aliases}:
         return "alias"
-    names = [_words(name) for name in (gene.name, *gene.description.split(DESIGNATIONS))]
-    wanted = [words for operand in operands if (words := _words(operand))]
+    names = [_split_words(name) for name in (gene.name, *gene.description.split(DESIGNATIONS))]
+    wanted = [words for operand in operands if (words := _split_words(operand))]
     return "name" if any(words <= name for words in wanted for name in names) else "other"
 
 
-def _words(text: str) -> set[str]:
+def _split_words(text: str) -> set[str]:
     return set("".join(character if character.isalnum() else " " for character in text.casefold()).split())
 
 

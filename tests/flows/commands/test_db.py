@@ -295,7 +295,10 @@ def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
         (("info", "--term", "TP53"), ["pubmed", "nuccore"]),
         (("search", "mesh", "diabetes"), ["68003924", "1–6 of 6 in mesh", "NCBI searched for"]),
         (("summary", "taxonomy", "9606"), ["taxonomy 9606", "Homo sapiens"]),
-        (("link", "7157", "22059", "--from", "gene", "--to", "pubmed"), ["gene_pubmed", "99000034", "nothing linked"]),
+        (
+            ("link", "7157", "22059", "--from", "gene", "--to", "pubmed"),
+            ["gene_pubmed", "99000034", "no records linked"],
+        ),
     ],
 )
 def test_tables_fit_the_terminal(

@@ -131,8 +131,8 @@ async def test_what_is_no_id_is_not_said_to_have_no_record(services: ServerServi
     neither = await entrez_summary_of(services, ["abc", "99999999"])
     beside = await entrez_summary_of(services, ["abc", "9606"])
 
-    assert neither["message"] == "taxonomy has no record 99999999. No ids of taxonomy: abc."
-    assert beside["message"] == "No ids of taxonomy: abc."
+    assert neither["message"] == "taxonomy has no record 99999999. Not ids of taxonomy: abc."
+    assert beside["message"] == "Not ids of taxonomy: abc."
 
 
 def _never(operation: Operation[Any, Any], services: object, request: object) -> Any:

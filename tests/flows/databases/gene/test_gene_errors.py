@@ -21,7 +21,7 @@ from entrez_kit.base.errors import (
     UpstreamError,
 )
 from entrez_kit.core.operation import Operation, execute
-from entrez_kit.databases.gene.gene_errors import only_gene_codes, unresolved
+from entrez_kit.databases.gene.gene_errors import only_gene_codes, unresolved_error
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.server.tools import Tools
@@ -122,7 +122,7 @@ def test_a_query_ncbi_refuses_is_ambiguous_and_named() -> None:
 
 def test_hints_name_the_next_call() -> None:
     def hint(text: str) -> str:
-        return unresolved(text, "get_gene").say_in(Tools()).recovery_hint
+        return unresolved_error(text, "get_gene").say_in(Tools()).recovery_hint
 
     assert hint("TP53").startswith('Call search_genes(query="TP53") to resolve the identifier first')
     assert hint("7157").startswith('Call get_gene(entrez_id="NCBIGene:7157")')
@@ -131,7 +131,7 @@ def test_hints_name_the_next_call() -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "x", "\x00\x01", "y" * 500, "NCBIGene:0"])
 def test_input_nobody_could_search_for_gets_a_hint_in_words(text: str) -> None:
-    error = unresolved(text, "get_gene")
+    error = unresolved_error(text, "get_gene")
 
     assert "search_genes" in error.recovery_hint
     assert len(error.message) < 200
@@ -249,7 +249,7 @@ def _after_query(genes: Genes, error: EntrezKitError) -> None:
 
 
 def _after_cursor(genes: Genes, error: EntrezKitError) -> None:
-    assert "leave cursor out" in error.recovery_hint
+    assert "omit cursor" in error.recovery_hint
     assert genes.search("TP53").items
 
 
