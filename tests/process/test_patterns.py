@@ -261,7 +261,7 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
 HOSTILE: Final = """
 import time
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.databases.gene.gene_errors import unresolved
+from entrez_kit.databases.gene.gene_errors import unresolved_error
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
 from entrez_kit.pubmed.xml.stream import iter_elements
@@ -292,7 +292,7 @@ pieces = (
     "<math>", "&amp;", "&", "&#38;", " ", "(", "#", "pmid ", "gene ", "10.1", "<QueryKey>1</QueryKey>", "<WebEnv>",
     "<Count>", "<Count>1", "<Id>1</Id>", "<a/>", "<?xml version='1.0'?><a/>",
 )
-for read in (plain_text, abstract_parts, read_identifier, lambda text: unresolved(text, "get_gene"), checked, sliced):
+for read in (plain_text, abstract_parts, read_identifier, lambda text: unresolved_error(text, "get_gene"), checked, sliced):
     for piece in pieces:
         for before, after in (("", ""), ("gene", "!"), ("<PubmedArticleSet><PubmedArticle>", "x")):
             start = time.thread_time()

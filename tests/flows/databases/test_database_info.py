@@ -41,7 +41,7 @@ def test_every_database_of_the_sandbox_describes_its_fields_and_links(
 
 
 def test_a_database_that_does_not_exist_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
-    with pytest.raises(EntityNotFound, match="no Entrez database 'clinvra'") as caught:
+    with pytest.raises(EntityNotFound, match="Entrez has no database 'clinvra'") as caught:
         call(kit_for(sandbox), INFO, db="clinvra")
 
     assert caught.value.invalid_input == "db=clinvra"

@@ -139,7 +139,7 @@ def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: 
         "unknown_link"
     ] * 3
     assert "leads to pubmed" in elsewhere.warnings[0].message
-    assert "but to: pubmed" in nowhere.warnings[0].message
+    assert "only to: pubmed" in nowhere.warnings[0].message
     assert "not in NCBI's list" in unknown.warnings[0].message
     assert "gene_pubmed" in unknown.warnings[0].message
 
