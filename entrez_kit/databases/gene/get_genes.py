@@ -175,7 +175,9 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
                 read=lambda content: parse_links(content, number),
             ).value
         except EntityNotFound as exc:
-            raise malformed_error("elink", f"it has no link set of gene {number}, which exists ({exc.message})") from None
+            raise malformed_error(
+                "elink", f"it has no link set of gene {number}, which exists ({exc.message})"
+            ) from None
     warnings = []
     if gene.replaced_by:
         message = f"{request.entrez_id} was merged into {gene.replaced_by}. Use that id for all articles."
