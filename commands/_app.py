@@ -1,4 +1,4 @@
-"""The terminal door: main, the list of subcommands, and what becomes of every way to end."""
+"""The terminal front end: ``main``, the list of subcommands, and the handling of errors."""
 
 import contextlib
 import re
@@ -20,14 +20,14 @@ from entrez_kit.base.output_formats import Family
 from ._output import (
     Ended,
     ReaderGone,
-    cannot_write,
     drop_output,
     flush_output,
     prepare_streams,
     signals_end_the_program,
+    write_error,
 )
 from ._report import report_error, report_interrupt
-from ._state import PROGRAM, State, build_command, formats_of, options_of
+from ._state import PROGRAM, State, build_command, list_formats, name_options
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
@@ -39,32 +39,32 @@ LOCAL: Final = "This program"
 
 COMMANDS: Final = {
     "search": ("Search PubMed and see how it understood the query.", PUBMED),
-    "facets": ("Count years, journals, types and MeSH headings of what a query finds.", PUBMED),
+    "facets": ("Count years, journals, types and MeSH headings of a query's results.", PUBMED),
     "fetch": ("Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
-    "fulltext": ("Read whole articles: sections, tables, references.", PUBMED),
+    "fulltext": ("Read full articles: sections, tables, references.", PUBMED),
     "show": ("Read one record as a page, retractions first.", PUBMED),
-    "related": ("Find similar, citing and cited articles, one step or several.", PUBMED),
-    "cite": ("Cite records in the styles of journals, or as files for reference managers.", PUBMED),
-    "match": ("Find the PMIDs of references, and check what is found.", PUBMED),
-    "verify": ("Look up whether cited papers say what a draft or a table says they do.", PUBMED),
-    "check": ("Check the references of a file, all authors and retractions included.", PUBMED),
-    "convert": ("Convert PMIDs, PMCIDs and DOIs into each other.", PUBMED),
-    "europepmc": ("Search Europe PMC, preprints included, as far as you like.", PUBMED),
+    "related": ("Find similar, citing and cited articles, in one or more steps.", PUBMED),
+    "cite": ("Cite records in journal styles, or as files for reference managers.", PUBMED),
+    "match": ("Find the PMIDs of references, and compare them with the records.", PUBMED),
+    "verify": ("Check whether cited papers support the claims of a draft or a table.", PUBMED),
+    "check": ("Check the references of a file, including all authors and retractions.", PUBMED),
+    "convert": ("Convert between PMIDs, PMCIDs and DOIs.", PUBMED),
+    "europepmc": ("Search Europe PMC, including preprints.", PUBMED),
     "mesh": ("Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),
     "spell": ("Check the spelling of a query.", PUBMED),
-    "gene": ("Find genes, look one up, follow it to the literature.", OTHERS),
-    "db": ("Search, summarise, fetch and link any Entrez database.", OTHERS),
-    "corpus": ("Keep queries in step on this machine; search, compare and export them.", CORPUS),
-    "sandbox": ("Serve invented articles on this machine, as NCBI would.", LOCAL),
+    "gene": ("Find genes, look one up, find its literature.", OTHERS),
+    "db": ("Search, summarize, fetch and link any Entrez database.", OTHERS),
+    "corpus": ("Sync queries to this machine; search, compare and export them.", CORPUS),
+    "sandbox": ("Simulate NCBI on this machine with invented articles.", LOCAL),
     "serve": ("Serve agents: every operation as an MCP tool.", LOCAL),
-    "doctor": ("Find out which part of the way to NCBI fails.", LOCAL),
-    "cache": ("See, clear or prune the cached replies.", LOCAL),
-    "config": ("See every setting and where it comes from; set one.", LOCAL),
+    "doctor": ("Find out which part of the connection to NCBI fails.", LOCAL),
+    "cache": ("Show, clear or prune the cached replies.", LOCAL),
+    "config": ("Show every setting with its origin; set one.", LOCAL),
     "guide": ("Read about exit codes, formats and other subjects.", LOCAL),
 }
-"""Every subcommand, its line in the help, and where it stands there.
+"""Every subcommand, with its line and its section in the help.
 
-The module of its name, beside this one, is imported when it runs and has ``app`` (a group) or ``command``.
+The module with its name in this folder is imported when it runs, and has ``app`` (a group) or ``command``.
 """
 
 
@@ -79,7 +79,7 @@ class LazyGroup(TyperGroup):
         }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Import the command that was called; `help COMMAND` is `COMMAND --help`."""
+        """Import the called command; `help COMMAND` means `COMMAND --help`."""
         if args[:1] == ["help"]:
             args = [word for word in args if word not in ("help", *HELP_NAMES)]
             if ctx.resilient_parsing and not args:  # completion offers the commands after `help`
@@ -90,7 +90,7 @@ class LazyGroup(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """Import a subcommand and give it the options that all have."""
+    """Import a subcommand and add the common options."""
     command = build_command(name)
     add_common_options(command)
     return command
@@ -107,9 +107,9 @@ def _program(
         bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Search and read PubMed from the terminal: nothing lost, nothing truncated, no limit broken.
+    """Search and read PubMed from the terminal, with complete results and within NCBI's limits.
 
-    Try [bold]entrez-kit --demo search base editing[/bold]: it answers without a network.
+    Try [bold]entrez-kit --demo search base editing[/bold]. It works without a network.
     """
 
 
@@ -120,11 +120,11 @@ def build() -> TyperGroup:
         name=PROGRAM,
         rich_markup_mode="rich",
         context_settings={"help_option_names": HELP_NAMES},
-        epilog="Data goes to stdout, everything else to stderr. `entrez-kit guide exit-codes` explains how it ends.",
+        epilog="Data goes to stdout, everything else to stderr. `entrez-kit guide exit-codes` explains the exit codes.",
     )
     app.callback()(_program)
     group = typer.main.get_command(app)
-    add_common_options(group, below_too=False)  # its commands get theirs when they are imported
+    add_common_options(group, below_too=False)  # its commands get them at import
     return cast(TyperGroup, group)
 
 
@@ -140,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with signals_end_the_program():
             status = _run(arguments, state)
-            status = _flushed(status, state)
+            status = _flush(status, state)
     except ReaderGone:
         drop_output()
         status = int(Exit.DONE)
@@ -149,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(Exit.INTERRUPTED)
     except Ended as ended:
         status = 128 + ended.number
-    with contextlib.suppress(Exception, KeyboardInterrupt):  # the work is done; what cannot be closed ends with us
+    with contextlib.suppress(Exception, KeyboardInterrupt):  # the work is done; errors while closing do not matter
         state.close()
     return status
 
@@ -171,13 +171,13 @@ def _run(arguments: list[str], state: State) -> int:
         failure = _output_failure() if isinstance(exc, OSError) else None
         if failure is not None:
             drop_output()
-            error = cannot_write("standard output", failure)
+            error = write_error("standard output", failure)
         else:
             from entrez_kit.core.operation import internal_error
 
             state.open_log()
             error = internal_error(exc, request_id)
-    if "--json" in arguments:  # a usage error may come before the flag is read
+    if "--json" in arguments:  # a usage error may occur before the flag is read
         state.flags["json"] = True
     report_error(state, error, request_id)
     return int(error.exit_code)
@@ -188,7 +188,7 @@ _SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
 def _complete_for(option: str, shell: str) -> int:
-    """Show or install the completion of a shell that was named; typer's options take the one they run in."""
+    """Show or install the completion for a named shell; typer's own options use the current shell."""
     from typer._completion_shared import get_completion_script, install
 
     variable = f"_{PROGRAM.replace('-', '_').upper()}_COMPLETE"
@@ -196,7 +196,7 @@ def _complete_for(option: str, shell: str) -> int:
         typer.echo(get_completion_script(prog_name=PROGRAM, complete_var=variable, shell=shell))
     else:
         _, path = install(shell, PROGRAM, variable)
-        typer.echo(f"{shell} completion installed in {path}; it takes effect in the next shell.")
+        typer.echo(f"{shell} completion installed in {path}; it is active in new shells.")
     return int(Exit.DONE)
 
 
@@ -207,21 +207,21 @@ def _call(arguments: list[str], state: State) -> int:
         result = build().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=state)
     except SystemExit as exc:  # shell completion ends this way
         return exc.code if isinstance(exc.code, int) else int(Exit.DONE)
-    if result == Exit.INTERRUPTED:  # typer makes this of a KeyboardInterrupt
+    if result == Exit.INTERRUPTED:  # typer's status for a KeyboardInterrupt
         report_interrupt(state)
     return result if isinstance(result, int) else int(Exit.DONE)
 
 
 def _help_instead(ctx: typer.Context) -> int:
-    """Show the help where no command was given; as it was not asked for, it is no data."""
+    """Show the help if no command was given, on stderr, because it was not requested."""
     with contextlib.redirect_stdout(sys.stderr):
-        print(ctx.get_help(), end="")  # noqa: T201  # rich prints it by itself and returns nothing
+        print(ctx.get_help(), end="")  # noqa: T201  # rich prints it and returns an empty string
     return int(Exit.BAD_INPUT)
 
 
 def _bad_usage(exc: typer.TyperException) -> InvalidInput:
-    """Turn what typer found wrong with the command line into the error all doors speak."""
-    # The word of what checks the values for an error of ours is no word for a user.
+    """Convert a usage error of typer into ``InvalidInput``."""
+    # "Value error" is pydantic's prefix of our own messages.
     message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
     ctx = getattr(exc, "ctx", None)
     path = ctx.command_path if ctx is not None else PROGRAM
@@ -229,24 +229,24 @@ def _bad_usage(exc: typer.TyperException) -> InvalidInput:
     parameter = getattr(exc, "param", None)
     unknown = NO_SUCH.match(message)
     if unknown and ctx is not None:
-        message = f"{unknown[0]}.{_near(unknown[1], ctx)}"
+        message = f"{unknown[0]}.{_suggest(unknown[1], ctx)}"
     return InvalidInput(
         message if message.endswith((".", "?")) or unknown else f"{message}.",
         invalid_input=option or (parameter.opts[-1] if parameter is not None else None),
-        recovery_hint=f"`{path} --help` shows what it takes.",
+        recovery_hint=f"`{path} --help` shows the usage.",
         details={"reason": "bad_usage"},
     )
 
 
-def _near(word: str, ctx: Any) -> str:
-    """Return what a word that does not exist was meant for, where that is plain: its ending, or a slip of the keys."""
+def _suggest(word: str, ctx: Any) -> str:
+    """Return a suggestion for an unknown word: the completion of a prefix, or a similar word."""
     command = ctx.command
     known = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
     if not word.startswith("-"):
         known = list(getattr(command, "commands", ()))
-    field = options_of(command).get(word.strip("-").replace("-", "_"))
+    field = name_options(command).get(word.strip("-").replace("-", "_"))
     if field and not field.startswith("-"):
-        words = [options_of(command)[one.name] for one in command.params if one.param_type_name == "argument"]
+        words = [name_options(command)[one.name] for one in command.params if one.param_type_name == "argument"]
         return f" {field} is given without a name: {ctx.command_path} {' '.join(words)}"
     near = (
         ([field] if field else [])
@@ -257,7 +257,7 @@ def _near(word: str, ctx: Any) -> str:
 
 
 def _output_failure() -> OSError | None:
-    """Return why standard output cannot be written; help pages are written by others, who leave it to us."""
+    """Return the error if standard output cannot be written, e.g. for help pages that rich prints."""
     try:
         flush_output()
     except OSError as exc:
@@ -265,18 +265,18 @@ def _output_failure() -> OSError | None:
     return None
 
 
-def _flushed(status: int, state: State) -> int:
-    """Hand over what is still held back; a full disk is found out here at the latest."""
+def _flush(status: int, state: State) -> int:
+    """Flush standard output, which reports a full disk at the latest."""
     failure = _output_failure()
     if failure is not None:
         drop_output()
         if status == Exit.DONE:
-            report_error(state, cannot_write("standard output", failure))
+            report_error(state, write_error("standard output", failure))
             status = int(Exit.LOCAL_STORE)
     return status
 
 
-# Options that every command has; they may stand before or after its name
+# Common options, which are allowed before or after the name of a command
 
 
 OUTPUT: Final = "Output"
@@ -285,14 +285,14 @@ EVERYWHERE: Final = "Options of every command"
 
 
 def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
-    """Remember what was given; the later of two wins, and what was not given takes nothing back."""
+    """Store the value of an option: the last one counts, and an absent option keeps an earlier value."""
     if value is not None and value != [] and isinstance(ctx.obj, State) and not ctx.resilient_parsing:
         ctx.obj.flags[str(param.name)] = value
     return value
 
 
 def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
-    return [one.name for one in formats_of(ctx.command) if one.name.startswith(incomplete)]
+    return [one.name for one in list_formats(ctx.command) if one.name.startswith(incomplete)]
 
 
 def _flag(
@@ -310,12 +310,12 @@ def _flag(
 
 
 _FORMAT: Final = "Output format: {formats}. Without it: table on a terminal, json in a pipe."
-_FIELDS: Final = "Print only these fields; dots go deeper, e.g. pmid,journal_info.title."
-_FILE: Final = "Write to a file, whole or not at all; its suffix chooses the format{ids}."
-_DEMO: Final = "Answer from a sandbox with invented articles; no network is used."
+_FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,journal_info.title."
+_FILE: Final = "Write to a file, completely or not at all; its suffix selects the format{ids}."
+_DEMO: Final = "Use a sandbox with invented articles, without a network."
 _VERBOSE: Final = "Show request ids, cache hits, timings and the log."
-_CONFIG: Final = "User config to read in place of the usual one."
-_COUNT: Final = "Short for -f count: how many there are."
+_CONFIG: Final = "User config to read instead of the default one."
+_COUNT: Final = "Short for -f count: the number of results."
 
 
 def _common(
@@ -328,34 +328,34 @@ def _common(
     fields: Annotated[list[str] | None, _flag("--fields", metavar="A,B.C", help=_FIELDS, panel=OUTPUT)] = None,
     output: Annotated[Path | None, _flag("-o", "--output", metavar="FILE", help=_FILE, panel=OUTPUT)] = None,
     demo: Annotated[bool | None, _flag("--demo", help=_DEMO)] = None,
-    offline: Annotated[bool | None, _flag("--offline", help="Answer from the cache and the corpus only.")] = None,
-    refresh: Annotated[bool | None, _flag("--refresh", help="Ask again and replace what is cached.")] = None,
+    offline: Annotated[bool | None, _flag("--offline", help="Use only the cache and the corpus.")] = None,
+    refresh: Annotated[bool | None, _flag("--refresh", help="Send new requests and replace cached replies.")] = None,
     no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
     quiet: Annotated[bool | None, _flag("-q", "--quiet", help="No notes; warnings and errors stay.")] = None,
     verbose: Annotated[bool | None, _flag("-v", "--verbose", help=_VERBOSE)] = None,
     color: Annotated[
         Literal["auto", "always", "never"] | None,
-        _flag("--color", metavar="WHEN", help="When to colour: auto, always or never."),
+        _flag("--color", metavar="WHEN", help="When to use color: auto, always or never."),
     ] = None,
     config_file: Annotated[Path | None, _flag("--config", metavar="FILE", help=_CONFIG)] = None,
 ) -> None:
-    """Carry the options; never called."""
+    """Declare the common options; never called."""
 
 
 def add_common_options(command: Any, *, below_too: bool = True) -> None:
-    """Give a command, and every command below it, the options that all have."""
+    """Add the common options to a command and its subcommands."""
     below = getattr(command, "commands", None)
     if below is not None:
-        command.no_args_is_help = False  # a missing command is an error like others; _app shows the help then
+        command.no_args_is_help = False  # a missing command is an error; _app shows the help
     for inner in (below or {}).values() if below_too else ():
         add_common_options(inner)
-    known = formats_of(command)
+    known = list_formats(command)
     taken = {option for parameter in command.params for option in parameter.opts}
     for parameter in map(copy, _common_parameters()):
         if taken.intersection(parameter.opts):
             continue
         if below is not None and parameter.rich_help_panel == OUTPUT:
-            parameter.hidden = True  # accepted before the name too, but explained where it matters
+            parameter.hidden = True  # accepted before the name, but shown in the help of commands
         if parameter.name == "count" and below is None and not any(one.family is Family.COUNT for one in known):
             continue
         if parameter.name == "format":
@@ -367,13 +367,13 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
     help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_NAMES))
     for parameter in (*command.params, help_option):
         if parameter is not None and (getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"):
-            # "<bool>" and "<list[str]>" tell a biologist nothing.
+            # "<bool>" and "<list[str]>" do not help a biologist.
             parameter.display_type_rich = lambda ctx: None
 
 
 @cache
 def _common_parameters() -> tuple[Any, ...]:
-    """Return the common options as typer makes them; each command takes copies, since it changes some."""
+    """Return the common options as typer parameters; each command uses copies, because it changes some."""
     app = typer.Typer(add_completion=False)
     app.command()(_common)
     return tuple(typer.main.get_command(app).params)

@@ -30,19 +30,19 @@ CODES: Final = {
     "error": "UPSTREAM_ERROR",
 }
 ONE_REQUEST: Final = 200
-"""Up to so many ids there is nothing to watch."""
+"""The number of ids above which progress is shown."""
 
 
-def failed(given: str, status: str, message: str | None, *, code: str | None = None, **more: Any) -> Failed:
+def describe_failure(given: str, status: str, message: str | None, *, code: str | None = None, **more: Any) -> Failed:
     """Return the line of jsonl for an input without a result."""
     extra = {name: value for name, value in more.items() if value}
     error = {"code": code or CODES[status], "message": message or ""}
     return Failed(input=given, status=status, error=error, **extra)
 
 
-def failed_input(item: PerInputAnswer[Any]) -> Failed:
+def describe_failed_input(item: PerInputAnswer[Any]) -> Failed:
     """Return the line of jsonl for an input without a result, with the hint of its error."""
-    assert item.error is not None, "there is a result or an error"
+    assert item.error is not None, "an outcome has a result or an error"
     said = item.error.say_in(Terminal())
     error = {"code": said.code, "message": said.message, "recovery_hint": said.recovery_hint}
     return Failed(input=item.input, status=item.outcome().status, error=error)
@@ -56,20 +56,20 @@ def read_inputs(
     field: str = "ids",
     noun: str = "ids",
     known: Known | None = None,
-    hint: str = "Name ids; - reads them from standard input, -i FILE from a file.",
+    hint: str = "Give ids; - reads them from standard input, -i FILE from a file.",
     error: type[EntrezKitError] = InvalidInput,
 ) -> list[str]:
-    """Read the ids a command is to work on.
+    """Read the ids for a command.
 
     Args:
         ctx: the command's context.
-        typed: ids as typed; ``-`` is standard input.
-        files: more ids.
-        field: the field of the request that holds them.
-        noun: what they are called.
-        known: tells an identifier from a word of text, where ids are not those of articles.
-        hint: what to do where none are given.
-        error: what it is when none are given.
+        typed: ids on the command line; ``-`` is standard input.
+        files: files with more ids.
+        field: the field of the request.
+        noun: the plural noun for messages.
+        known: returns whether a word is an identifier; by default identifiers of articles.
+        hint: the hint of the error if there are no ids.
+        error: the class of that error.
 
     Raises:
         InvalidInput: no ids were given, or they cannot be read.
@@ -79,31 +79,31 @@ def read_inputs(
             f"No {noun} were given.", invalid_input=field, recovery_hint=hint, details={"reason": "no_identifiers"}
         )
     if STDIN in (typed or ()) and is_terminal(sys.stdin):
-        note(ctx, f"Type {noun}, one or many per line; Ctrl-D ends.")
+        note(ctx, f"Type {noun}, one or more per line. End with Ctrl-D.")
     return read_ids(typed or (), files or (), known=known)
 
 
-NAME_ARTICLES: Final = "Name PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
+NAME_ARTICLES: Final = "Give PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
 
 
-def _of_several(one: View[Res], field: str) -> View[PerInputResult]:
-    """Return how the answers about several ids are shown: as each alone is, every record with the id it comes from.
+def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
+    """Return the view of the results of several ids: each record has the id that it belongs to.
 
     Args:
-        one: how a single answer is shown.
-        field: what records call the id.
+        one: the view of a single result.
+        field: the name of the id in records.
     """
     seen: set[str] = set()
 
     def records(item: PerInputAnswer[Res]) -> Iterator[Record]:
         if item.result is None:
-            yield failed_input(item)
+            yield describe_failed_input(item)
             return
-        source = getattr(item.result, field, item.input)  # a PMID, where a DOI was given
+        source = getattr(item.result, field, item.input)  # the PMID, if the input was a DOI
         yield from ({field: source, **record} for record in (one.rows or one.records)(item.result))
 
     def ids(item: PerInputAnswer[Res]) -> Iterator[str]:
-        """Yield the ids of an answer that no answer before it had."""
+        """Yield the ids of a result that earlier results did not have."""
         if item.result is None:
             return
         found = one.ids(item.result) if one.ids else (str(record[one.id_key]) for record in one.found(item.result))
@@ -158,14 +158,14 @@ def run_each(
 
     Args:
         ctx: the command's context.
-        operation: an operation with a single answer.
+        operation: an operation with a single result.
         field: the argument that is an id, and the name of the id in records.
         ids: the ids.
         options: the other arguments.
-        view: how a single answer is shown.
-        left_out: returns how many results an answer does not list.
+        view: the view of a single result.
+        left_out: returns the number of results that are not listed.
         more: the option that lists more.
-        afterwards: prints notes about a single answer.
+        afterwards: prints notes about a single result.
     """
     label = "Following links"
     if len(ids) == 1:
@@ -185,7 +185,7 @@ def run_each(
         ctx,
         several,
         build_request(ctx, several, {"inputs": list(ids), "arguments": dict(options)}),
-        _of_several(view, field),
+        _view_several(view, field),
         label=label,
         afterwards=remarks,
     )

@@ -1,12 +1,12 @@
-"""Identifiers from arguments, standard input and files, in every form people keep them; order and duplicates stay.
+"""Read identifiers from arguments, standard input and files; order and duplicates are preserved.
 
-Plain text holds one or many per line, separated by white space, commas or semicolons; ``#`` begins a comment.
-JSON lines hold a ``pmid`` each (what failed in an earlier run is taken by its ``input``); a JSON document may be a list
-of ids or what ``search`` and ``fetch`` print. A table with a ``pmid`` column in its header gives that column.
+Plain text has one or more per line, separated by white space, commas or semicolons; ``#`` starts a comment. Each line
+of JSON lines has a ``pmid`` (or an ``input``, if it failed in an earlier run). A JSON document is a list of ids, or the
+output of ``search`` or ``fetch``. In a table with a ``pmid`` column in its header, that column is read.
 
-A line of several words is a list only where every word is an identifier in a known form; anything else is text, which
-is refused with its line, since a year or a page in it would be read as a PMID. A single word that is no identifier is
-an outcome of its own: invalid.
+A line of several words is a list only if every word is an identifier. Other lines are text, which is refused with the
+line number, because a year or page in it would be read as a PMID. A single word that is not an identifier gets the
+outcome invalid.
 """
 
 import codecs
@@ -28,48 +28,49 @@ from ._state import STDIN
 
 MAX_SHOWN: Final = 80
 MAX_IDS: Final = 2_000_000
-"""Of one command; each stays in memory."""
+"""The maximum number of ids of one command, which are kept in memory."""
 MAX_CELL: Final = 16 * 1024 * 1024
-"""Characters in a cell of a table; abstracts of some collections pass the default."""
+"""The maximum number of characters in a cell; some abstracts exceed Python's default."""
 
-READABLE: Final = "Name a file of references that you may read."
+READABLE: Final = "Name a readable file of references."
 
 NOT_IDENTIFIERS: Final = "not_identifiers"
-"""The reason of the error for text where identifiers were due."""
+"""The reason of the error for text instead of identifiers."""
 
 Known = Callable[[str], bool]
-"""Tells whether a word is an identifier in a known form."""
+"""Returns whether a word is an identifier."""
 
 _LABEL: Final = re.compile(r"\b(pmid|pmcid|pmc|doi|pubmed)(?:\s*+[:=]\s++(?=\S)|\s++(?=(?:pmc)?[0-9]))", re.IGNORECASE)
-"""What names the kind of the identifier behind it, with blanks between."""
+"""A label before an identifier, followed by spaces."""
 _NUMBERED: Final = re.compile(r"\s*+\[[0-9]{1,5}\]\s*+[^\s,\]]")
-"""The number in front of a reference, which is no beginning of JSON."""
+"""The number before a reference, which does not start JSON."""
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
 _DOI_INSIDE: Final = re.compile(r"(?<![0-9.])10\.[0-9]{4,9}(?>(?:\.[0-9]+)*)/")
 _NEXT_ID: Final = re.compile(
     r"[,;](?=(?:[0-9]{5,10}(?![^,;])|pmid\b|pmc[0-9]|pmcid\b|doi:|https?://|10\.[0-9]{4,9}(?:\.[0-9]+)*/))",
     re.IGNORECASE,
 )
-"""A comma or semicolon may be part of a DOI; it separates where what follows begins another identifier."""
+"""A comma or semicolon that separates identifiers; within a DOI it does not."""
 _ID_KEYS: Final = (
     *("pmid", "PMID", "pmids", "requested_pmids", "articles", "genes", "items"),
     *("input", "ids", "PMCID", "DOI", "uid", "id"),
 )
-"""Where an object has its ids, the most telling first."""
+"""The members of an object that may have ids, in order of preference."""
 _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
-"""What the items of CSL-JSON have; their ``id`` is a name of the user's own, and often a number."""
+"""Members of CSL-JSON items; their ``id`` is the user's own name, and often a number."""
 
 
 def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Known | None = None) -> list[str]:
-    """Return all identifiers named by arguments (``-`` is standard input) and files, in order.
+    """Return all identifiers of arguments (``-`` is standard input) and files, in order.
 
     Args:
-        arguments: words as typed, each an identifier or a list of them.
-        files: more of them.
-        known: tells an identifier from a word; by default PMIDs, PMCIDs, DOIs and their addresses are.
+        arguments: words of the command line, each an identifier or a list of them.
+        files: files with more identifiers.
+        known: returns whether a word is an identifier; default: PMIDs, PMCIDs, DOIs and their URLs.
 
     Raises:
-        InvalidInput: a source cannot be read, is not text, or a file holds none; or a line is no list of identifiers.
+        InvalidInput: a source cannot be read or is not text, a file has no identifiers, or a line is not a list of
+            identifiers.
     """
     known = known or is_article_id
     found: list[str] = []
@@ -77,7 +78,7 @@ def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Kno
         if argument == STDIN:
             found += _from_stdin(known)
         else:
-            found += listed_ids(argument, f"The argument {_shown(argument)}", known)
+            found += split_line(argument, f"The argument {_quote(argument)}", known)
     for path in files:
         found += _from_stdin(known) if str(path) == STDIN else _from_file(path, known)
     if len(found) > MAX_IDS:
@@ -86,18 +87,18 @@ def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Kno
 
 
 def is_article_id(word: str) -> bool:
-    """Tell whether a word in a list is a PMID, PMCID, DOI or an address of an article; "1." and "(2021)" are not."""
+    """Return whether a word in a list is a PMID, PMCID, DOI or URL of an article; "1." and "(2021)" are not."""
     identifier = read_identifier(word)
     if identifier is None:
         return False
     return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
 
 
-def content_of(file: Path, *, hint: str) -> bytes:
-    """Return the bytes of a file, or of standard input where it is "-".
+def read_content(file: Path, *, hint: str) -> bytes:
+    """Return the bytes of a file, or of standard input for "-".
 
     Raises:
-        InvalidInput: it cannot be read.
+        InvalidInput: the file cannot be read.
     """
     try:
         if str(file) == STDIN:
@@ -112,25 +113,25 @@ def content_of(file: Path, *, hint: str) -> bytes:
         ) from None
 
 
-def beside(file: Path, name: str) -> bytes | None:
-    """Return a file that another one names, where it stands in the same folder or below it."""
+def read_sibling(file: Path, name: str) -> bytes | None:
+    """Return the content of a file that another file names, if it is in the same folder or below."""
     folder = file.resolve().parent
     path = (folder / name).resolve()
     if str(file) == STDIN or not path.is_relative_to(folder) or not path.is_file():
         return None
-    return content_of(path, hint=READABLE)
+    return read_content(path, hint=READABLE)
 
 
 def _from_stdin(known: Known) -> Iterator[str]:
     if sys.stdin is None:
         return iter(())
-    return ids_in(sys.stdin.buffer, "standard input", known)
+    return read_identifiers(sys.stdin.buffer, "standard input", known)
 
 
 def _from_file(path: Path, known: Known) -> list[str]:
     try:
         with open_input(path) as file:
-            found = list(ids_in(file, str(path), known))
+            found = list(read_identifiers(file, str(path), known))
     except OSError as exc:
         raise InvalidInput(
             f"--input {path} cannot be read: {exc.strerror or type(exc).__name__}.",
@@ -140,29 +141,29 @@ def _from_file(path: Path, known: Known) -> list[str]:
         ) from None
     if not found:
         raise InvalidInput(
-            f"--input {path} holds no identifiers.",
+            f"--input {path} contains no identifiers.",
             invalid_input=f"input={path}",
-            recovery_hint="Put PMIDs, PMCIDs or DOIs in it, one or many per line.",
+            recovery_hint="The file must have PMIDs, PMCIDs or DOIs, one or more per line.",
             details={"reason": "no_identifiers"},
         )
     return found
 
 
-def ids_in(source: IO[bytes], name: str, known: Known = is_article_id) -> Iterator[str]:
-    """Yield the identifiers of a text, a table, JSON lines or a JSON document, line by line where there are lines.
+def read_identifiers(source: IO[bytes], name: str, known: Known = is_article_id) -> Iterator[str]:
+    """Yield the identifiers of a text, a table, JSON lines or a JSON document, line by line if possible.
 
     Raises:
-        InvalidInput: it is not text, or JSON without identifiers, or beyond a bound; or a line is not a list of
-            identifiers.
+        InvalidInput: the source is not text, is JSON without identifiers, or exceeds a bound; or a line is not a list
+            of identifiers.
     """
-    for number, one in enumerate(_ids_of_source(source, name, known)):
+    for number, one in enumerate(_list_ids_of_source(source, name, known)):
         if number == MAX_IDS:
             raise too_large(name, MAX_IDS, "ids")
         yield one
 
 
-def _ids_of_source(source: IO[bytes], name: str, known: Known) -> Iterator[str]:
-    lines = enumerate(_lines(source, name), start=1)
+def _list_ids_of_source(source: IO[bytes], name: str, known: Known) -> Iterator[str]:
+    lines = enumerate(_read_lines(source, name), start=1)
     begin, first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     if not first:
         return
@@ -174,36 +175,36 @@ def _ids_of_source(source: IO[bytes], name: str, known: Known) -> Iterator[str]:
         yield from _from_table(*column, (line for _, line in lines), name, known)
         return
     for number, line in itertools.chain([(begin, first)], lines):
-        yield from listed_ids(line, f"Line {number} of {name}", known, line=number)
+        yield from split_line(line, f"Line {number} of {name}", known, line=number)
 
 
-def listed_ids(text: str, place: str, known: Known = is_article_id, *, line: int | None = None) -> list[str]:
+def split_line(text: str, place: str, known: Known = is_article_id, *, line: int | None = None) -> list[str]:
     """Return the identifiers in a line.
 
     Raises:
-        InvalidInput: there are several words in it, and one of them is no identifier.
+        InvalidInput: the line has several words, and one of them is not an identifier.
     """
     words = [text] if text.isdigit() else split_ids(text)
     stranger = next((word for word in words if not known(word)), None) if len(words) > 1 else None
     if stranger is None:
         return words
     raise InvalidInput(
-        f"{place} is no list of identifiers, {_shown(stranger)} in it is none: {_shown(text)}.",
-        invalid_input=_shown(text),
-        recovery_hint="Give one identifier per line; numbers inside text are never taken for PMIDs. "
+        f"{place} is not a list of identifiers, because of {_quote(stranger)}: {_quote(text)}.",
+        invalid_input=_quote(text),
+        recovery_hint="Give one identifier per line; numbers inside text are not read as PMIDs. "
         "`entrez-kit check FILE` reads references.",
         details={"reason": NOT_IDENTIFIERS, **({"line": line} if line else {})},
     )
 
 
-def _shown(text: str) -> str:
-    """Return a text in quotes, cut where it is long."""
+def _quote(text: str) -> str:
+    """Return a text in quotes, truncated if it is long."""
     text = " ".join(text.split())
     return f'"{text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"}"'
 
 
 def split_ids(text: str) -> list[str]:
-    """Divide a line into words at blanks, commas and semicolons; those inside a DOI stay part of it."""
+    """Split a line at spaces, commas and semicolons, except those inside a DOI."""
     text = _LABEL.sub(r"\1:", _COMMENT.sub("", text))
     found: list[str] = []
     for chunk in text.split():
@@ -212,11 +213,11 @@ def split_ids(text: str) -> list[str]:
     return found
 
 
-def _lines(source: IO[bytes], name: str) -> Iterator[str]:
-    """Yield lines as text, whatever line ends and byte order mark they have."""
+def _read_lines(source: IO[bytes], name: str) -> Iterator[str]:
+    """Yield lines as text, with any line ends and byte order mark."""
     lines = read_lines(source, name)
     first = next(lines, b"")
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell writes with ">"
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's ">" writes it
         try:
             yield from (first + read_input(source, name)).decode("utf-16").splitlines()
         except UnicodeDecodeError:
@@ -229,7 +230,7 @@ def _lines(source: IO[bytes], name: str) -> Iterator[str]:
             raise _not_text(name, number) from None
         if "\x00" in text:
             raise _not_text(name, number)
-        # A lone CR ends a line in files of old programs.
+        # Old programs end lines with a single CR.
         yield from text.rstrip("\r\n").split("\r")
 
 
@@ -237,7 +238,7 @@ def _not_text(name: str, line: int) -> InvalidInput:
     return InvalidInput(
         f"Line {line} of {name} is not UTF-8 text.",
         invalid_input=name,
-        recovery_hint="Save it as UTF-8, or check that it is the file you meant.",
+        recovery_hint="Save it as UTF-8, or check the file name.",
         details={"reason": "not_text", "line": line},
     )
 
@@ -246,7 +247,7 @@ def _not_text(name: str, line: int) -> InvalidInput:
 
 
 def _pmid_column(header: str) -> tuple[int, str] | None:
-    """Return which column of a table holds PMIDs, and what separates them; None where the line is no header."""
+    """Return the index of the column with PMIDs and the delimiter; None if the line is not a header."""
     csv.field_size_limit(MAX_CELL)
     for delimiter in ("\t", ",", ";"):
         cells = [cell.strip().lower() for cell in next(csv.reader([header], delimiter=delimiter), [])]
@@ -259,10 +260,10 @@ def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str, kn
     try:
         for number, row in enumerate(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter), start=1):
             if column < len(row):
-                yield from listed_ids(row[column], f"The pmid in row {number} of {name}", known)
+                yield from split_line(row[column], f"The pmid in row {number} of {name}", known)
     except csv.Error as exc:
         raise InvalidInput(
-            f"{name} begins like a table, but cannot be read as one: {exc}.",
+            f"{name} starts like a table, but cannot be parsed as one: {exc}.",
             invalid_input=name,
             recovery_hint="Give the identifiers one per line.",
             details={"reason": "bad_table"},
@@ -273,29 +274,29 @@ def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str, kn
 
 
 def _from_json(first: str, lines: Iterator[tuple[int, str]], name: str, known: Known) -> Iterator[str]:
-    document = _parsed(first)
-    if document is None:  # it goes on in the lines that follow
-        yield from _ids_of(_whole(first, (line for _, line in lines), name), name, known)
+    document = _parse(first)
+    if document is None:  # it continues on the next lines
+        yield from _list_ids(_parse_whole(first, (line for _, line in lines), name), name, known)
         return
-    yield from _ids_of(document[0], name, known, "line 1: ")
+    yield from _list_ids(document[0], name, known, "line 1: ")
     for number, line in lines:
         if not line.strip():
             continue
-        document = _parsed(line)
+        document = _parse(line)
         if document is None:
             raise _bad_json(name, f"line {number} is not JSON")
-        yield from _ids_of(document[0], name, known, f"line {number}: ")
+        yield from _list_ids(document[0], name, known, f"line {number}: ")
 
 
-def _parsed(text: str) -> tuple[Any] | None:
-    """Return what JSON holds, or None where it is none, is nested too deep or has a number nobody can mean."""
+def _parse(text: str) -> tuple[Any] | None:
+    """Parse JSON; return None if it is invalid, nested too deeply, or has a number that is too large."""
     try:
         return (json.loads(text),)
     except (ValueError, RecursionError):
         return None
 
 
-def _whole(first: str, lines: Iterator[str], name: str) -> Any:
+def _parse_whole(first: str, lines: Iterator[str], name: str) -> Any:
     parts = [first]
     size = len(first)
     for line in lines:
@@ -311,43 +312,43 @@ def _whole(first: str, lines: Iterator[str], name: str) -> Any:
         raise _bad_json(name, "lists and objects are nested too deep") from None
 
 
-def _ids_of(document: Any, name: str, known: Known, place: str = "") -> Iterator[str]:
-    """Yield the ids of a value: a list of ids or records, or one of our own documents."""
+def _list_ids(document: Any, name: str, known: Known, place: str = "") -> Iterator[str]:
+    """Yield the ids of a value: a list of ids or records, or a document of this program."""
     if isinstance(document, list):
         for item in document:
-            yield from _ids_of(item, name, known, place)
+            yield from _list_ids(item, name, known, place)
     elif isinstance(document, bool) or document is None:
-        raise _bad_json(name, f"{place}{json.dumps(document)} is no identifier")
+        raise _bad_json(name, f"{place}{json.dumps(document)} is not an identifier")
     elif isinstance(document, str | int):
-        yield from listed_ids(str(document), f"{name}, {place}a text" if place else f"A text in {name}", known)
+        yield from split_line(str(document), f"{name}, {place}a text" if place else f"A text in {name}", known)
     elif isinstance(document, dict):
-        yield from _ids_of_object(document, name, known, place)
+        yield from _list_ids_of_object(document, name, known, place)
     else:
-        raise _bad_json(name, f"{place}{document!r} is no identifier")
+        raise _bad_json(name, f"{place}{document!r} is not an identifier")
 
 
-def _ids_of_object(document: dict[str, Any], name: str, known: Known, place: str) -> Iterator[str]:
+def _list_ids_of_object(document: dict[str, Any], name: str, known: Known, place: str) -> Iterator[str]:
     outcomes = document.get("outcomes")
     if isinstance(outcomes, list) and outcomes and all(isinstance(o, dict) and o.get("input") for o in outcomes):
-        # There, and only there, is what an earlier run did not find.
-        yield from _ids_of([outcome["input"] for outcome in outcomes], name, known, place)
+        # Only this member has the inputs that an earlier run did not find.
+        yield from _list_ids([outcome["input"] for outcome in outcomes], name, known, place)
         return
     key = next((key for key in _ID_KEYS if document.get(key) not in (None, "", [], {})), None)
     if key not in ("pmid", "PMID", "pmids") and isinstance(document.get("key"), str):
-        # A reference without a record has only the name its owner gave it, which may look like a PMID.
+        # A reference without a record has only the user's own name, which may look like a PMID.
         yield f"reference {document['key']}"
         return
     if key in ("id", "uid") and _OF_REFERENCES & set(document):
         raise _bad_json(name, f"{place}a reference has no PMID, PMCID or DOI; `entrez-kit check` reads references")
     if key is not None:
-        yield from _ids_of(document[key], name, known, place)
-    elif not any(isinstance(document.get(key), list) for key in _ID_KEYS):  # a result without hits is fine
+        yield from _list_ids(document[key], name, known, place)
+    elif not any(isinstance(document.get(key), list) for key in _ID_KEYS):  # a result without hits is valid
         raise _bad_json(name, f"{place}an object has no pmid")
 
 
 def _bad_json(name: str, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"{name} begins like JSON, but no identifiers can be read from it: {problem}.",
+        f"{name} starts like JSON, but no identifiers can be read from it: {problem}.",
         invalid_input=name,
         recovery_hint='Give a list of ids, or JSON lines with a "pmid" each.',
         details={"reason": "bad_json"},

@@ -79,7 +79,7 @@ class Parameter:
         if self.metavar is not None and self.metavar.endswith("..."):
             kind, default = list[str], None  # they may come from a file as well
         else:
-            kind = self.kind or (list[str] if self.joined else _kind(field.annotation, free=bool(self.words)))
+            kind = self.kind or (list[str] if self.joined else _find_type(field.annotation, free=bool(self.words)))
             if default is _THE_REQUESTS:
                 default = (
                     inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
@@ -99,14 +99,14 @@ class Parameter:
 
 
 def option(path: str, *names: str, **differing: Any) -> Parameter:
-    """Return the option for a field of a request: called as the field is, unless a long name is among its names."""
+    """Return the option for a field of a request; its name is the field's, unless ``names`` has a long name."""
     if not any(name.startswith("--") for name in names):
         names = (*names, f"--{path.rpartition('.')[2].replace('_', '-')}")
     return Parameter(path=path, names=names, **differing)
 
 
 def argument(path: str, metavar: str, **differing: Any) -> Parameter:
-    """Return the argument for a field of a request; one that ends in three dots may be many, or none."""
+    """Return the argument for a field of a request; a metavar that ends in three dots allows any number of values."""
     return Parameter(path=path, metavar=metavar, **differing)
 
 
@@ -125,7 +125,7 @@ def ids_argument(
         path: the field.
         help: replaces the field's description.
         more: follows the description.
-        known: returns the function that tells an id from a word of text, from the other values.
+        known: returns, from the other values, the function that decides whether a word is an id.
         unless: options that replace the ids.
         words: arguments of ``read_inputs``.
     """
@@ -147,7 +147,7 @@ def request_options(
     """Give a command a parameter for each field, in this order, and call it with the request.
 
     Args:
-        source: the operation, or the model of which the command gets the values.
+        source: the operation, or the model of the values.
         parameters: fields; a name alone is a parameter of the command itself. Those without a name here come last.
     """
     model = source.request if isinstance(source, Operation) else source
@@ -216,8 +216,8 @@ def _field(model: Any, path: str) -> Any:
     return model.model_fields[last]
 
 
-def _kind(annotation: Any, *, free: bool) -> Any:
-    """Return what typer has to read for a field: a switch, a number, one of some words, or any word, once or often."""
+def _find_type(annotation: Any, *, free: bool) -> Any:
+    """Return the type that typer reads for a field: a flag, a number, one of some words, or any word or words."""
     kinds = list_types(annotation)
     if any(get_origin(kind) is list for kind in kinds):
         return list[str]
@@ -227,5 +227,5 @@ def _kind(annotation: Any, *, free: bool) -> Any:
 
 
 def completion(*words: str) -> Callable[[str], list[str]]:
-    """Return what completes an argument that is one of these words."""
+    """Return the completion function for an argument that is one of these words."""
     return lambda incomplete: [word for word in words if word.lower().startswith(incomplete.lower())]

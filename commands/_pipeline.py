@@ -23,7 +23,7 @@ from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._formats.writer import Texts, Writer
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, options_of
+from ._state import Plan, State, formats, name_options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,13 +34,13 @@ Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 
 INPUTS: Final = ("ids", "pmids", "inputs")
-"""What requests call the list of their inputs."""
+"""The names of the list of inputs in requests."""
 MANY_REQUESTS: Final = 1_000
-"""From so many requests on NCBI asks for another hour."""
+"""The number of requests above which NCBI asks users to run jobs at another time."""
 
 
 def state(ctx: typer.Context) -> State:
-    """Return what every command shares: ``.settings``, ``.services`` and ``.flags``."""
+    """Return the shared state of commands: ``.settings``, ``.services`` and ``.flags``."""
     assert isinstance(ctx.obj, State)
     return ctx.obj
 
@@ -51,7 +51,7 @@ def plan(ctx: typer.Context) -> Plan:
     Raises:
         InvalidInput: the command does not print the format, or the target is a folder.
     """
-    return state(ctx).planned(ctx.command)
+    return state(ctx).make_plan(ctx.command)
 
 
 def note(ctx: typer.Context, text: str) -> None:
@@ -60,41 +60,41 @@ def note(ctx: typer.Context, text: str) -> None:
 
 
 def warn(ctx: typer.Context, text: str) -> None:
-    """Print ``Warning: text`` on stderr, -q or not."""
+    """Print ``Warning: text`` on stderr, also with -q."""
     state(ctx).warn(text)
 
 
 def was_typed(ctx: typer.Context, name: str) -> bool:
-    """Tell whether an argument was given on the command line, and is no default."""
+    """Return whether an argument was given on the command line."""
     source = ctx.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
-    """Refuse an argument that was typed where it does nothing without another, which was not.
+    """Refuse an argument of the command line that has no effect without another option.
 
     Raises:
-        InvalidInput: it was typed.
+        InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
-        flag = options_of(ctx.command)[name]
+        flag = name_options(ctx.command)[name]
         raise InvalidInput(
-            f"{flag} does nothing without {other}.",
+            f"{flag} has no effect without {other}.",
             invalid_input=name,
-            recovery_hint=f"Add {other}, or leave {flag} out.",
+            recovery_hint=f"Add {other}, or omit {flag}.",
             details={"reason": "bad_usage"},
         )
 
 
 def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
-    """Refuse an argument that was typed beside another one that means something else.
+    """Refuse an argument of the command line that contradicts another one.
 
     Raises:
-        InvalidInput: it was typed.
+        InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
         raise InvalidInput(
-            f"{options_of(ctx.command)[name]} and {other} contradict each other.",
+            f"{name_options(ctx.command)[name]} and {other} contradict each other.",
             invalid_input=name,
             recovery_hint=hint,
             details={"reason": "bad_usage"},
@@ -102,7 +102,7 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
 
 
 def advise(ctx: typer.Context, records: int) -> None:
-    """Say how long very many records take, when NCBI would rather have them asked for."""
+    """Print the expected time for very many records, and NCBI's preferred times."""
     from entrez_kit.pubmed.record_fetcher import BATCH
 
     requests = -(-records // BATCH)
@@ -113,8 +113,8 @@ def advise(ctx: typer.Context, records: int) -> None:
     note(
         ctx,
         f"{counted(records, 'record')} {'takes' if records == 1 else 'take'} {counted(requests, 'request')}: "
-        f"at least {counted(minutes, 'minute')}. NCBI asks to run large jobs at "
-        "weekends or between 21:00 and 5:00 US Eastern time. An interrupted run goes on where it ended.",
+        f"at least {counted(minutes, 'minute')}. NCBI asks users to run large "
+        "jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted run continues where it stopped.",
     )
 
 
@@ -174,7 +174,7 @@ def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Ma
         return operation.build(values)
     except EntrezKitError as exc:
         report_error(state(ctx), exc, document=operation.error_document)
-        raise typer.Exit(status_of(exc)) from None
+        raise typer.Exit(find_status(exc)) from None
 
 
 def run(
@@ -195,16 +195,16 @@ def run(
         ctx: the command's context.
         operation: the operation.
         request: the request.
-        view: how the outcomes and the result are shown.
+        view: the view of the outcomes and the result.
         label: the text of the progress bar.
-        least: no progress bar is shown for at most so many steps.
-        begin: called with the number of steps as soon as it is known.
-        idle: the note for an empty list of inputs. That is not a failure: a search without results may come before this
-            command in the pipe.
+        least: the number of steps above which a progress bar is shown.
+        begin: called with the number of steps when it is known.
+        idle: the note for an empty list of inputs. This is not a failure: in a pipe, a search without results may come
+            before this command.
         afterwards: called with the outcomes after they were printed; prints notes and may return an error to end with.
 
     Returns:
-        The outcomes, which were walked; None if there were no inputs.
+        The consumed outcomes; None without inputs.
     """
     made = plan(ctx)
     with Sink(made.target) as sink:
@@ -250,7 +250,7 @@ def _perform(
     writer: Writer[Any],
     end_bar: Callable[[], None],
 ) -> Outcomes[Any]:
-    """Run an operation into a writer and return its outcomes, which are walked then."""
+    """Run an operation, write its outcomes, and return them consumed."""
     services = state(ctx).services
     with operation.record_span(services):
         if not writer.whole:
@@ -292,7 +292,7 @@ def _write_outcomes(
 
 
 def tell_warnings(ctx: typer.Context, said: Any) -> None:
-    """Print the warnings of a result, or of the outcomes so far, on stderr, each once and in every format."""
+    """Print the warnings of a result or of its outcomes on stderr, without duplicates, for every format."""
     for warning in getattr(said, "warnings", ()):
         warn(ctx, warning if isinstance(warning, str) else warning.message)
 
@@ -305,14 +305,14 @@ def finish(
     remark: EntrezKitError | None = None,
     document: Callable[[EntrezKitError], dict[str, Any]] | None = None,
 ) -> None:
-    """Report what is left to say after the data was printed, and end with the status the call deserves.
+    """Report errors after the data was printed, and exit with the status of the call.
 
     Args:
         ctx: the command's context.
-        execution: what the call came to.
-        milliseconds: how long it took.
-        remark: an error to end with although the call went well.
-        document: makes the envelope of an error, where it is not the canonical one.
+        execution: the outcome of the call.
+        milliseconds: its duration.
+        remark: an error to end with although the call succeeded.
+        document: builds the envelope of an error, if it is not the canonical one.
 
     Raises:
         typer.Exit: with a status other than 0.
@@ -326,20 +326,20 @@ def finish(
         report_error(current, error, execution.trace.request_id, document)
     report_trace(current, execution.trace, milliseconds)
     if error is not None:
-        raise typer.Exit(status_of(error))
+        raise typer.Exit(find_status(error))
 
 
 def found_nothing(execution: Execution[Any]) -> bool:
-    """Tell whether there is nothing worth replacing a file with: no result, or one without a single record."""
-    return execution.result is None or (execution.error is not None and status_of(execution.error) != Exit.PARTIAL)
+    """Return whether a file should not be replaced: there is no result, or it has no records."""
+    return execution.result is None or (execution.error is not None and find_status(execution.error) != Exit.PARTIAL)
 
 
-def status_of(error: EntrezKitError) -> int:
-    """Return the exit status of an error: 4 where a part of what was asked for was printed."""
+def find_status(error: EntrezKitError) -> int:
+    """Return the exit status of an error: 4 if a part of the result was printed."""
     return int(Exit.PARTIAL if error.details.get("partial") is True else error.exit_code)
 
 
 def _confirm(ctx: typer.Context, made: Plan) -> None:
-    """Say where the data went, to a person who cannot see it."""
+    """Print the name of the written file on a terminal."""
     if made.target is not None and state(ctx).stderr_is_terminal:
         note(ctx, f"Written to {made.target}.")

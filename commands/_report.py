@@ -1,4 +1,4 @@
-"""What goes to stderr: errors, warnings, notes, timings, and a progress bar for people."""
+"""Output on stderr: errors, warnings, notes, timings, and a progress bar on a terminal."""
 
 import json
 import os
@@ -29,13 +29,13 @@ def report_error(
     request_id: str | None = None,
     document: "Callable[[EntrezKitError], dict[str, Any]] | None" = None,
 ) -> None:
-    """Print an error: its envelope on one line for machines, a message and a hint for people.
+    """Print an error: its envelope on one line for programs, a message and a hint for people.
 
     Args:
-        state: says who is reading.
+        state: the flags and the terminal.
         error: the error.
-        request_id: shown under -v.
-        document: makes the envelope, where it is not the canonical one.
+        request_id: shown with -v.
+        document: builds the envelope, if it is not the canonical one.
     """
     error.say_in(state.door)
     if state.for_machines:
@@ -50,16 +50,16 @@ def report_error(
 
 
 def report_interrupt(state: State) -> None:
-    """Say that the user ended it, and that nothing is lost where replies were on their way into the cache."""
+    """Report an interrupt by the user, and that cached replies are kept."""
     if state.quiet:
         return
     working = state.__dict__.get("services") is not None and not state.preference("no_cache", False)
-    more = " Running the same command again goes on from here." if working else ""
+    more = " Run the same command again to continue from here." if working else ""
     state.say(f"Interrupted.{more}", "dim")
 
 
 def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
-    """Print the request id, requests, cache hits, attempts and time of a call under -v."""
+    """Print the request id, requests, cache hits, attempts and time of a call with -v."""
     if not state.verbose:
         return
     exchanges = list(trace.exchanges)
@@ -73,7 +73,7 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
 
 
 def report_notices(state: State) -> None:
-    """Print once what settings and transport remarked, and once a day how to go faster."""
+    """Print messages of the settings and the transport once, and advice about API keys once a day."""
     settings = state.__dict__.get("settings")
     if settings is None:
         return
@@ -85,14 +85,14 @@ def report_notices(state: State) -> None:
             state.note(text)
     if transport is not None and _wants_advice(state, settings):
         state.note(
-            "NCBI answers 3 requests per second without an API key, 10 with one. A key is free: make one at "
+            "NCBI allows 3 requests per second without an API key, 10 with one. A key is free: create one at "
             "https://account.ncbi.nlm.nih.gov/settings/ and run `entrez-kit config set ncbi_api_key` (or set "
             "NCBI_API_KEY), and set NCBI_ADMIN_EMAIL so that NCBI can reach you. (Shown once a day.)",
         )
 
 
 def _wants_advice(state: State, settings: "Settings") -> bool:
-    """Tell whether to mention key and e-mail: to a person at a terminal, who has neither, once a day."""
+    """Return whether to advise setting a key and an e-mail address: once a day, on a terminal, if both are missing."""
     if state.quiet or settings.demo or settings.ncbi_api_key or settings.ncbi_admin_email:
         return False
     if not (is_terminal(sys.stderr) and is_terminal(sys.stdout)) or "ncbi.nlm.nih.gov" not in settings.eutils_url:
@@ -106,7 +106,7 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
 
         with os.fdopen(open_private(stamp, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
             file.write(today)
-    except (OSError, UnicodeDecodeError):  # where nothing can be remembered, every call would say it
+    except (OSError, UnicodeDecodeError):  # without a stored date, every call would print it
         return False
     return True
 
@@ -116,18 +116,18 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-# Progress, for long work and for people only
+# Progress, only for long work on a terminal
 
 
 def _bar(state: State) -> "Progress | None":
-    """Return a progress bar; None where nobody watches, or where it could only print line after line."""
+    """Return a progress bar; None without a terminal, or if the terminal could only print line after line."""
     if not state.stderr_is_terminal or state.quiet:
         return None
     from rich import progress as rich
 
-    from ._console import console_for
+    from ._console import create_console
 
-    console = console_for(sys.stderr, state.color)
+    console = create_console(sys.stderr, state.color)
     if console.is_dumb_terminal:
         return None
     return rich.Progress(
@@ -147,13 +147,13 @@ def _bar(state: State) -> "Progress | None":
 def watching(
     state: State, label: str, least: int = 0, begin: Callable[[int], None] | None = None
 ) -> Iterator[Callable[[], None]]:
-    """Show how far a call is that tells it by ``tracing.step``; yields what ends the bar before data goes to its place.
+    """Show the progress that a call reports with ``tracing.step``; yield a function that ends the bar before output.
 
     Args:
-        state: says whether somebody is watching.
-        label: what is being done, until ``tracing.stage`` says otherwise.
-        least: there is no bar where no more than this is to be done.
-        begin: called with how much there is to do, as soon as that is known.
+        state: the flags and the terminal.
+        label: the text of the bar, until ``tracing.stage`` changes it.
+        least: the number of steps above which a bar is shown.
+        begin: called with the number of steps when it is known.
     """
     with ExitStack() as stack:
         now, most, ended = label, 0, False
@@ -161,7 +161,7 @@ def watching(
 
         def advance(done: int, total: int | None) -> None:
             nonlocal most, bar
-            if ended or (total is not None and total <= least) or (total or 0) < most:  # a part of something larger
+            if ended or (total is not None and total <= least) or (total or 0) < most:  # a part of a larger task
                 return
             if begin is not None and not most and total:
                 begin(total)

@@ -1,4 +1,4 @@
-"""State: what the user asked of every command (flags, settings, format), and the clients built from it."""
+"""State: the flags, settings and format of a command, and the clients built from them."""
 
 import logging
 import shlex
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 _DEFAULT_FORMATS: Final = formats_in(Family.SCREEN, Family.DOCUMENT)
 STDIN: Final = "-"
-"""What stands for standard input among the words of a command."""
+"""The argument that means standard input."""
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-"""What -o takes as standard output."""
+"""The value of -o that means standard output."""
 _SETTING_FLAGS: Final = ("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
 FLUSH_SECONDS: Final = 0.5
-"""How long a command waits at its end for a collector to take its last spans."""
+"""The time a command waits at its end for a collector to receive the last spans."""
 _UNHEARD: Final = logging.NullHandler()
-"""Without any handler Python prints errors."""
+"""Without a handler Python would print log errors."""
 _NOWHERE: Final = "http://127.0.0.1:9"
-"""Stands for the sandbox's address while none is running; nothing answers at the discard port."""
+"""The sandbox's address while none is running; the discard port does not answer."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,7 +56,7 @@ def formats(*families: Family, pipe: Family | None = None) -> Callable[[Function
     return declare
 
 
-def formats_of(command: Any) -> tuple[Format, ...]:
+def list_formats(command: Any) -> tuple[Format, ...]:
     """Return the formats of a command."""
     return getattr(getattr(command, "callback", None), "formats", _DEFAULT_FORMATS)
 
@@ -85,16 +85,16 @@ def refuse_fields(plan: Plan) -> None:
         raise InvalidInput(
             f"--fields does not go with --format {plan.format}.",
             invalid_input=f"format={plan.format}",
-            recovery_hint="Leave --fields out, or choose a format that has fields, such as jsonl.",
+            recovery_hint="Omit --fields, or choose a format with fields, such as jsonl.",
             details={"reason": "bad_usage"},
         )
 
 
 class State:
-    """What every command shares; reached from a typer context with ``state(ctx)``.
+    """The shared state of commands; ``state(ctx)`` returns it for a typer context.
 
-    ``flags`` holds what was given on the command line, before or after the command. Settings are read when first
-    needed, so that help and usage errors do not depend on them.
+    ``flags`` has the options of the command line, before or after the command. Settings are read on first use, so that
+    help and usage errors do not depend on them.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class State:
         """The settings; in demo mode with the demo's own folders.
 
         Raises:
-            NotConfigured: a setting has a value that cannot be used.
+            NotConfigured: a setting has an invalid value.
         """
         from entrez_kit.base.settings import load_settings
 
@@ -121,7 +121,7 @@ class State:
 
     @cached_property
     def services(self) -> "Services":
-        """The clients; in demo mode they talk to a sandbox that is started here."""
+        """The clients; in demo mode they use a sandbox that is started here."""
         from entrez_kit.services import Services
 
         settings = self.settings
@@ -142,18 +142,18 @@ class State:
         return Services(settings)
 
     def note(self, text: str) -> None:
-        """Print a remark that may be missed; -q leaves it out."""
+        """Print a note, unless -q is given."""
         if not self.quiet:
             self.say(f"Note: {self.door.say(text)}", "dim")
 
     def warn(self, text: str) -> None:
-        """Print a warning about what the answer is worth, once; -q does not hide it."""
+        """Print a warning once; -q does not hide it."""
         if text not in self.told:
             self.told.add(text)
             self.say(f"Warning: {self.door.say(text)}", "bold yellow")
 
     def say(self, line: str, style: str = "") -> None:
-        """Print one line on stderr, its first word styled on a terminal. Never fails: there is nowhere to tell."""
+        """Print one line on stderr, with its first word styled on a terminal. Never raises an error."""
         text = visible(line)
         try:
             if style and (is_terminal(sys.stderr) or self.color == "always"):
@@ -161,12 +161,12 @@ class State:
 
                 print_line(text, style, self.color)
             else:
-                print(text, file=sys.stderr, flush=True)  # noqa: T201  # this is where the program speaks
+                print(text, file=sys.stderr, flush=True)  # noqa: T201  # the program's messages
         except (OSError, ValueError, AttributeError):
             return
 
     def open_log(self) -> None:
-        """Send the log where the user wants it: nowhere, to stderr under -v, or to files."""
+        """Set up the log: off, to stderr with -v, or to files."""
         settings = self.__dict__.get("settings")
         if not self.verbose and (settings is None or settings.logs_dir is None):
             logging.getLogger("entrez_kit").addHandler(_UNHEARD)
@@ -191,10 +191,10 @@ class State:
         self._log.close()
 
     def preference(self, name: str, default: Any) -> Any:
-        """Return a flag, else a setting, else the default where the settings cannot be read; never fails.
+        """Return a flag, or a setting, or the default if the settings cannot be read; never raises an error.
 
-        A command that needs the settings says what is wrong with them. Those that do not, and whoever reports that
-        very error, can do without.
+        A command that needs the settings reports errors in them. Commands that do not need them, and the report of that
+        error, use the default.
         """
         if self.flags.get(name) is not None:
             return self.flags[name]
@@ -205,7 +205,7 @@ class State:
 
     @property
     def quiet(self) -> bool:
-        """Whether notes are left out."""
+        """Whether notes are omitted."""
         return bool(self.preference("quiet", False))
 
     @property
@@ -215,36 +215,36 @@ class State:
 
     @property
     def color(self) -> str:
-        """When to colour: auto, always or never."""
+        """When to use color: auto, always or never."""
         return str(self.preference("color", "auto"))
 
     @property
     def stderr_is_terminal(self) -> bool:
-        """Whether a person reads the notes."""
+        """Whether stderr is a terminal."""
         return is_terminal(sys.stderr)
 
     @property
     def for_machines(self) -> bool:
-        """Whether errors go out as envelopes: with --json, and wherever stdout is no terminal."""
+        """Whether errors are printed as envelopes: with --json, or if stdout is not a terminal."""
         asked = "json" if self.flags.get("json") else self.flags.get("format")
         selected = self.plan.format if self.plan is not None else BY_NAME.get(asked or "")
         if selected is not None and (selected.is_data or selected.family is Family.SCREEN):
             return selected.is_data
         return not is_terminal(sys.stdout)
 
-    def planned(self, command: Any) -> Plan:
-        """Decide the format, fields and target of a command; refuse what it cannot do before any work is done.
+    def make_plan(self, command: Any) -> Plan:
+        """Determine the format, fields and target of a command; refuse unsupported ones before any work.
 
         Raises:
             InvalidInput: the command does not print the format, or the target is a folder.
         """
         if self.plan is None:
-            self.door = Terminal(options_of(command))
+            self.door = Terminal(name_options(command))
             if self.flags.get("refresh") and self.preference("offline", False):
                 raise InvalidInput(
-                    "--refresh does nothing offline: no service is asked.",
+                    "--refresh has no effect with --offline, because no requests are sent.",
                     invalid_input="refresh",
-                    recovery_hint="Leave --refresh out, or --offline.",
+                    recovery_hint="Omit --refresh or --offline.",
                     details={"reason": "bad_usage"},
                 )
             target = self._target()
@@ -259,7 +259,7 @@ class State:
             return None
         if path.is_dir():
             raise InvalidInput(
-                f"--output names a folder: {path}",
+                f"--output is a folder: {path}",
                 invalid_input=f"output={path}",
                 recovery_hint="Name a file in that folder.",
             )
@@ -273,7 +273,7 @@ class State:
 
     def _format(self, command: Any, target: Path | None) -> Format:
         """Return the format that a flag, the file's suffix or a setting selects, else the default."""
-        known, pipe = formats_of(command), getattr(getattr(command, "callback", None), "pipe", None)
+        known, pipe = list_formats(command), getattr(getattr(command, "callback", None), "pipe", None)
         flag = self.flags.get("format")
         for short in ("json", "count"):
             if self.flags.get(short):
@@ -285,18 +285,18 @@ class State:
                     )
                 flag = short
         if flag is not None:
-            return _supported(str(flag).strip().lower(), known, f"--format {flag}")
+            return _find_format(str(flag).strip().lower(), known, f"--format {flag}")
         suffix = target.suffix.lower() if target is not None else ""
         text = next((one for one in known if one.family is Family.TEXT), None)
         if target is not None and text is not None and BY_SUFFIX.get(suffix) not in known:
-            return text  # the text itself, whatever the suffix: .fasta, .gb
+            return text  # the text itself, for any suffix: .fasta, .gb
         if target is not None and suffix in BY_SUFFIX:
-            return _supported(BY_SUFFIX[suffix].name, known, f"a {target.suffix} file")
+            return _find_format(BY_SUFFIX[suffix].name, known, f"a {target.suffix} file")
         if target is not None and suffix:
             raise unknown_suffix(target, known)
         default = [one for one in known if one.family is (pipe or Family.DOCUMENT)]
         screen = [one for one in known if one.family is Family.SCREEN] if target is None else []
-        # The setting is not an order: a command without that format prints its default.
+        # The setting is a preference: a command without that format prints its default.
         preferred = BY_NAME.get(self.preference("format", None) or "")
         if preferred in known and pipe is None and (target is None or preferred.family is not Family.SCREEN):
             return preferred
@@ -308,7 +308,7 @@ class State:
 _INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(
     (".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx")
 )
-"""Suffixes of other programs: the format that the program opens, and a sentence that says so."""
+"""Suffixes of other programs: a format that the program opens, and a sentence for the hint."""
 
 
 def unknown_suffix(target: Path, known: tuple[Format, ...]) -> InvalidInput:
@@ -324,8 +324,8 @@ def unknown_suffix(target: Path, known: tuple[Format, ...]) -> InvalidInput:
     )
 
 
-def _supported(name: str, known: tuple[Format, ...], given: str) -> Format:
-    """Return the format of this name if the command has it."""
+def _find_format(name: str, known: tuple[Format, ...], given: str) -> Format:
+    """Return the format with this name, if the command has it."""
     selected = BY_NAME.get(name)
     if selected is not None and selected in known:
         return selected
@@ -342,14 +342,14 @@ def _supported(name: str, known: tuple[Format, ...], given: str) -> Format:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Tell whether a stream is a terminal; a closed one is none."""
+    """Return whether a stream is a terminal; a closed one is not."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
 
 
-# How the terminal says calls, arguments and flags: as commands and options that a shell takes
+# The terminal's texts for calls and arguments: shell commands and options
 
 
 PROGRAM: Final = "entrez-kit"
@@ -358,10 +358,10 @@ _GROUPS: Final = {"date_range": "--min-date/--max-date"}
 
 
 class Terminal(Frontend):
-    """The words of the terminal.
+    """The texts of the terminal front end.
 
     Args:
-        options: what the command under way calls its arguments, as ``options_of`` has it.
+        options: the options of the current command, from ``options_of``.
     """
 
     name = "terminal"
@@ -371,14 +371,14 @@ class Terminal(Frontend):
         self.options = {**_GROUPS, **(options or {})}
 
     def argument(self, argument: Argument) -> str:
-        """Return the option, or the word in capitals that stands for the argument."""
+        """Return the option, or the placeholder in capitals for the argument."""
         first, *_, last = argument.name.split(".") * 2
         names = (self.options.get(name) for name in (argument.name, last, first))
         name = next(filter(None, names), argument.name)
         return name if argument.value is None else f"{name} {shlex.quote(str(argument.value))}"
 
     def call(self, call: NextCall) -> str:
-        """Return a command line; what the command needs and the call does not say stands in capitals."""
+        """Return a command line; required arguments without a value are placeholders in capitals."""
         from entrez_kit.python.kit_methods import operation_of
 
         words = operation_of(call.method).command
@@ -389,12 +389,12 @@ class Terminal(Frontend):
         for parameter in command.params:
             value = call.arguments.get(parameter.name, ... if parameter.required else None)
             if value is not None:
-                line += _given(parameter, value)
+                line += _build_words(parameter, value)
         return f"`{' '.join(line)}`"
 
 
 def build_command(name: str) -> Any:
-    """Import a subcommand, a group with ``app`` or one with ``command``, without the options that all have."""
+    """Import a subcommand (a group ``app`` or a single ``command``) without the common options."""
     module = import_module(f".{name}", __package__)
     if hasattr(module, "app"):
         command: Any = typer.main.get_group(module.app)
@@ -405,20 +405,20 @@ def build_command(name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def options_of(command: Any) -> dict[str, str]:
-    """Return what a command calls its arguments: ``{"sort_by": "--sort", "query_term": "QUERY"}``."""
-    return {parameter.name: _name(parameter) for parameter in command.params}
+def name_options(command: Any) -> dict[str, str]:
+    """Return the names of a command's arguments: ``{"sort_by": "--sort", "query_term": "QUERY"}``."""
+    return {parameter.name: _name_parameter(parameter) for parameter in command.params}
 
 
-def _name(parameter: Any) -> str:
+def _name_parameter(parameter: Any) -> str:
     if parameter.param_type_name == "option":
         return str(max(parameter.opts, key=len))
     return str(parameter.metavar or parameter.name).strip("[].")
 
 
-def _given(parameter: Any, value: Any) -> list[str]:
+def _build_words(parameter: Any, value: Any) -> list[str]:
     """Return the words of a command line that give an argument a value."""
-    name = _name(parameter)
+    name = _name_parameter(parameter)
     if value is True:
         return [name]
     values = value if isinstance(value, list) else [value]

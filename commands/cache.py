@@ -23,35 +23,35 @@ Answer = TypeVar("Answer")
 
 app = typer.Typer(
     help="See, clear or prune the cached replies.\n\n"
-    "Replies of the services are kept for hours or days, so that asking again costs neither time nor NCBI's patience. "
-    "`entrez-kit guide cache` says for how long. With --demo, this is the cache of the demo.",
+    "Replies of the services are cached for hours or days, so that a repeated command sends no request. "
+    "`entrez-kit guide cache` lists the times. With --demo, this is the cache of the demo.",
     no_args_is_help=True,
 )
 
 
 @app.command()
 def info(ctx: typer.Context) -> None:
-    """Show where the cache is, what it holds and how the rate limit is shared.
+    """Show the path and content of the cache, and the state of the shared rate limit.
 
     entrez-kit cache info --json
     """
     from entrez_kit.services.transport.cache import cache_info
 
     settings = state(ctx).settings
-    found = _guarded(cache_info, settings)
+    found = _call(cache_info, settings)
     limit = _limit(settings)
     document: dict[str, Any] = {
         **asdict(found),
         "path": str(found.path),
-        "oldest_expiry": _moment(found.oldest_expiry),
-        "newest_expiry": _moment(found.newest_expiry),
+        "oldest_expiry": _format_time(found.oldest_expiry),
+        "newest_expiry": _format_time(found.newest_expiry),
         "rate_limit": limit,
     }
     emit(ctx, document, lambda: _table(document))
     if found.problem:
         raise StoreError(
             f"The cache {found.path} cannot be read: {found.problem}",
-            recovery_hint="`entrez-kit cache clear` removes it; nothing is lost but time.",
+            recovery_hint="`entrez-kit cache clear` removes it. Later commands then fetch the replies again.",
             details={"reason": "cache_not_readable", "path": str(found.path)},
         )
 
@@ -60,7 +60,7 @@ def info(ctx: typer.Context) -> None:
 def clear(
     ctx: typer.Context,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask. Away from a terminal nothing is asked.")
+        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Without a terminal there is no question.")
     ] = False,
 ) -> None:
     """Remove every cached reply.
@@ -71,18 +71,18 @@ def clear(
     from entrez_kit.services.transport.cached_session import clear as remove_all
 
     settings = state(ctx).settings
-    before = _guarded(cache_info, settings)
+    before = _call(cache_info, settings)
     ask = not yes and before.exists and is_terminal(sys.stdin) and is_terminal(sys.stderr)
-    if ask and not typer.confirm(f"Remove {_replies(before.entries)} from {before.path}?", err=True):
+    if ask and not typer.confirm(f"Remove {_count_replies(before.entries)} from {before.path}?", err=True):
         note(ctx, "Nothing was removed.")
         raise typer.Abort
-    removed = _guarded(remove_all, settings)
-    _report(ctx, before, removed, _guarded(cache_info, settings))
+    removed = _call(remove_all, settings)
+    _report(ctx, before, removed, _call(cache_info, settings))
 
 
 @app.command()
 def prune(ctx: typer.Context) -> None:
-    """Remove the replies that have expired, and give their space back.
+    """Remove expired replies and free their disk space.
 
     entrez-kit cache prune
     """
@@ -90,13 +90,13 @@ def prune(ctx: typer.Context) -> None:
     from entrez_kit.services.transport.cached_session import prune as remove_expired
 
     settings = state(ctx).settings
-    before = _guarded(cache_info, settings)
-    removed = _guarded(remove_expired, settings)
-    _report(ctx, before, removed, _guarded(cache_info, settings))
+    before = _call(cache_info, settings)
+    removed = _call(remove_expired, settings)
+    _report(ctx, before, removed, _call(cache_info, settings))
 
 
-def _guarded(function: "Callable[[Settings], Answer]", settings: "Settings") -> "Answer":
-    """Call a function of the cache; a folder that may not even be entered is a matter of this machine."""
+def _call(function: "Callable[[Settings], Answer]", settings: "Settings") -> "Answer":
+    """Call a function of the cache; convert an error about its folder."""
     try:
         return function(settings)
     except OSError as exc:
@@ -105,7 +105,7 @@ def _guarded(function: "Callable[[Settings], Answer]", settings: "Settings") -> 
 
 
 def _report(ctx: typer.Context, before: "CacheInfo", removed: int, after: "CacheInfo") -> None:
-    """Print what was removed and what is left."""
+    """Print the number of removed and remaining replies."""
     freed = max(before.size_bytes - after.size_bytes, 0)
     document = {
         "path": str(after.path),
@@ -118,7 +118,7 @@ def _report(ctx: typer.Context, before: "CacheInfo", removed: int, after: "Cache
     def line() -> str:
         from entrez_kit.doctor.local import size
 
-        return f"Removed {_replies(removed)} and freed {size(freed)}; {_replies(after.entries)} left."
+        return f"Removed {_count_replies(removed)} and freed {size(freed)}; {_count_replies(after.entries)} remain."
 
     emit(ctx, document, line)
 
@@ -149,7 +149,7 @@ def _table(found: dict[str, Any]) -> "RenderableType":
     elif not found["exists"]:
         rows.append(("Replies", "none yet"))
     else:
-        rows.append(("Replies", f"{found['entries']:,}, of which {found['expired']:,} expired"))
+        rows.append(("Replies", f"{found['entries']:,} ({found['expired']:,} expired)"))
         rows.append(("Size", size(found["size_bytes"])))
         if found["newest_expiry"] is not None:
             rows.append(("Expiry", f"from {found['oldest_expiry']} to {found['newest_expiry']}"))
@@ -164,12 +164,12 @@ def _table(found: dict[str, Any]) -> "RenderableType":
     return facts(rows)
 
 
-def _replies(number: int) -> str:
+def _count_replies(number: int) -> str:
     return f"{number:,} cached {'reply' if number == 1 else 'replies'}"
 
 
-def _moment(seconds: int | None) -> str | None:
-    """Return a Unix time as ISO 8601 in UTC; None for one that no calendar has."""
+def _format_time(seconds: int | None) -> str | None:
+    """Return a Unix time as ISO 8601 in UTC; None if it is out of range."""
     if seconds is None:
         return None
     try:

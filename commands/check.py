@@ -1,4 +1,4 @@
-"""`entrez-kit check`: the references of a file against PubMed, and the file corrected."""
+"""`entrez-kit check`: compare the references of a file with PubMed, and correct the file."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from entrez_kit.references.files.references import Reference, ReferenceFile
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
-from ._input import NOT_IDENTIFIERS, READABLE, beside, content_of, ids_in
+from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
 from ._options import option, request_options
 from ._output import Sink
 from ._pipeline import (
@@ -45,12 +45,12 @@ from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
 IN_TEXT: Final = "in_text"
-"""What --fail-on calls findings in the text."""
+"""The name of findings in the text for --fail-on."""
 
 
 @dataclass(frozen=True)
 class _Source:
-    """What is checked: references, and the file they come from where it can be corrected."""
+    """The references to check, and their file if it can be corrected."""
 
     references: list[Reference]
     file: ReferenceFile | None
@@ -81,27 +81,25 @@ def command(
         ),
     ],
     in_text: Annotated[
-        bool, typer.Option("--in-text", help="Name calls in the text without an entry, and entries never called.")
+        bool, typer.Option("--in-text", help="List citations without an entry, and entries that are never cited.")
     ] = False,
     fail_on: Annotated[
         str | None,
         typer.Option(
             "--fail-on",
             metavar="CODES",
-            help="End with status 4 only for findings with these codes: retracted,not_found,in_text.",
+            help="Exit with status 4 only for findings with these codes, e.g. retracted,not_found,in_text.",
         ),
     ] = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Write the file corrected beside it: refs.bib becomes refs.fixed.bib.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what --fix would change, and write nothing.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Let --fix overwrite a file it wrote before.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Write a corrected copy, e.g. refs.fixed.bib.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the changes of --fix; write no file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite an earlier file.")] = False,
 ) -> None:
     """Check the references of a file: does each exist, are its fields and all authors right, was it retracted?
 
-    The status is 0 when all are verified and 4 when there is anything to look at; --fix names every change it makes:
+    The exit status is 0 if all are verified, and 4 if there are findings. --fix lists every change:
     entrez-kit check refs.bib --fix --dry-run
-    A manuscript before it is sent: entrez-kit check paper.docx --in-text --only problems
+    A manuscript before submission: entrez-kit check paper.docx --in-text --only problems
     A report for others: entrez-kit check refs.bib -o report.docx
     """
     from entrez_kit.references.files.reference_files import encoded
@@ -130,23 +128,23 @@ def command(
 
 
 def _refuse_references(ctx: typer.Context, file: Path) -> None:
-    """Refuse to write a report where references seem to be meant."""
+    """Refuse to write a report to a file name that looks like corrected references."""
     output = state(ctx).flags.get("output")
     selected = BY_SUFFIX.get(Path(output or "").suffix.lower())
     if selected is not None and selected.family is Family.REFERENCES:
         raise InvalidInput(
-            f"--output {output}: it takes the report, not references.",
+            f"--output {output}: this option writes the report, not references.",
             invalid_input=f"output={output}",
-            recovery_hint=f"--fix writes them corrected beside {file}; a report is a file such as report.md.",
+            recovery_hint=f"--fix writes a corrected copy next to {file}. Name a report file such as report.md.",
             details={"reason": "bad_usage"},
         )
 
 
 def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
-    """Read what is named: a file of references, a list, a manuscript, or the list of a published article.
+    """Read the references of a file, a list, a manuscript or a published article.
 
     Raises:
-        InvalidInput: it cannot be read, or holds no reference; or calls were asked for where there is no text.
+        InvalidInput: the source cannot be read or has no references, or --in-text is given without a text.
     """
     from entrez_kit.references.files.reference_files import decoded, kind_of, reference_file
     from entrez_kit.references.manuscripts.read_manuscript import FILES, READ, looks_like, refuse_others
@@ -157,7 +155,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
 
         _no_text(in_text)
         return _Source(own_references(state(ctx).services, article), None, "manuscript", "", [], [])
-    content = content_of(file, hint=READABLE)
+    content = read_content(file, hint=READABLE)
     name = "standard input" if str(file) == STDIN else str(file)
     refuse_others(content, name)
     suffix = (looks_like(content) or "") if str(file) == STDIN else file.suffix.lower()
@@ -176,7 +174,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     _no_text(in_text)
     if not references:
         raise InvalidInput(
-            f"{name} holds no identifiers.",
+            f"{name} contains no identifiers.",
             invalid_input=name,
             recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
             details={"reason": "no_identifiers"},
@@ -190,7 +188,7 @@ def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: 
 
     if in_text and suffix not in TEXT:
         _no_text(in_text)
-    made = read_manuscript(content, name, suffix, partial(beside, file), has_text=in_text)
+    made = read_manuscript(content, name, suffix, partial(read_sibling, file), has_text=in_text)
     return _Source(made.references, None, "manuscript", "", made.warnings, call_findings(made) if in_text else [])
 
 
@@ -205,16 +203,17 @@ def _no_text(asked: bool) -> None:
 
 
 def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[Reference], list[Warn]] | None:
-    """Read a list of identifiers; text of which a line is none is a list of references as they are written out.
+    """Read a list of identifiers, or of written references if a line is not an identifier.
 
-    None stands for Markdown that is no list of identifiers.
+    Returns:
+        None for Markdown that is not a list of identifiers.
     """
     from io import BytesIO
 
     from entrez_kit.references.check.pasted_lists import read_list
 
     try:
-        return [_by_id(text) for text in ids_in(BytesIO(content), name)], []
+        return [_by_id(text) for text in read_identifiers(BytesIO(content), name)], []
     except InvalidInput as exc:
         if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
             raise
@@ -230,10 +229,10 @@ def _by_id(text: str) -> Reference:
 
 
 def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path:
-    """Return where the corrected file goes.
+    """Return the path of the corrected file.
 
     Raises:
-        InvalidInput: there is no file to correct, or one that was corrected before.
+        InvalidInput: the source cannot be corrected, or the corrected file exists already.
     """
     if str(file) == STDIN or source.kind in ("ids", "nbib", "manuscript"):
         what = {
@@ -242,10 +241,10 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
             "manuscript": "A manuscript",
         }.get(source.kind, "Standard input")
         raise InvalidInput(
-            f"{what} is not corrected.",
+            f"{what} cannot be corrected.",
             invalid_input=asked,
-            recovery_hint="--fix is for .bib, .ris and .json files; `entrez-kit fetch - -o refs.nbib` fetches records "
-            "anew.",
+            recovery_hint="--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the "
+            "current records.",
             details={"reason": "bad_usage"},
         )
     target = file.with_name(f"{file.stem}.fixed{file.suffix}")
@@ -253,7 +252,7 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
         raise InvalidInput(
             f"{target} exists already.",
             invalid_input=str(target),
-            recovery_hint="Move it away, or let --force overwrite it.",
+            recovery_hint="Move it away, or overwrite it with --force.",
             details={"reason": "file_exists"},
         )
     return target
@@ -270,12 +269,12 @@ def _view(file: Path) -> View[CheckResult]:
 
 
 def _codes(record: Record) -> list[str]:
-    """Return the codes of all findings, each once, the gravest first."""
+    """Return the codes of all findings without duplicates, the most serious first."""
     return sorted({finding["code"] for finding in record["findings"]}, key=CODES.index)
 
 
 def _report(result: CheckResult) -> Iterator[str]:
-    """Yield a report: how many there are of each status, what is wrong in the text, and each reference, worst first."""
+    """Yield a report: counts by status, findings in the text, and each reference, the most serious first."""
     from ._views.check import in_text_lines, worst_first
 
     counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
@@ -284,17 +283,17 @@ def _report(result: CheckResult) -> Iterator[str]:
         yield "## In the text\n\n" + "".join(f"- {escaped(one)}\n" for one in in_text_lines(result))
     if result.warnings:
         yield "## Warnings\n\n" + "".join(f"- {escaped(one.message)}\n" for one in result.warnings)
-    yield "## One by one\n"
+    yield "## Each reference\n"
     for reference in worst_first(result.references):
         yield _page(as_data(reference))
 
 
 _BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"))
-"""What nobody should overlook on a page."""
+"""Statuses that are emphasized on a page."""
 
 
 def _page(record: Record) -> str:
-    """Return a reference in Markdown: its status, and what is wrong with it."""
+    """Return a reference in Markdown: its status and findings."""
     number = f"[{record['number']}]" if record.get("number") else ""
     told = " ".join(escaped(text) for text in (number, record["key"], record.get("title") or "") if text)
     lines = [escaped(finding) for finding in findings(record)]
@@ -304,10 +303,10 @@ def _page(record: Record) -> str:
 
 
 def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
-    """Report what the format cannot show, and what became of the corrected file."""
+    """Report findings that the format cannot show, and the result of --fix."""
     unchecked = result.counts["unchecked"]
     if unchecked:
-        warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
+        warn(ctx, f"{counted(unchecked, 'reference')} could not be checked. Run the command again.")
     if plan(ctx).format.family is Family.ROWS:
         from ._views.check import in_text_lines
 
@@ -323,9 +322,9 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     elif dry_run and result.corrected:
         note(ctx, f"{counted(result.corrected, 'reference')} would be corrected; no file was written.")
     else:
-        note(ctx, "There is nothing that can be corrected; no file was written.")
+        note(ctx, "No reference can be corrected; no file was written.")
     left = [one for one in result.references if not one.is_certain]
     if left:
         named = [f"{one.key} ({STATUS_WORDS.get(one.status, one.status)})" for one in left[:SHOWN]]
         more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
-        note(ctx, f"Left as they were: {', '.join(named)}{more}.")
+        note(ctx, f"Not changed: {', '.join(named)}{more}.")

@@ -1,4 +1,4 @@
-"""`entrez-kit cite`: citations to paste, and files for reference managers."""
+"""`entrez-kit cite`: formatted citations, and files for reference managers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,10 +16,10 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._formats.writer import Texts
-from ._ids import NAME_ARTICLES, failed
+from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._pipeline import Family, View, formats, lazy_view, plan, run, state, warn, was_typed
-from ._state import Plan, formats_of, unknown_suffix
+from ._state import Plan, list_formats, unknown_suffix
 from ._views.markdown import escaped
 
 DEFAULT_STYLES: Final = ("apa",)
@@ -77,7 +77,7 @@ def _refuse_other_suffixes(ctx: typer.Context, made: Plan) -> None:
     if made.target is None or state(ctx).flags.get("format"):
         return
     if made.target.suffix.lower() not in ("", ".txt", ".text"):
-        raise unknown_suffix(made.target, formats_of(ctx.command))
+        raise unknown_suffix(made.target, list_formats(ctx.command))
 
 
 def _wants_file(ctx: typer.Context, made: Plan, style: str) -> bool:
@@ -103,28 +103,28 @@ def _view(styles: list[str]) -> View[CitationsResult]:
 
 
 def _records(item: Cited) -> Iterator[Record]:
-    """Yield the citation, or what has a line of its own in jsonl where there is none."""
+    """Yield the citation, or the jsonl line for an input without one."""
     if item.citation is not None:
         yield as_data(item.citation)
     else:
-        yield failed(item.fetched.input, item.fetched.status, item.fetched.message)
+        yield describe_failure(item.fetched.input, item.fetched.status, item.fetched.message)
 
 
 def _lines(item: Cited) -> Iterator[str]:
-    """Yield a citation in every style, a line each; a file for reference managers has lines of its own."""
+    """Yield a citation in each style on one line; the formats of reference managers have several lines."""
     for text in item.citation.citations.values() if item.citation is not None else ():
         yield text.rstrip("\n") + "\n"
 
 
 def _item(record: Record) -> str:
-    """Return a citation as an item of a Markdown list; formatted styles come with their italics."""
+    """Return a citation as a Markdown list item, with the italics of its style."""
     return "".join(
         f"- {text if style not in FILES else escaped(text)}\n" for style, text in record["citations"].items()
     )
 
 
 def _warn_of_status(ctx: typer.Context, citations: Citations) -> None:
-    """Warn of retractions and the like, if the format does not show them."""
+    """Warn about the publication status of records, if the format does not show it."""
     if plan(ctx).whole or plan(ctx).format.is_data:
         return
     for label, pmids in citations.standings.items():

@@ -1,4 +1,4 @@
-"""entrez-kit config: see every setting and where it comes from; set or unset one in the user config."""
+"""entrez-kit config: show every setting with its origin; set or unset one in the user config."""
 
 import sys
 from pathlib import Path
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 MAX_STDIN_CHARACTERS: Final = 10_000
 
 app = typer.Typer(
-    help="See every setting and where it comes from; set one.\n\n"
-    "A flag goes before the environment, this before entrez-kit.toml in the current folder, this before the user "
-    "config, this before the default. `entrez-kit guide settings` explains each.",
+    help="Show every setting with its origin; set one.\n\n"
+    "The order of precedence is: flag, environment variable, entrez-kit.toml in the current folder, user config, "
+    "default. `entrez-kit guide settings` explains each setting.",
     no_args_is_help=True,
 )
 
@@ -55,7 +55,7 @@ def show(
         typer.Argument(metavar="[NAME]...", help="Only these settings.", autocompletion=_complete_name),
     ] = None,
 ) -> None:
-    """Show every setting with its value and where it comes from; keys and e-mail addresses are masked.
+    """Show every setting with its value and origin; keys and e-mail addresses are masked.
 
     entrez-kit config show cache_dir ncbi_api_key
     """
@@ -79,12 +79,12 @@ def set_(
         list[str] | None,
         typer.Argument(
             metavar="[VALUE]",
-            help="The value; - reads it from stdin. Keys and tokens are never given here: leave the value out to be "
-            "asked for them, or pipe them in.",
+            help="The value; - reads it from stdin. Do not give keys and tokens here: omit the value to enter them at "
+            "a prompt, or pipe them in.",
         ),
     ] = None,
 ) -> None:
-    """Write one setting to the user config, which only you can read.
+    """Set one setting in the user config, which only you can read.
 
     entrez-kit config set ncbi_admin_email you@example.org
     """
@@ -96,7 +96,7 @@ def set_(
 
 @app.command()
 def unset(ctx: typer.Context, name: Name) -> None:
-    """Remove one setting from the user config, so that the default counts again.
+    """Remove one setting from the user config, so that its default applies.
 
     entrez-kit config unset ncbi_admin_email
     """
@@ -110,7 +110,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
 @app.command("path")
 @formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
 def path_(ctx: typer.Context) -> None:
-    """Print where the user config is, or would be.
+    """Print the path of the user config, whether it exists or not.
 
     entrez-kit config path
     """
@@ -119,38 +119,38 @@ def path_(ctx: typer.Context) -> None:
 
 
 def _user_config(ctx: typer.Context) -> Path:
-    """Return the place of the user config.
+    """Return the path of the user config.
 
     Raises:
-        NotConfigured: there is no home folder to keep one in.
+        NotConfigured: the user has no home folder.
     """
     path = locate_user_config(state(ctx).flags.get("config_file"))
     if path is None:
         raise NotConfigured(
-            "there is no home folder to keep a config file in",
-            recovery_hint="Set ENTREZ_KIT_HOME to a folder of your own, or name a file with --config.",
+            "no home folder was found for the user config",
+            recovery_hint="Set ENTREZ_KIT_HOME to one of your folders, or name a file with --config.",
             details={"reason": "no_home"},
         )
     return path
 
 
 def _value_for(setting: Setting, given: list[str]) -> str:
-    """Return the value for a setting: from the command line, from stdin, or asked for.
+    """Return the value of a setting from the command line, stdin or a prompt.
 
     Raises:
-        InvalidInput: none was given, or a secret stands on the command line.
+        InvalidInput: the value is missing, or a secret was given on the command line.
     """
     if setting.kind == "secret" and given and given != ["-"]:
         raise InvalidInput(
-            f"{setting.name} is secret and must not stand on the command line",
+            f"{setting.name} is secret and must not be given on the command line",
             invalid_input=setting.name,
-            recovery_hint=f"Run `entrez-kit config set {setting.name}` and enter it when asked, or pipe it in: "
-            f"`entrez-kit config set {setting.name} - < FILE`. What was just entered is in the history of your shell.",
+            recovery_hint=f"Run `entrez-kit config set {setting.name}` and enter it at the prompt, or pipe it in: "
+            f"`entrez-kit config set {setting.name} - < FILE`. The history of your shell now contains the value.",
             details={"reason": "secret_on_command_line"},
         )
     if len(given) > 1:
         raise InvalidInput(
-            f"{setting.name} takes one value, {len(given)} were given",
+            f"{setting.name} takes one value (got {len(given)})",
             invalid_input=setting.name,
             recovery_hint="Put quotes around a value with spaces.",
         )
@@ -163,7 +163,7 @@ def _value_for(setting: Setting, given: list[str]) -> str:
 
 
 def _from_stdin(setting: Setting, *, asked: bool) -> str:
-    """Read a value that was piped in; without "-" only a secret is expected there."""
+    """Read a value from stdin; without "-" only secrets are read from there."""
     if sys.stdin is None or is_terminal(sys.stdin) or not (asked or setting.kind == "secret"):
         raise InvalidInput(
             f"{setting.name}: the value is missing",
@@ -173,15 +173,15 @@ def _from_stdin(setting: Setting, *, asked: bool) -> str:
     text = sys.stdin.read(MAX_STDIN_CHARACTERS + 1)
     if len(text) > MAX_STDIN_CHARACTERS:
         raise InvalidInput(
-            f"{setting.name}: what was piped in is too long for a value",
+            f"{setting.name}: the value on stdin is too long",
             invalid_input=setting.name,
-            recovery_hint="Pipe in the value alone.",
+            recovery_hint="Pipe in only the value.",
         )
     return text.strip()
 
 
 def _report(ctx: typer.Context, name: str, path: Path, change: str) -> None:
-    """Say what was written, and whether something stronger than the user config hides it."""
+    """Report the change, and warn if a source with higher precedence overrides it."""
     document: dict[str, Any] = {"name": name, "change": change, "config_file": str(path)}
     line = f"{name} is {'set' if change == 'set' else 'unset'} in {path}."
     try:
@@ -192,13 +192,13 @@ def _report(ctx: typer.Context, name: str, path: Path, change: str) -> None:
         for now in view_settings(settings, [name]) if name in BY_NAME else ():
             document |= {"value": now["value"], "origin": now["origin"]}
             if now["origin"] not in ("user config", DEFAULT_ORIGIN):
-                warn(ctx, f"{name} comes from {now['origin']}, which goes before the user config.")
+                warn(ctx, f"{name} comes from {now['origin']}, which overrides the user config.")
             if change == "set":
-                line = f"{name} = {_shown(now['value'])} in {path}."
+                line = f"{name} = {_show_value(now['value'])} in {path}."
     emit(ctx, document, lambda: line)
 
 
-def _shown(value: str | int | bool | None) -> str:
+def _show_value(value: str | int | bool | None) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -214,12 +214,12 @@ def _table(records: list[dict[str, Any]], path: Path | None) -> "RenderableType"
     for one in records:
         is_default = one["origin"] == DEFAULT_ORIGIN
         style = "dim" if one["value"] is None else "yellow" if one["value"] == MASK else ""
-        value = Text("not set" if one["value"] is None else _shown(one["value"]), style=style)
+        value = Text("not set" if one["value"] is None else _show_value(one["value"]), style=style)
         name, origin = (
             Text(one["name"], style="" if is_default else "bold"),
             Text(one["origin"], style="dim" * is_default),
         )
         table.add_row(name, value, origin)
-    where = f"User config: {path}" if path else "There is no home folder, so there is no user config."
-    exists = "" if path is None or path.is_file() else " (not there yet)"
+    where = f"User config: {path}" if path else "No home folder was found, so user config is not available."
+    exists = "" if path is None or path.is_file() else " (does not exist yet)"
     return Group(table, Text(where + exists, style="dim"))

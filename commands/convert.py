@@ -1,4 +1,4 @@
-"""`entrez-kit convert`: PMID, PMCID and DOI into each other."""
+"""`entrez-kit convert`: convert between PMID, PMCID and DOI."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import typer
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
 
 from ._formats.fields import Record, as_data, columns_at
-from ._ids import ONE_REQUEST, failed
+from ._ids import ONE_REQUEST, describe_failure
 from ._options import ids_argument, option, request_options
 from ._pipeline import Family, View, formats, lazy_view, run
 from ._views.text import standing_status
@@ -23,14 +23,14 @@ def command(ctx: typer.Context, request: ConvertRequest) -> None:
     """Convert article identifiers, one outcome per id, in order.
 
     Kinds may be mixed: entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2025.0006 -f csv
-    ids prints PMIDs, for articles outside PubMed the PMCID.
+    -f ids prints PMIDs, or the PMCID of an article outside PubMed.
     """
 
     def records(record: Conversion) -> Iterator[Record]:
         if record.status == "found":
             yield as_data(record)
         else:
-            yield failed(record.requested_id, record.status, record.message)
+            yield describe_failure(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
         table=lazy_view("databases.convert_table"),

@@ -1,4 +1,4 @@
-"""`entrez-kit corpus`: follow queries on this machine, search what they found, see what has changed, export it."""
+"""`entrez-kit corpus`: sync PubMed queries to this machine; search, compare and export the records."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +36,7 @@ from ._pipeline import (
     build_request,
     counted,
     emit,
+    find_status,
     formats,
     lazy_view,
     note,
@@ -43,7 +44,6 @@ from ._pipeline import (
     refuse_without,
     run,
     state,
-    status_of,
     warn,
 )
 from ._report import report_error, watching
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.store.store import Store
 
-app = typer.Typer(help="A local corpus: follow queries, search what they found, see what has changed, export it.")
-checkpoint = typer.Typer(help="How far a query has been followed: read it, set it, see who moved it.")
+app = typer.Typer(help="A local corpus: sync PubMed queries; search, compare and export their records.")
+checkpoint = typer.Typer(help="The checkpoint of a query: show it, set it, show its log.")
 app.add_typer(checkpoint, name="checkpoint")
 
 ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
@@ -68,21 +68,21 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 @request_options(
     SYNC_HERE,
     argument("query_key", "KEY"),
-    argument("term", "[TERM]", joined=True, default=None, more="A key that has one needs none."),
+    argument("term", "[TERM]", joined=True, default=None, more="Optional if the key has one."),
     option("overlap_days"),
-    option("replace_term", help="Start the key anew with another term; records stay, and versions."),
+    option("replace_term", help="Restart the key with a different term; records and versions stay."),
 )
 def sync_command(
     ctx: typer.Context,
     options: dict[str, Any],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only count what there is to look at, and estimate the time.")
+        bool, typer.Option("--dry-run", help="Only count the records to check, and estimate the time.")
     ] = False,
 ) -> None:
-    """Bring a corpus in step with PubMed: all of it first, later what is new, revised or withdrawn.
+    """Update a corpus from PubMed: first all records of the query, later those added, revised or withdrawn.
 
     entrez-kit corpus sync crispr "crispr AND review[pt]"
-    Safe to interrupt and to repeat; from a timer: entrez-kit -q corpus sync crispr
+    It can be interrupted and repeated. In a cron job: entrez-kit -q corpus sync crispr
     """
     from entrez_kit.corpus.store import store_of
 
@@ -96,7 +96,7 @@ def sync_command(
             raise InvalidInput(
                 f"TERM: the key {query_key!r} has no query yet.",
                 invalid_input="term=",
-                recovery_hint=f"Name one: {NEXT}. `entrez-kit corpus list` shows the keys there are.",
+                recovery_hint=f"Give one: {NEXT}. `entrez-kit corpus list` shows the existing keys.",
                 details={"reason": "term_missing"},
             )
     if dry_run:
@@ -109,21 +109,21 @@ def sync_command(
 
 @contextmanager
 def _contract(ctx: typer.Context) -> Iterator[None]:
-    """Report what fails before an operation of the corpus contract starts in that contract's envelope, too."""
+    """Report errors before an operation of the corpus contract starts in that contract's envelope."""
     try:
         yield
     except EntrezKitError as exc:
         report_error(state(ctx), exc, document=corpus_envelope)
-        raise typer.Exit(status_of(exc)) from None
+        raise typer.Exit(find_status(exc)) from None
 
 
 def _one_document(page: str, **more: Any) -> View[Any]:
-    """Return how a result is shown that is one record: a page of ``_views/corpus`` or JSON."""
+    """Return the view of a result that is one record: a page of ``_views/corpus`` or JSON."""
     return View(table=lazy_view(f"corpus.{page}", **more))
 
 
 def _corpus(ctx: typer.Context) -> "Store":
-    """Return the corpus; that of the demo is filled first."""
+    """Return the corpus; fill the demo's corpus first if it is empty."""
     from entrez_kit.corpus import demo
     from entrez_kit.corpus.store import store_of
 
@@ -153,13 +153,13 @@ HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
     option("index", metavar="NAME"),
 )
 def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
-    """Search the corpus: by words, and by meaning too where embeddings are set up.
+    """Search the corpus by words, and by meaning if embeddings are configured.
 
     entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
     with _contract(ctx):
         store = _corpus(ctx)
-        store.check_key(request.corpus)  # an empty name, as scripts pass on, is not "all of them"
+        store.check_key(request.corpus)  # an empty name, e.g. from a script, does not mean all
 
     view: View[RagSearchResult] = View(
         table=lazy_view("corpus.hits_page", store=store, query=request.query, corpus=request.corpus),
@@ -172,7 +172,7 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
     def remarks(found: SingleOutcome[RagSearchResult]) -> None:
         result = found.result
         if not result.results and not store.corpora().corpora:
-            note(ctx, f"The corpus is empty; {NEXT} fills it.")
+            note(ctx, f"The corpus is empty. {NEXT} fills it.")
         for text in result.cautions:
             warn(ctx, text)
         _note_status(ctx, found)
@@ -181,14 +181,14 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
 
 
 def _note_status(ctx: typer.Context, found: "SingleOutcome[Any]") -> None:
-    """Report retractions and the like, which a document of the corpus contract cannot contain. Tables show them."""
+    """Report the publication status of records, which a document of the corpus contract cannot contain."""
     if plan(ctx).format.family is not Family.SCREEN:
         for text in found.result.standings:
             note(ctx, text)
 
 
 class HitRow(RagHit):
-    """A hit and what it is, for rows."""
+    """A hit with its details, for rows."""
 
     pmid: str
     title: str
@@ -212,14 +212,14 @@ def _describe_hits(store: "Store", result: RagSearchResult) -> Iterator[Record]:
 
 
 def _document_id(text: str) -> str:
-    """Return the id of a record of the corpus; a PMID alone is accepted."""
+    """Return the doc_id of a record; a bare PMID is accepted."""
     identifier = read_identifier(text)
     return f"pmid:{identifier.value}" if identifier is not None and identifier.kind == "pmid" else text
 
 
 @app.command("get")
 @request_options(
-    RAG_GET, argument("doc_id", "ID", more="A PMID alone will do, too.", convert=_document_id), option("details")
+    RAG_GET, argument("doc_id", "ID", more="A PMID is also accepted.", convert=_document_id), option("details")
 )
 def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
     """Show one record of the corpus with its quality as of today.
@@ -235,7 +235,7 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
 @checkpoint.command("get")
 @request_options(CHECKPOINT_GET, argument("query_key", "KEY"))
 def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
-    """Show up to which date of entry (EDAT) a query has been followed."""
+    """Show the entry date (EDAT) up to which a query is synced."""
     view: View[CheckpointGetResult] = _one_document("checkpoint_page")
     run(ctx, CHECKPOINT_GET, request, view)
 
@@ -248,7 +248,7 @@ def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) ->
     option("note", metavar="TEXT", help="What the log says about it."),
 )
 def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) -> None:
-    """Set from where the next sync starts; back makes it look at older records again. The log remembers.
+    """Set the date from which the next sync starts; an earlier date checks older records again. The change is logged.
 
     entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
     """
@@ -260,7 +260,7 @@ def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) 
 @checkpoint.command("log")
 @formats(*ROWS)
 def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
-    """Show who moved a checkpoint, latest first: syncs, people, and changes of the term."""
+    """Show the changes of a checkpoint by syncs, users and new terms, latest first."""
     from entrez_kit.corpus.store import store_of
 
     log = store_of(state(ctx).services).checkpoint_log(query_key)
@@ -270,7 +270,7 @@ def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
 @app.command("list")
 @formats(*ROWS)
 def list_command(ctx: typer.Context) -> None:
-    """List the queries that are kept in step, with what they have and how their last sync went."""
+    """List the queries of the corpus with their records and the result of the last sync."""
     listed = _corpus(ctx).corpora()
     _emit(ctx, listed, "list_page", records=listed.corpora)
 
@@ -278,11 +278,9 @@ def list_command(ctx: typer.Context) -> None:
 @app.command("stats")
 def stats_command(
     ctx: typer.Context,
-    query_key: Annotated[
-        str | None, typer.Argument(metavar="[KEY]", help="Name of a corpus; all of them without.")
-    ] = None,
+    query_key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Name of a corpus; default: all.")] = None,
 ) -> None:
-    """Count what the corpus holds: records, versions, passages, vectors, and the room they take."""
+    """Show the numbers of records, versions, passages and vectors, and the size on disk."""
     _emit(ctx, _corpus(ctx).stats(query_key), "stats_page")
 
 
@@ -296,22 +294,22 @@ def diff_command(
         typer.Option(
             "--since",
             metavar="DATE",
-            help="A date or a UTC time, e.g. 2026-01-31: what this corpus learned since then, whatever PubMed's dates.",
+            help="A date or a UTC time, e.g. 2026-01-31; changes since then in this corpus, not PubMed's dates.",
             show_default=False,
         ),
     ] = None,
-    since_last: Annotated[bool, typer.Option("--since-last", help="What the last sync brought.")] = False,
+    since_last: Annotated[bool, typer.Option("--since-last", help="Show the changes of the last sync.")] = False,
 ) -> None:
-    """Show what has changed in a corpus: added, revised (and how), newly retracted, withdrawn from PubMed.
+    """Show the changes of a corpus: records added, revised (and how), retracted, or withdrawn from PubMed.
 
     entrez-kit corpus diff crispr --since 2026-01-01
-    Without a date what the last sync brought, here for a reference manager: entrez-kit corpus diff crispr -o new.ris
+    Without a date, the last sync; here for a reference manager: entrez-kit corpus diff crispr -o new.ris
     """
     if since_last and since is not None:
         raise InvalidInput(
-            "--since and --since-last exclude each other.",
+            "--since and --since-last cannot be combined.",
             invalid_input=f"since={since}",
-            recovery_hint="Give --since DATE, or nothing for what the last sync brought.",
+            recovery_hint="Give --since DATE, or neither for the changes of the last sync.",
             details={"reason": "bad_usage"},
         )
     store = _corpus(ctx)
@@ -334,9 +332,9 @@ def diff_command(
     option("references", "--references/--no-references"),
 )
 def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
-    """How do the works of a corpus stand today, by all sources, and which of them cite a retracted one?
+    """Check the publication status of all works of a corpus in several sources, and citations of retracted works.
 
-    Only works that something is to be said about are shown; the status is 4 when there are any:
+    Only works with findings are shown; the exit status is 4 if there are any:
     entrez-kit corpus audit crispr --sources pubmed,europepmc
     """
     view: View[AuditResult] = View(
@@ -356,16 +354,16 @@ def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
 def reindex_command(
     ctx: typer.Context,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Make every vector anew, and drop those of other models.")
+        bool, typer.Option("--anew", help="Recreate every vector, and delete those of other models.")
     ] = False,
     index: Annotated[
         Literal["local", "weaviate"],
-        typer.Option("--index", metavar="NAME", help="Rebuild the index in Weaviate, after the local one."),
+        typer.Option("--index", metavar="NAME", help="Also rebuild the index in Weaviate."),
     ] = "local",
 ) -> None:
-    """Work out anew what is made of the records: quality, passages, full-text index, and vectors that are missing.
+    """Rebuild the data derived from the records: quality, passages, full-text index and missing vectors.
 
-    Needed when the embeddings model changes. Safe to interrupt and to repeat.
+    Needed if the embeddings model changes. It can be interrupted and repeated.
     """
     from entrez_kit.corpus.indexing import DELIVERING, INDEXING, reindex
 
@@ -373,7 +371,7 @@ def reindex_command(
     if index == "weaviate":
         from entrez_kit.corpus.weaviate.client import server_of
 
-        server_of(services.settings)  # found out before hours of work
+        server_of(services.settings)  # fails before hours of work
     with watching(state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
@@ -387,7 +385,7 @@ def reindex_command(
     problem = delivered.missing_error()
     if problem is not None:
         report_error(state(ctx), problem)
-        raise typer.Exit(status_of(problem))
+        raise typer.Exit(find_status(problem))
 
 
 @app.command("export")
@@ -397,16 +395,16 @@ def export_command(
     query_key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Name of the corpus to export.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Export the records of all corpora, each once.")] = False,
 ) -> None:
-    """Write all records of a corpus into a file: JSON lines, for a reference manager, or Parquet.
+    """Write all records of a corpus to a file: JSON lines, a format of reference managers, or Parquet.
 
     entrez-kit --demo corpus export --all -o corpus.ris
-    Records that PubMed has withdrawn are left out.
+    Records that PubMed has withdrawn are omitted.
     """
     if everything == (query_key is not None):
         raise InvalidInput(
-            "Name a KEY, or say --all." if query_key is None else "KEY and --all exclude each other.",
+            "Give a KEY or --all." if query_key is None else "KEY and --all cannot be combined.",
             invalid_input=f"query_key={query_key or ''}",
-            recovery_hint="`entrez-kit corpus list` shows the keys; --all exports the records of all of them.",
+            recovery_hint="`entrez-kit corpus list` shows the keys; --all exports all their records.",
             details={"reason": "bad_usage"},
         )
     _corpus(ctx)
@@ -414,7 +412,7 @@ def export_command(
 
 
 def _export(ctx: typer.Context, **options: Any) -> None:
-    """Write records as they come."""
+    """Write records as they arrive."""
 
     def remarks(export: Export) -> None:
         if options.get("since") is not None:
@@ -433,7 +431,7 @@ def _export(ctx: typer.Context, **options: Any) -> None:
 
 
 def _emit(ctx: typer.Context, document: Any, page: str, *, records: Any = None) -> None:
-    """Print a document of this program's own; its page stands in ``_views/corpus``."""
+    """Print a document with a page of ``_views/corpus``."""
     from ._views import corpus
 
     emit(

@@ -1,4 +1,4 @@
-"""`entrez-kit db`: any Entrez database, by NCBI's own names."""
+"""`entrez-kit db`: any Entrez database, with NCBI's own names."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,15 +17,15 @@ from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
-from ._ids import ONE_REQUEST, failed
+from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
 from ._pipeline import Family, View, formats, lazy_view, note, plan, run, state
 
-app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
+app = typer.Typer(help="Any Entrez database: describe it, search it, summarize, fetch and link its records.")
 
 ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 TITLES: Final = ("title", "name", "scientificname", "caption", "ds_meshterms")
-"""What databases call the name of a record."""
+"""The fields with the name of a record in different databases."""
 
 
 class Name(Result):
@@ -35,7 +35,7 @@ class Name(Result):
 
 
 class LinkRow(Link):
-    """A row of links: one linked record, and whose it is."""
+    """A row of links: one linked record and its source record."""
 
     source_id: str
 
@@ -55,14 +55,14 @@ IDS: Final = ids_argument(
 def info(ctx: typer.Context, request: InfoRequest) -> None:
     """List the databases, describe one, or count a query's records in each.
 
-    The tags of a database are what its queries take: entrez-kit db info gene
-    How much there is about something: entrez-kit db info --term "BRCA1 AND human"
+    The search fields of a database: entrez-kit db info gene
+    The number of results in each database: entrez-kit db info --term "BRCA1 AND human"
     """
 
     def records(result: InfoResult) -> Iterator[Record]:
         if result.counts is not None:
             for count in result.counts:
-                yield as_data(count) if count.count is not None else failed(count.db, "error", count.status)
+                yield as_data(count) if count.count is not None else describe_failure(count.db, "error", count.status)
         elif result.database is not None:
             yield from (as_data(field) for field in result.database.fields)
         else:
@@ -121,14 +121,14 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
 @formats(*ROWS)
 @request_options(SUMMARY, argument("db", "DB"), IDS)
 def summary(ctx: typer.Context, request: SummaryRequest) -> None:
-    """Summarise records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
+    """Summarize records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
 
-    csv and tsv hold uid and title unless --fields names others: --fields uid,scientificname,rank
+    csv and tsv contain uid and title; --fields selects others: --fields uid,scientificname,rank
     """
 
     def records(item: SummaryOutcome) -> Iterator[Record]:
         outcome = item.outcome
-        yield item.document or failed(outcome.id, outcome.status, outcome.message)
+        yield item.document or describe_failure(outcome.id, outcome.status, outcome.message)
 
     view: View[SummaryResult] = View(
         table=lazy_view("databases.summary_table"),
@@ -140,7 +140,7 @@ def summary(ctx: typer.Context, request: SummaryRequest) -> None:
 
 
 def _title(record: Record) -> str:
-    """Return whatever a database calls the name of a record."""
+    """Return the name of a record."""
     for name in TITLES:
         if value := record.get(name):
             return str(value[0] if isinstance(value, list) else value)
@@ -157,7 +157,7 @@ def _title(record: Record) -> str:
     option("retmode", metavar="MODE"),
 )
 def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
-    """Fetch records of any database as NCBI formats them.
+    """Fetch records of any database in NCBI's formats.
 
     A terminal and a file get NCBI's own text, a pipe gets JSON unless -f text is given:
     entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -o tp53.fasta
@@ -170,7 +170,7 @@ def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
     )
     was_chosen = any(state(ctx).flags.get(name) for name in ("format", "json", "output"))
     if plan(ctx).format.family is Family.DOCUMENT and state(ctx).stderr_is_terminal and not was_chosen:
-        note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
+        note(ctx, "A pipe gets JSON. Add -f text for NCBI's own text.")
     run(ctx, FETCH, request, view, label="Fetching", least=ONE_REQUEST)
 
 
@@ -195,7 +195,7 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
         if linkset.status in ("linked", "no_links"):
             yield as_data(linkset)
         else:
-            yield failed(linkset.source_id, linkset.status, linkset.message)
+            yield describe_failure(linkset.source_id, linkset.status, linkset.message)
 
     def rows(linkset: LinkSet) -> Iterator[Record]:
         yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)

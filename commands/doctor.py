@@ -1,4 +1,4 @@
-"""entrez-kit doctor: find out which part of the way to NCBI fails, or what on this machine does."""
+"""entrez-kit doctor: find out which part of the connection to NCBI, or of this machine, fails."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -42,38 +42,38 @@ VERDICTS: "Final[dict[Verdict, str]]" = {
     "failed": "failed",
     "skipped": "skipped",
 }
-"""How many replies ended so, in words."""
+"""The words for the number of replies with a verdict."""
 SHOWN: Final = 4
-"""So many differences of one reply are shown in the table; --json has all."""
+"""The number of differences of a reply that the table shows; --json has all."""
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 def command(
     ctx: typer.Context,
     network: Annotated[
-        bool, typer.Option("--network", help="Look at the way to every other service, too: Europe PMC, Unpaywall ...")
+        bool, typer.Option("--network", help="Also check the connections to other services: Europe PMC, Unpaywall ...")
     ] = False,
     deep: Annotated[
         bool,
-        typer.Option("--deep", help="Ask every service some forty things, and compare the replies with what is known."),
+        typer.Option("--deep", help="Send about 40 requests to all services; compare the replies with known facts."),
     ] = False,
     save: Annotated[
         Path | None,
         typer.Option(
-            "--save", metavar="DIR", help="Keep the replies of --deep there, without your keys and e-mail addresses."
+            "--save", metavar="DIR", help="Save the replies of --deep in DIR, without your keys and e-mail addresses."
         ),
     ] = None,
 ) -> None:
-    """Find out which part of the way to NCBI fails: name, connection, proxy, encryption or NCBI itself.
+    """Find out which part of the connection to NCBI fails: name, connection, proxy, encryption or NCBI itself.
 
-    Looks at the settings, the cache, the disk and the shared rate limit as well. Takes seconds, and sends NCBI one
-    request. Ends with 0 when all is well, 4 with warnings, 5 when a hop fails, 7 when NCBI refuses because of the rate,
-    8 for settings and a refused API key, 9 for the cache or the disk:
+    Also checks the settings, the cache, the disk and the shared rate limit. Takes seconds, and sends one request to
+    NCBI. The exit status is 0 without problems, 4 with warnings, 5 if a step fails, 7 if NCBI refuses because of the
+    rate, 8 for wrong settings or a refused API key, 9 for the cache or the disk:
 
     entrez-kit doctor --network --json
 
-    With --deep, about 40 requests are sent within the limits, and each reply is read as the other commands read it. It
-    agrees with what is known, or it differs (4) and the table says in what, or the request failed (5) and at which hop:
+    With --deep, about 40 requests are sent within the limits, and the replies are parsed as in the other commands. A
+    reply agrees with known facts, or it differs (4) and the table shows how, or the request failed (5):
 
     entrez-kit doctor --deep --save replies
     """
@@ -81,7 +81,7 @@ def command(
 
     if save is not None and not deep:
         raise InvalidInput(
-            "--save keeps the replies of --deep",
+            "--save needs --deep",
             invalid_input=f"save={save}",
             recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
         )
@@ -99,29 +99,29 @@ def command(
 
 @contextmanager
 def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
-    """Tell a person that something is going on, for some hops take seconds; yield what shows how far it is."""
+    """Show a status line on a terminal, because some steps take seconds; yield a function that updates it."""
     current = state(ctx)
     if not current.stderr_is_terminal or current.quiet:
         yield lambda done, of: None
         return
-    from ._console import console_for
+    from ._console import create_console
 
-    with console_for(sys.stderr, current.color).status("Looking at this machine and the way to NCBI ...") as shown:
-        yield lambda done, of: shown.update(f"Comparing replies with what is known of them ({done} of {of}) ...")
+    with create_console(sys.stderr, current.color).status("Checking this machine and the network ...") as shown:
+        yield lambda done, of: shown.update(f"Comparing replies with known facts ({done} of {of}) ...")
 
 
 def _table(report: "DoctorReport") -> "RenderableType":
     from rich.console import Group
 
-    checks = _listing(("Check", "Result", "What was found"), report.checks, "Way to ")
+    checks = _listing(("Check", "Result", "Details"), report.checks, "Connection to ")
     if report.comparisons is None:
         return Group(checks, _verdict(report))
-    compared = _listing(("Request", "Reply", "What differs, or where it failed"), report.comparisons)
-    return Group(checks, compared, _verdict(report), *_last_words(report))
+    compared = _listing(("Request", "Reply", "Difference or error"), report.comparisons)
+    return Group(checks, compared, _verdict(report), *_summarize(report))
 
 
 def _listing(columns: tuple[str, str, str], found: "Sequence[Check | Comparison]", way: str = "") -> "RenderableType":
-    """Return a row for each, those of a service below its name."""
+    """Return a table with a row for each result, grouped by service."""
     from rich.text import Text
 
     from ._views.tables import Listing, fixed
@@ -133,11 +133,13 @@ def _listing(columns: tuple[str, str, str], found: "Sequence[Check | Comparison]
             table.add_row(Text(f"{way}{service}", style="bold"))
         for one in rows:
             status = str(getattr(one, "status", "") or getattr(one, "verdict", ""))
-            table.add_row(NAMES.get(one.name, one.name), Text(status, style=STYLES[status]), _said(one, status))
+            table.add_row(
+                NAMES.get(one.name, one.name), Text(status, style=STYLES[status]), _render_details(one, status)
+            )
     return table
 
 
-def _said(one: "Check | Comparison", status: str) -> "RenderableType":
+def _render_details(one: "Check | Comparison", status: str) -> "RenderableType":
     from rich.text import Text
 
     differences, hop = getattr(one, "differences", []), getattr(one, "hop", None)
@@ -152,8 +154,8 @@ def _said(one: "Check | Comparison", status: str) -> "RenderableType":
     return text
 
 
-def _last_words(report: "DoctorReport") -> "Iterator[RenderableType]":
-    """Count the replies, and say what can be done with them."""
+def _summarize(report: "DoctorReport") -> "Iterator[RenderableType]":
+    """Yield the counts of replies, and how to use saved replies."""
     from rich.text import Text
 
     counts = {verdict: len(report.compared(verdict)) for verdict in VERDICTS}
@@ -162,7 +164,7 @@ def _last_words(report: "DoctorReport") -> "Iterator[RenderableType]":
     if report.saved:
         yield Text(f"The replies are in {report.saved}; ENTREZ_KIT_REAL_DATA={report.saved} lets the tests read them.")
     elif counts["differs"]:
-        yield Text("With `--save DIR` the replies are kept, to be handed on.", style="cyan")
+        yield Text("`--save DIR` saves the replies, e.g. for a bug report.", style="cyan")
 
 
 def _verdict(report: "DoctorReport") -> "RenderableType":
@@ -174,7 +176,7 @@ def _verdict(report: "DoctorReport") -> "RenderableType":
     if unanswered:
         return Text(f"Failed: {'; '.join(one.label for one in unanswered)}.", style="bold red")
     if differing:
-        return Text(f"Differs from what is known: {'; '.join(one.label for one in differing)}.", style="bold yellow")
+        return Text(f"Differs from known facts: {'; '.join(one.label for one in differing)}.", style="bold yellow")
     if report.comparisons is not None and not report.compared("agrees"):
         return Text("Nothing was compared.", style="bold yellow")
     if report.warnings:
@@ -184,4 +186,4 @@ def _verdict(report: "DoctorReport") -> "RenderableType":
 
 def _labels(checks: "Sequence[Check]") -> str:
     names = [(NAMES.get(check.name, check.name), check.service) for check in checks]
-    return ", ".join(f"{name} of the way to {service}" if service else name for name, service in names)
+    return ", ".join(f"{name} of the connection to {service}" if service else name for name, service in names)

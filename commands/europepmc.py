@@ -1,4 +1,4 @@
-"""`entrez-kit europepmc`: search Europe PMC, page by page or as far as wanted, preprints included."""
+"""`entrez-kit europepmc`: search Europe PMC, including preprints, by page or for many results."""
 
 from typing import Annotated, Final
 
@@ -42,16 +42,16 @@ COLUMNS: Final = {
 def command(
     ctx: typer.Context,
     request: EuropePMCRequest,
-    preprints: Annotated[bool, typer.Option("--preprints", help="Only preprints; short for --source PPR.")] = False,
+    preprints: Annotated[bool, typer.Option("--preprints", help="Preprints only; short for --source PPR.")] = False,
 ) -> None:
-    """Search Europe PMC: PubMed's articles, preprints and more; -n goes through as many pages as it takes.
+    """Search Europe PMC: PubMed's articles, preprints and more; -n fetches as many pages as needed.
 
     entrez-kit europepmc base editing AND PUB_YEAR:2024 --preprints
-    ids prints PMIDs, for records outside PubMed source and id (PPR:PPR123456).
+    -f ids prints PMIDs, or source and id of records outside PubMed (PPR:PPR123456).
     """
     changes: dict[str, object] = {}
     if preprints:
-        hint = "Give --preprints for preprints alone, or --source PPR beside other sources."
+        hint = "Give --preprints for preprints only, or --source PPR with other sources."
         refuse_beside(ctx, "sources", "--preprints", hint)
         changes["sources"] = ["PPR"]
     if plan(ctx).format.is_brief and not was_typed(ctx, "detail_level") and not plan(ctx).fields:

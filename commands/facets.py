@@ -1,4 +1,4 @@
-"""`entrez-kit facets`: what a query finds by year, journal, type and MeSH heading."""
+"""`entrez-kit facets`: counts of a query's results by year, journal, type and MeSH heading."""
 
 import typer
 
@@ -13,16 +13,16 @@ from ._pipeline import Family, View, formats, lazy_view, run
 @request_options(
     COUNT_FACETS,
     argument("query_term", "QUERY", joined=True),
-    option("facets", "--by", metavar="FACET", more="May be repeated; all unless given.", words=FACETS),
+    option("facets", "--by", metavar="FACET", more="May be repeated; default: all.", words=FACETS),
     option("top", "-n", "--top"),
     option("max_records"),
     option("broader_results", "--broader/--no-broader"),
 )
 def command(ctx: typer.Context, request: FacetsRequest) -> None:
-    """Count years, journals, types and MeSH headings of what a query finds.
+    """Count years, journals, types and MeSH headings of a query's results.
 
-    Says over how many of the results it counted: entrez-kit facets crispr sickle cell
-    One kind as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv
+    The output has the number of results counted: entrez-kit facets crispr sickle cell
+    One facet as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv
     """
     columns = columns_at("facet", "value", "count", "ui")
     view: View[FacetsResult] = View(lazy_view("databases.facets_table"), record_model=FacetRow, columns=columns)

@@ -1,4 +1,4 @@
-"""`entrez-kit fetch`: one outcome per identifier, in order, streamed where the format can."""
+"""`entrez-kit fetch`: one outcome per identifier, in order, streamed if the format allows it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Attributes, Record
 from ._formats.writer import Texts, Writer
-from ._ids import NAME_ARTICLES, failed
+from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._output import Sink
 from ._pipeline import Family, View, advise, counted, formats, lazy_view, note, plan, run, state, was_typed
@@ -36,7 +36,7 @@ FORMATS: Final = (
 )
 HISTORY: Final = "Result sets kept at NCBI"
 MANY_RECORDS: Final = 20_000
-"""About a gigabyte as one document."""
+"""About one gigabyte as a single document."""
 _MODELS: Final[Mapping[str, Any]] = {
     "abstract_plus": Article,
     "citation_data": CitationData,
@@ -50,7 +50,7 @@ _OWN_FORMATS: Final = {"full_xml": "json", "medline_text": "nbib"}
 
 IDS: Final = ids_argument(
     "pmids",
-    "PMIDs, PMCIDs, DOIs or addresses that hold one; - reads standard input.",
+    "PMIDs, PMCIDs, DOIs or URLs with one of them; - reads standard input.",
     noun="identifiers",
     hint=NAME_ARTICLES,
     unless=("query_key", "web_env"),
@@ -74,8 +74,8 @@ IDS: Final = ids_argument(
 def command(ctx: typer.Context, request: FetchRequest) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
-    xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. What does not exist
-    is named, and the status is 4 when only a part was found:
+    xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. Missing records are
+    listed, and the exit status is 4 if only some were found:
     entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
     level = _choose_level(ctx, request.detail_level)
@@ -109,7 +109,7 @@ def fetch_and_print(
     advise(ctx, records)
     view = _view(request.detail_level, table)
     if not selected.parses_records and request.detail_level != "medline_text":
-        request = request.model_copy(update={"detail_level": "full_xml"})  # the bytes of a record are enough
+        request = request.model_copy(update={"detail_level": "full_xml"})  # only the bytes of a record are needed
     return run(ctx, FETCH_CONTENTS, request, view, label="Fetching", least=BATCH, idle=idle, afterwards=afterwards)
 
 
@@ -149,7 +149,7 @@ def _records(item: Content) -> Iterator[Record]:
     if (document := item.document) is not None:
         yield Attributes(document)
     else:
-        yield failed(fetched.input, fetched.status, fetched.message, code=fetched.code)
+        yield describe_failure(fetched.input, fetched.status, fetched.message, code=fetched.code)
 
 
 def _choose_level(ctx: typer.Context, level: str) -> str:
@@ -168,7 +168,7 @@ def _choose_level(ctx: typer.Context, level: str) -> str:
         raise InvalidInput(
             f"--detail {level} does not go with --format {made.format}.",
             invalid_input=f"detail_level={level}",
-            recovery_hint="Leave out --detail, or ask for json or jsonl.",
+            recovery_hint="Omit --detail, or use --format json or jsonl.",
             details={"reason": "bad_usage"},
         )
     return levels[0]

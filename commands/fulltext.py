@@ -1,4 +1,4 @@
-"""`entrez-kit fulltext`: the text of articles in sections, one outcome per identifier, in order."""
+"""`entrez-kit fulltext`: the full text of articles in sections, one outcome per identifier, in order."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from entrez_kit.fulltext.fetch_fulltext import (
 )
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
-from ._ids import NAME_ARTICLES, failed
+from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._pipeline import Family, View, counted, formats, lazy_view, note, plan, refuse_without, run, state
 from ._state import is_terminal
@@ -37,8 +37,8 @@ from ._state import is_terminal
 def command(ctx: typer.Context, request: FulltextRequest) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
-    A terminal shows the whole text, references included, by page where it is long; -f md writes it as Markdown.
-    A table shows the sections and their sizes, csv what was found where, ids which articles have a text:
+    A terminal shows the complete text with references, in a pager if it is long; -f md writes it as Markdown. -f table
+    shows the sections and their sizes, csv the source of each text, ids the articles with a text:
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
     if request.max_characters is None and request.max_sections is None:
@@ -57,7 +57,7 @@ def command(ctx: typer.Context, request: FulltextRequest) -> None:
 
 
 def _is_read(ctx: typer.Context) -> bool:
-    """Tell whether a person is to read the text here: on a terminal, unless another form was asked for."""
+    """Return whether the text is shown for reading: on a terminal, unless another format is selected."""
     made = plan(ctx)
     if made.target is not None or not is_terminal(sys.stdout):
         return False
@@ -82,19 +82,21 @@ def _articles(item: FulltextOutcome) -> Iterator[Record]:
 
 
 def _records(item: FulltextOutcome) -> Iterator[Record]:
-    """Yield the article, or what has a line of its own in jsonl where there is none."""
+    """Yield the article, or the jsonl line for an input without one."""
     yield from _articles(item)
     told = item.unavailable
     if told is not None:
         tried = as_data(told.tried_tiers)
         message = f"no full text: {told.reason}"
-        yield failed(item.id, item.status, message, reason=told.reason, retryable=told.retryable, tried_tiers=tried)
+        yield describe_failure(
+            item.id, item.status, message, reason=told.reason, retryable=told.retryable, tried_tiers=tried
+        )
     elif item.article is None:
-        yield failed(item.id, item.status, "not a PMID, PMCID or DOI")
+        yield describe_failure(item.id, item.status, "not a PMID, PMCID or DOI")
 
 
 def _length(record: Record) -> int:
-    """Return how many characters of text there are."""
+    """Return the number of characters of text."""
     below = [*(record.get("sections") or ()), *(record.get("subsections") or ())]
     return len(record.get("content") or record.get("text") or "") + sum(map(_length, below))
 
@@ -106,7 +108,7 @@ COLUMNS: Final[Mapping[str, Column]] = {
     "sections": partial(values_at, path="sections.title"),
     "characters": _length,
 }
-"""What csv and tsv hold unless the user names fields."""
+"""The columns of csv and tsv without --fields."""
 
 
 def _say_cuts(ctx: typer.Context, found: Fulltexts) -> None:

@@ -1,4 +1,4 @@
-"""`entrez-kit gene`: from a symbol to candidates, from an id to the gene, from the gene to the literature."""
+"""`entrez-kit gene`: find genes by symbol, look genes up by id, and find articles about genes."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,7 +14,7 @@ from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES, SearchGenesRequest
 
 from ._formats.fields import Record, as_data, columns_at
-from ._ids import failed_input, run_each
+from ._ids import describe_failed_input, run_each
 from ._options import argument, ids_argument, option, request_options
 from ._pipeline import Family, View, build_request, formats, lazy_view, note, plan, run
 
@@ -70,7 +70,7 @@ GENE_IDS: Final = ids_argument(
     option("broader_results", "--broader/--no-broader"),
 )
 def search(ctx: typer.Context, request: SearchGenesRequest) -> None:
-    """Find genes by symbol, alias, name or words, the likeliest first.
+    """Find genes by symbol, alias, name or words, best match first.
 
     entrez-kit gene search TP53 --organism human
     """
@@ -93,9 +93,9 @@ def search(ctx: typer.Context, request: SearchGenesRequest) -> None:
 @formats(*FORMATS)
 @request_options(GET_GENE, GENE_IDS, "input", option("slim"))
 def get(ctx: typer.Context, options: dict[str, Any]) -> None:
-    """Look genes up by their ids, one outcome per id, in order.
+    """Look up genes by their ids, one outcome per id, in order.
 
-    One id gives the gene itself, several give a list; what is missing is named and the status is 4:
+    One id gives the gene, several give a list. Missing genes are listed, and the exit status is 4:
 
     entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
@@ -125,20 +125,20 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 def _with_prefix(ids: list[str]) -> list[str]:
-    """Return gene ids in their full form; a bare number is a gene id here."""
+    """Return gene ids with their prefix; a bare number is a gene id here."""
     return [f"NCBIGene:{one}" if one.isascii() and one.isdecimal() and int(one) else one for one in ids]
 
 
 def _records(item: PerInputAnswer[Gene]) -> Iterator[Record]:
-    """Yield the gene, or what has a line of its own in jsonl where there is none."""
-    yield failed_input(item) if item.result is None else as_data(item.result)
+    """Yield the gene, or the jsonl line for an input without one."""
+    yield describe_failed_input(item) if item.result is None else as_data(item.result)
 
 
 @app.command("pubmed")
 @formats(*FORMATS, Family.COUNT)
 @request_options(GET_PUBMED_LINKS, GENE_IDS, "input", option("limit", "-n"), option("offset"))
 def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
-    """List the PMIDs of articles about a gene, or about each of several: their records say which.
+    """List the PMIDs of articles about a gene, or about several genes with the gene of each article.
 
     entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -
     entrez-kit gene search TP53 --organism human -f ids | entrez-kit gene pubmed - -f csv

@@ -1,4 +1,4 @@
-"""entrez-kit guide: short texts about using the program."""
+"""entrez-kit guide: short guides to the program."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -32,9 +32,7 @@ def command(
     ] = None,
     search: Annotated[
         str | None,
-        typer.Option(
-            "--search", metavar="WORD", help="Find the lines that have a word or phrase, in all guides or in TOPIC."
-        ),
+        typer.Option("--search", metavar="WORD", help="Find lines with a word or phrase, in all guides or in TOPIC."),
     ] = None,
 ) -> None:
     """Read about exit codes, settings, formats and other subjects.

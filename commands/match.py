@@ -1,4 +1,4 @@
-"""`entrez-kit match`: the PMIDs of references known by journal, year, volume and page."""
+"""`entrez-kit match`: find the PMIDs of references by journal, year, volume and page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +11,8 @@ from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 
 from ._formats.fields import Record, as_data, columns_at
-from ._ids import failed
-from ._input import content_of
+from ._ids import describe_failure
+from ._input import read_content
 from ._options import option, request_options
 from ._pipeline import Family, View, build_request, formats, lazy_view, run
 from ._state import STDIN
@@ -50,7 +50,7 @@ def command(
 
     entrez-kit match refs.bib -f jsonl
     entrez-kit match --journal "N Engl J Med" --year 2019 --volume 381 --page 841 --author "Husain M"
-    csv, tsv and ids hold what matched, the rest is named on stderr; the status is 4 when only a part matched.
+    csv, tsv and ids contain the matches; stderr lists the others. The exit status is 4 if only some matched.
     """
 
     def records(match: CitationMatch) -> Iterator[Record]:
@@ -59,7 +59,7 @@ def command(
             yield data
         else:
             more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings", "findings")}
-            yield failed(match.key, match.status, match.detail, key=match.key, **more)
+            yield describe_failure(match.key, match.status, match.detail, key=match.key, **more)
 
     given = {name: value for name, value in options.items() if value}
     citations = ([given] if given else []) + [citation for path in files or [] for citation in _read(path)]
@@ -89,6 +89,6 @@ def _read(path: Path) -> list[dict[str, str]]:
     from entrez_kit.references.files.reference_files import decoded
 
     hint = "Name a BibTeX or CSV file."
-    text = decoded(content_of(path, hint=hint), "standard input" if str(path) == STDIN else str(path), hint=hint).text
+    text = decoded(read_content(path, hint=hint), "standard input" if str(path) == STDIN else str(path), hint=hint).text
     bibtex = path.suffix.lower() in BIBTEX or (str(path) == STDIN and text.lstrip().startswith(("@", "%")))
     return read_citations(text, bibtex=bibtex)

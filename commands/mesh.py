@@ -22,9 +22,9 @@ from ._pipeline import Family, View, formats, lazy_view, note, plan, run
 def command(ctx: typer.Context, request: MeshRequest) -> None:
     """Look up MeSH headings by name, synonym, identifier or tree number.
 
-    The heading that the words name comes first: entrez-kit mesh heart attack
-    What stands above and below it: entrez-kit mesh C14.280.647.500 --tree
-    Its name is what a search takes: entrez-kit search asthma --mesh "Myocardial Infarction"
+    The best match comes first: entrez-kit mesh heart attack
+    The headings above and below it: entrez-kit mesh C14.280.647.500 --tree
+    Use the name of a heading in a search: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
     def remarks(found: SingleOutcome[MeshResult]) -> None:

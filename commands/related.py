@@ -25,14 +25,14 @@ COLUMNS: Final = (
     *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
     *("source_count", "via", "epmc_source", "epmc_id", "citation", "link_url"),
 )
-"""What csv and tsv hold; words of a reference list stand in ``citation``."""
+"""The columns of csv and tsv; ``citation`` has the text of a reference list."""
 CITATIONS: Final = "citation_formats"
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT)
 @request_options(
     RELATIONSHIPS,
-    ids_argument("source_pmid", more="May be several; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
+    ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
     "input",
     option(
         "relationship_type",
@@ -48,9 +48,9 @@ CITATIONS: Final = "citation_formats"
 def command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find articles similar to, citing or cited by an article.
 
-    With --depth 2 it is a snowball, ranked by how many articles lead to each:
+    --depth 2 follows references of references, ranked by the number of articles that lead to each:
     entrez-kit related 99000004 --type references --depth 2 -n 20
-    Around several, each record saying from which: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
+    Several articles, with the source of each result: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
     """
     kind = to_full_name(options["relationship_type"])
     if kind != CITATIONS:
@@ -73,7 +73,7 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 def _item(record: Record) -> str:
-    """Return a related article as an item of a list; a work outside PubMed by the words there are for it."""
+    """Return a related article as a list item; a work outside PubMed by its citation text."""
     if record.get("pmid"):
         return item(record)
     words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
@@ -103,7 +103,7 @@ _CITATIONS: Final[View[RelationshipsResult]] = View(
     records=_citations,
     record_model=Any,
     columns=columns_at("pmid", "style", "citation"),
-    records_key="",  # in JSON the styles are names in the document
+    records_key="",  # in JSON the styles are members of the document
     total=lambda result: len(result.citations),
     page=lambda record: f"## {escaped(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",
     between="\n",
@@ -120,7 +120,7 @@ def _remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
     selected = plan(ctx).format
     outside = sum(article.pmid is None for article in result.related_articles)
     if selected.family is Family.IDS and outside:
-        note(ctx, f"{counted(outside, 'work')} without a PMID left out; json shows all.")
+        note(ctx, f"{counted(outside, 'work')} without a PMID omitted; --json has all.")
     rest = _left_out(result)
     if not selected.has_total and rest > 0:
         note(ctx, f"{rest:,} more: add -n {result.total_found}")

@@ -67,4 +67,4 @@ def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:
         return Text("\n".join(f"export {name}={address}" for name, address in variables.items()))
 
     emit(ctx, {"url": sandbox.url, "environment": variables}, lines)
-    note(ctx, f"The sandbox answers at {sandbox.url}. Set the variables above for other commands; Ctrl-C ends it.")
+    note(ctx, f"The sandbox is running at {sandbox.url}. Set the variables above for other commands. Ctrl-C stops it.")

@@ -1,4 +1,4 @@
-"""`entrez-kit search`: titles on a terminal, PMIDs in a pipe, and always how PubMed understood the query."""
+"""`entrez-kit search`: search PubMed and show how it understood the query."""
 
 import shlex
 import sys
@@ -113,17 +113,17 @@ def command(
     ctx: typer.Context,
     request: SearchRequest,
     strict: Annotated[
-        bool, typer.Option("--strict", help="End with status 2 when PubMed dropped a phrase or a field of the query.")
+        bool, typer.Option("--strict", help="Exit with status 2 if PubMed dropped a phrase or a field of the query.")
     ] = False,
 ) -> None:
     """Search PubMed and see how it understood the query.
 
-    A terminal gets titles, a pipe gets JSON; -f ids feeds other commands:
+    A terminal shows titles, a pipe gets JSON; -f ids prints PMIDs for other commands:
     entrez-kit search crispr sickle cell -f ids | entrez-kit fetch - -f csv -o hits.csv
     A file for a reference manager: entrez-kit --demo search crispr --all -o hits.ris
     """
     if request.retrieve_all:
-        refuse_beside(ctx, "max_results", "--all", "Give -n for so many results, or --all for every one.")
+        refuse_beside(ctx, "max_results", "--all", "Give -n N for N results, or --all for all results.")
     if not (request.date_range and (request.date_range.min_date or request.date_range.max_date)):
         refuse_without(ctx, "date_type", "--min-date or --max-date")
     if not was_typed(ctx, "fetch_brief_summaries") and _needs_summaries(plan(ctx), request):
@@ -160,7 +160,7 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
 
     level = plan(ctx).format.details[0]
     records = build_request(ctx, FETCH_CONTENTS, {"pmids": result.pmids, "detail_level": level})
-    if fetch_and_print(ctx, records, idle="Nothing was found.", afterwards=finish) is None:
+    if fetch_and_print(ctx, records, idle="The search has no results.", afterwards=finish) is None:
         finish(None)
 
 
@@ -220,9 +220,9 @@ def _remarks(
     if not (strict and dropped):
         return None
     return InvalidInput(
-        f"PubMed did not know all of the query: {' '.join(warning.message for warning in dropped)}",
+        f"PubMed dropped a part of the query: {' '.join(warning.message for warning in dropped)}",
         invalid_input=request.query_term,
-        recovery_hint="Correct the phrase or field that PubMed did not know, or leave out --strict.",
+        recovery_hint="Correct the phrase or field that PubMed dropped, or omit --strict.",
         details={"reason": "strict", "warnings": as_data(dropped)},
     )
 

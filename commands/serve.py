@@ -1,4 +1,4 @@
-"""entrez-kit serve: the same functions for agents, over stdio or HTTP; and tokens for HTTP."""
+"""entrez-kit serve: every operation as an MCP tool, over stdio or HTTP; and tokens for HTTP."""
 
 import os
 import sys
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Serve agents: every operation as an MCP tool.\n\n"
-    "By default over stdio, for a host on this machine that starts this program. Over HTTP every caller must bring a "
-    "token; `serve token` issues them. `entrez-kit guide mcp` shows how hosts are set up.",
+    "By default over stdio, for a host on this machine that starts this program. Over HTTP every caller needs a token "
+    "from `serve token`. `entrez-kit guide mcp` explains how to configure hosts.",
 )
 
 
@@ -30,10 +30,10 @@ def serve(
     ctx: typer.Context,
     transport: Annotated[
         Literal["stdio", "http"] | None,
-        typer.Option("--transport", metavar="stdio|http", help="How to talk; stdio unless MCP_TRANSPORT_TYPE says so."),
+        typer.Option("--transport", metavar="stdio|http", help="Transport (MCP_TRANSPORT_TYPE); default: stdio."),
     ] = None,
     host: Annotated[
-        str | None, typer.Option("--host", metavar="ADDRESS", help="Where to listen (MCP_HTTP_HOST, 127.0.0.1).")
+        str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on (MCP_HTTP_HOST, 127.0.0.1).")
     ] = None,
     port: Annotated[
         int | None,
@@ -42,7 +42,7 @@ def serve(
             metavar="N",
             min=0,
             max=65_535,
-            help="Port to listen on (MCP_HTTP_PORT, 3010); 0 takes a free one.",
+            help="Port to listen on (MCP_HTTP_PORT, 3010); 0 selects a free one.",
         ),
     ] = None,
     toolset: Annotated[
@@ -58,11 +58,11 @@ def serve(
         typer.Option(
             "--tool-names",
             metavar="kit|contract",
-            help="List tools under the kit's names or the exact ones of the specifications; all of them can be called.",
+            help="List tools under the kit's names or those of the specifications; both can be called.",
         ),
     ] = "kit",
     check: Annotated[
-        bool, typer.Option("--check", help="Start, list what is offered, and end; NCBI is not asked.")
+        bool, typer.Option("--check", help="Start, list the offer, and exit; no request is sent to NCBI.")
     ] = False,
 ) -> None:
     """Serve agents over MCP until the host closes the connection or a signal comes."""
@@ -84,7 +84,7 @@ def serve(
 
         document = try_server(replace(current.settings, **chosen), _options(names, tool_names))
         emit(ctx, document, lambda: _table(document))
-    else:  # in demo mode a sandbox runs from here on
+    else:  # in demo mode, this starts a sandbox
         settings = current.services.settings if current.settings.demo else current.settings
         _serve(ctx, replace(settings, **chosen), names, tool_names)
 
@@ -92,14 +92,14 @@ def serve(
 def _serve(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Names") -> NoReturn:
     from entrez_kit.server.telemetry import set_up_exporter
 
-    remark = set_up_exporter(settings)  # before the SDK is imported, which asks for its tracer there and then
+    remark = set_up_exporter(settings)  # before importing the SDK, which gets its tracer at import
     from entrez_kit.server.run import serve as run_server
 
     if remark:
         warn(ctx, remark)
     if settings.mcp_transport_type == "stdio" and is_terminal(sys.stdin):
-        note(ctx, "An MCP host is expected at the other end of standard input; Ctrl-C ends. See entrez-kit guide mcp.")
-    # When it is time, it ends at once, threads that wait for NCBI or for a reader who has gone included.
+        note(ctx, "An MCP host must use stdin and stdout. Ctrl-C stops the server. Try entrez-kit guide mcp.")
+    # At shutdown the process ends at once, even if threads wait for NCBI or for a closed pipe.
     raise typer.Exit(run_server(settings, _options(toolsets, names), give_up=os._exit))
 
 
@@ -117,7 +117,7 @@ def _table(document: dict[str, Any]) -> "RenderableType":
 
     where = document.get("url") or document["transport"]
     head = Text(f"{document['server_name']} {document['server_version']} is ready to serve over {where}.", style="bold")
-    table = Table("Tool", "What it does", box=None, pad_edge=False)
+    table = Table("Tool", "Description", box=None, pad_edge=False)
     for tool in document["tools"]:
         table.add_row(tool["name"], tool["title"])
     tail = Text(
@@ -132,23 +132,21 @@ def _table(document: dict[str, Any]) -> "RenderableType":
 @formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
 def token(
     ctx: typer.Context,
-    subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Whom the token is for.")],
-    ttl: Annotated[
-        str, typer.Option("--ttl", metavar="TIME", help="How long it is good: 30m, 1h, 7d; 366d at most.")
-    ] = "1h",
+    subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Name of the token's user.")],
+    ttl: Annotated[str, typer.Option("--ttl", metavar="TIME", help="Validity: 30m, 1h, 7d; at most 366d.")] = "1h",
     scope: Annotated[
         list[str] | None,
         typer.Option(
             "--scope",
             metavar="SCOPE",
-            help="What it allows: pubmed, gene, corpus.read, corpus.write, entrez, citations. May be repeated; all "
-            "but corpus.write unless given.",
+            help="Scope: pubmed, gene, corpus.read, corpus.write, entrez or citations. May be repeated; default: all "
+            "except corpus.write.",
         ),
     ] = None,
 ) -> None:
     """Issue a bearer token for serve over HTTP, signed with MCP_AUTH_SECRET_KEY.
 
-    Prints the token alone, ready for a shell; --json adds whom it is for, what it allows and until when.
+    Prints only the token; --json adds its subject, scopes and expiry.
     """
     from entrez_kit.server.auth import issue_token, read_scopes, read_ttl
 

@@ -1,4 +1,4 @@
-"""`entrez-kit show`: a record as a page to read."""
+"""`entrez-kit show`: show one record as a page."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from ._pipeline import Family, View, formats, lazy_view, run
 def command(ctx: typer.Context, request: SpellRequest) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.
 
-    Without a suggestion the query comes back as it is; that is no proof that the spelling is right.
+    Without a suggestion the query is returned unchanged; its spelling may still be wrong.
     """
     columns = columns_at("original", "corrected", "has_suggestion")
     run(ctx, SPELL, request, View(table=lazy_view("databases.spell_table"), columns=columns))

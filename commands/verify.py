@@ -1,4 +1,4 @@
-"""`entrez-kit verify`: the claims of a draft or a table, looked for in what they cite."""
+"""`entrez-kit verify`: search for the claims of a draft or a table in the articles that they cite."""
 
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from entrez_kit.references.claims.models import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, Verification
 
 from ._formats.fields import Record, columns_at
-from ._input import READABLE, beside, content_of
+from ._input import READABLE, read_content, read_sibling
 from ._pipeline import Family, View, build_request, counted, formats, lazy_view, run, warn
 from ._state import STDIN
 
@@ -38,15 +38,15 @@ def command(
         typer.Option(
             "--bibliography",
             metavar="FILE",
-            help="What citation keys stand for: .bib, .ris, .json or .nbib. Repeatable.",
+            help="File with the citation keys: .bib, .ris, .json or .nbib. May be repeated.",
         ),
     ] = None,
 ) -> None:
-    """Does the cited paper say it? Look every quoted or stated sentence up in the abstract and the full text.
+    """Does the cited paper say it? Search for each quoted or stated sentence in the abstract and the full text.
 
-    A claim is found if the text has it word by word, with the same numbers, units and negations, and the sentence
-    around it does not deny or question it. Every row has the whole sentence.
-    The status is 0 when every claim is found, and 4 when there is anything to look at:
+    A claim is found if the text has it word for word, with the same numbers, units and negations, and the sentence
+    around it does not deny or question it. Each row has the whole sentence.
+    The exit status is 0 if every claim is found, and 4 otherwise:
     entrez-kit verify draft.md --bibliography refs.bib
     entrez-kit verify claims.csv -o report.html
     """
@@ -57,10 +57,10 @@ def command(
 
     references = []
     for source in bibliography or ():
-        read = decoded(content_of(source, hint=READABLE), str(source))
+        read = decoded(read_content(source, hint=READABLE), str(source))
         references += reference_file(read.text, str(source), kind_of(read.text, str(source), source.suffix)).references
     name = "standard input" if str(file) == STDIN else str(file)
-    content = content_of(file, hint=HINT)
+    content = read_content(file, hint=HINT)
     refuse_others(content, name)
     suffix = file.suffix.lower() or looks_like(content) or ""
     if suffix and suffix not in KINDS and suffix not in DOCUMENTS:
@@ -72,12 +72,12 @@ def command(
         )
     warnings: list[Warn] = []
     if suffix in DOCUMENTS:
-        found = claims_of_document(content, name, suffix, partial(beside, file), references)
+        found = claims_of_document(content, name, suffix, partial(read_sibling, file), references)
     else:
         text = decoded(content, name, hint=HINT).text
         kind = KINDS.get(suffix) or _looks(text)
         if kind == "md":
-            named, warnings = named_references(text, partial(beside, file))
+            named, warnings = named_references(text, partial(read_sibling, file))
             references += named
         found = claims_of(text, name, kind, references)
     for warning in (*warnings, *found.warnings):
@@ -94,7 +94,7 @@ def command(
     assert isinstance(verification, Verification)
     result = verification.result()
     if unchecked := result.counts["unchecked"]:
-        warn(ctx, f"{counted(unchecked, 'claim')} could not be looked up; run the command again.")
+        warn(ctx, f"{counted(unchecked, 'claim')} could not be checked. Run the command again.")
     if result.findings:
         raise typer.Exit(int(Exit.PARTIAL))
 
@@ -106,7 +106,7 @@ def _sentence(record: Record) -> str | None:
 
 
 def _looks(text: str) -> str:
-    """Return what a text without a name is: lines of JSON, a table, or a draft."""
+    """Return the kind of a text without a file name: JSON lines, a table, or a draft."""
     first = text.lstrip()[:1]
     if first in ("{", "["):
         return "jsonl" if first == "{" and "\n{" in text.strip() else "json"

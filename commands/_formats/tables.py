@@ -73,9 +73,9 @@ def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]"
     """Print what is laid out for the width there is; on a terminal by page where it is longer than the screen."""
     from rich.segment import Segment
 
-    from .._console import console_for
+    from .._console import create_console
 
-    console = console_for(sink, state.color)
+    console = create_console(sink, state.color)
     page = make(console)
     if sink.isatty() and is_terminal(sys.stdin):
         lines = list(Segment.split_lines(console.render(page)))

@@ -9,7 +9,7 @@ from rich.text import Text
 from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
-from .._console import links_shown
+from .._console import has_links
 from .tables import Listing, article_link, broader_line, facts, failed_words, fixed, linked, number
 from .text import PUBMED, line
 
@@ -139,7 +139,7 @@ def links_table(links: PubMedLinks, console: Console) -> RenderableType:
     """Return PMIDs, one per line, and how many there are in all."""
     if not links.total_count:
         return Group(Text(f"{links.entrez_id} exists and has no linked article.", style="bold"))
-    clickable = links_shown(console)
+    clickable = has_links(console)
     rows = [
         article_link(pmid, console) if clickable else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids

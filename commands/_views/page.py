@@ -11,7 +11,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from .._console import links_shown
+from .._console import has_links
 from .._formats.fields import Record
 from .markdown import grant, mesh_term
 from .tables import facts
@@ -170,7 +170,7 @@ def _facts(record: Record, full: bool) -> list[RenderableType]:
 def _links(record: Record, console: Console) -> Text:
     """Return the identifiers: clickable where the terminal makes them so, else with their addresses."""
     text = Text()
-    clickable = links_shown(console)
+    clickable = has_links(console)
     for name, address in links_of(record):
         text.append(("  " if clickable else "\n") if text else "")
         if clickable:

@@ -8,7 +8,7 @@ from rich.constrain import Constrain
 from rich.markdown import Heading, Markdown, TableElement
 from rich.text import Text
 
-from .._console import links_shown
+from .._console import has_links
 
 MAX_WIDTH: Final = 100
 """Longer lines of prose are hard to read; tables may be as wide as the terminal."""
@@ -57,5 +57,5 @@ class _MarkdownPage(Markdown):
     elements: ClassVar[dict[str, Any]] = {**Markdown.elements, "heading_open": _Heading, "table_open": _Table}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        self.hyperlinks = links_shown(console)
+        self.hyperlinks = has_links(console)
         yield from super().__rich_console__(console, options)

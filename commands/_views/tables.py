@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Column, Table
 from rich.text import Text
 
-from .._console import links_shown
+from .._console import has_links
 from .._formats.fields import Column as Cell
 from .._formats.fields import Record, as_data
 from .._formats.rows import cell
@@ -112,7 +112,7 @@ def facts(rows: Iterable[tuple[str, object]], style: str = "dim") -> Table:
 
 def linked(text: str, address: str, console: Console) -> Text:
     """Return an identifier, as a link where the terminal has them."""
-    return Text(text, style=f"cyan link {address}" if address and links_shown(console) else "cyan")
+    return Text(text, style=f"cyan link {address}" if address and has_links(console) else "cyan")
 
 
 def article_link(pmid: object, console: Console) -> Text:
@@ -259,8 +259,8 @@ def _ids(record: Mapping[str, Any], console: Console) -> Text:
     """Return DOI and PMCID, as links where the terminal has them."""
     text = Text(style="dim")
     if doi := line(record.get("doi")):
-        text.append(f"doi:{doi}", style=f"link {doi_address(doi)}" if links_shown(console) else "")
+        text.append(f"doi:{doi}", style=f"link {doi_address(doi)}" if has_links(console) else "")
     if pmcid := line(record.get("pmcid")):
         text.append("  " if text else "")
-        text.append(pmcid, style=f"link {page_address(PMC, pmcid)}" if links_shown(console) else "")
+        text.append(pmcid, style=f"link {page_address(PMC, pmcid)}" if has_links(console) else "")
     return text

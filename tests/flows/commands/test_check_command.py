@@ -87,7 +87,7 @@ def test_fix_writes_a_corrected_copy_beside_the_file_and_names_what_is_left(cli:
     assert "wrong (line 3): year: 1999 -> 2019" in done.err
     assert "moon (line 4): note: (nothing) -> [Retracted: " in done.err
     assert [one["key"] for one in json.loads(done.out)["changes"]] == ["wrong", "moon"]
-    assert "Left as they were: madeup (another work), nobody (not found)." in done.err
+    assert "Not changed: madeup (another work), nobody (not found)." in done.err
 
 
 def test_a_dry_run_says_every_change_and_writes_nothing(cli: Cli, bib: Path) -> None:

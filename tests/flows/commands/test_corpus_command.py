@@ -241,7 +241,7 @@ def test_an_interrupted_sync_ends_with_130_and_is_taken_up_again(
         efetches = sandbox.requests("efetch") - before
 
     assert (broken.status, broken.out) == (130, "")
-    assert "goes on from here" in broken.err
+    assert "to continue from here" in broken.err
     assert so_far == fetched[0] == 500
     assert (resumed["inserted"], resumed["skipped"], efetches) == (600, 500, 2)
 

@@ -110,7 +110,7 @@ def formats_of(module: Module, name: str) -> tuple[Format, ...]:
     command = module("_app").load_command(group)
     for word in words:
         command = command.commands[word]
-    known: tuple[Format, ...] = module("_state").formats_of(command)
+    known: tuple[Format, ...] = module("_state").list_formats(command)
     return known
 
 
@@ -149,7 +149,7 @@ def test_the_calls_cover_every_command_with_a_choice_of_formats(module: Module) 
         name
         for group in app.COMMANDS
         for name, command in commands_below(app.load_command(group), group)
-        if state.formats_of(command) != state.formats_of(None)
+        if state.list_formats(command) != state.formats_of(None)
     }
 
     assert found == set(CALLS)

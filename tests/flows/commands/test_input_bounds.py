@@ -174,7 +174,7 @@ def test_a_hundred_thousand_ids_are_read_line_by_line(module: Callable[[str], An
 
     lines = Counting(b"12345\n" * 10_000)
 
-    ids = module("_input").ids_in(lines, "it")
+    ids = module("_input").read_identifiers(lines, "it")
 
     assert [next(ids) for _ in range(10)] == ["12345"] * 10
     assert lines.asked < 20

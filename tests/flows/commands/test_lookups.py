@@ -311,7 +311,7 @@ def test_an_option_without_the_one_it_serves_is_refused_by_name(
     done = cli(*arguments, "--json")
 
     assert done.status == 2
-    assert f"{flag} does nothing without {other}" in done.err
+    assert f"{flag} has no effect without {other}" in done.err
 
 
 def test_nothing_can_be_refreshed_offline(cli: Cli) -> None:

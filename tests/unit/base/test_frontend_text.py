@@ -42,7 +42,7 @@ TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *ope
 
 def _terminal(*command: str) -> Any:
     words = import_module("entrez_kit.commands._state")
-    return words.Terminal(words.options_of(_command(command)) if command else {})
+    return words.Terminal(words.name_options(_command(command)) if command else {})
 
 
 @cache

@@ -254,7 +254,7 @@ def test_set_says_when_something_stronger_hides_the_value(
     assert ended.status == 0
     assert held(config) == {"ncbi_max_retries": 3}
     assert ended.document["origin"] == "environment (NCBI_MAX_RETRIES)"
-    assert "goes before the user config" in ended.err
+    assert "overrides the user config" in ended.err
 
 
 # Secrets

@@ -19,7 +19,7 @@ SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2
 
 def ids(module: Module, content: bytes | str) -> list[str]:
     raw = content.encode() if isinstance(content, str) else content
-    return list(module("_input").ids_in(io.BytesIO(raw), "the test"))
+    return list(module("_input").read_identifiers(io.BytesIO(raw), "the test"))
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_text_in_an_argument_a_cell_or_json_is_refused_too(module: Module, prose
         json.dumps({"pmids": ["99000001", prose]}, indent=1),
         f'title\tpmid\nx\t"{cell}"\n',
     ):
-        with pytest.raises(InvalidInput, match="is no list of identifiers"):
+        with pytest.raises(InvalidInput, match="is not a list of identifiers"):
             ids(module, content)
-    with pytest.raises(InvalidInput, match=r"The argument .* is no list of identifiers"):
+    with pytest.raises(InvalidInput, match=r"The argument .* is not a list of identifiers"):
         module("_input").read_ids(["99000001", prose])
 
 
@@ -125,7 +125,7 @@ def test_items_of_csl_json_give_their_identifiers_and_not_their_names(module: Mo
 
 @pytest.mark.parametrize("value", [True, False, [True], {"pmid": True}, {"pmid": False, "id": 5}, {"pmids": [True]}])
 def test_a_boolean_is_no_identifier(module: Module, value: Any) -> None:
-    with pytest.raises(InvalidInput, match="is no identifier"):
+    with pytest.raises(InvalidInput, match="is not an identifier"):
         ids(module, json.dumps(value if isinstance(value, dict | list) else [value]))
 
 
@@ -223,7 +223,7 @@ def test_whole_documents_are_read(module: Module, document: Any, expected: list[
 
 @pytest.mark.parametrize("text", ['{"title": "no id"}', "[1, null]", '{"pmid": "1"}\nnot json', "{broken", "[1.5]"])
 def test_json_without_identifiers_is_an_error_and_not_an_empty_list(module: Module, text: str) -> None:
-    with pytest.raises(InvalidInput, match="begins like JSON"):
+    with pytest.raises(InvalidInput, match="starts like JSON"):
         ids(module, text)
 
 
@@ -254,7 +254,7 @@ def test_a_file_that_cannot_be_read_or_is_empty_is_named(module: Module, tmp_pat
 
     with pytest.raises(InvalidInput, match=r"missing\.txt cannot be read: No such file"):
         module("_input").read_ids([], [tmp_path / "missing.txt"])
-    with pytest.raises(InvalidInput, match=r"empty\.txt holds no identifiers"):
+    with pytest.raises(InvalidInput, match=r"empty\.txt contains no identifiers"):
         module("_input").read_ids([], [empty])
 
 
@@ -268,7 +268,7 @@ def test_identifiers_are_read_line_by_line(module: Module) -> None:
         def __next__(self) -> bytes:
             return b"1\n"
 
-    found = module("_input").ids_in(Endless(), "endless")
+    found = module("_input").read_identifiers(Endless(), "endless")
 
     assert [next(found) for _ in range(3)] == ["1", "1", "1"]
 
