@@ -1,4 +1,4 @@
-"""``doctor --deep``: each probe is sent, its reply read as the kit reads it, and held against what is known of it."""
+"""``doctor --deep``: send each probe, parse its reply as the kit does, and compare it with its known shape."""
 
 import re
 import threading
@@ -31,22 +31,22 @@ from entrez_kit.services.transport.refusals import TRANSIENT
 from entrez_kit.services.transport.replies import Incoming
 
 RETRIES: Final = 2
-"""Further attempts: of real requests two in ten are reset, and words about ids are only believed when heard again."""
+"""Retries: two in ten real requests are reset, and errors about ids must be confirmed by a retry."""
 DEADLINE_MS: Final = 20_000
-"""For one request with its attempts; queueing for a slot included."""
+"""Time limit of one request with its retries and the wait for slots."""
 
 HOPS: Final = frozenset({"dns", "connection", "proxy", "tls", "timeout"})
 """Reasons of the transport that name the hop."""
 UNREACHED: Final = HOPS - {"timeout"}
-"""Hops after which no other request to the service would get further."""
+"""Hops whose failure means that other requests to the service would also fail."""
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many requests are done."""
+"""Called with the number of finished requests and their total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A reply as it arrived."""
+    """A call and its reply."""
 
     call: Call
     incoming: Incoming
@@ -54,7 +54,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class Compared:
-    """A probe, how it ended, and what was received for it; ``refused`` tells whether that was no answer."""
+    """A probe, its comparison and its replies; ``refused`` is true if it ended with an error."""
 
     probe: Probe
     comparison: Comparison
@@ -70,16 +70,16 @@ def compare(
     probes: Collection[Probe] = PROBES,
     progress: Progress = lambda done, of: None,
 ) -> list[Compared]:
-    """Ask every service what the probes ask, each service in its own time, and judge the replies.
+    """Send the probes to all services concurrently, and compare the replies with their known shapes.
 
-    Nothing is taken from the cache or put into it. A service that cannot be reached is not asked again.
+    The cache is neither read nor written. If a service cannot be reached, its other probes are skipped.
 
     Args:
-        settings: which services, at which addresses.
-        unreached: services that are not asked, since a check of the way to them failed; by the names of ``NAMES``.
-        examples: what to ask for; found out when not given, since the sandbox has records of its own.
+        settings: give the services and their addresses.
+        unreached: services to skip because a hop to them failed; by the names of ``NAMES``.
+        examples: ids and queries of the probes; by default those of the sandbox or of NCBI, whichever answers.
         probes: the requests.
-        progress: told after each request.
+        progress: called after each request.
     """
     limit = min(settings.ncbi_total_deadline_ms, DEADLINE_MS)
     own = replace(
@@ -101,13 +101,13 @@ def compare(
             exchanges.append(Exchange(call, incoming))
 
     with Services(own, transport=Transport(own, watch=watch)) as services:
-        asked = examples or _examples(services, unreached)
+        asked = examples or _choose_examples(services, unreached)
 
         def ask(probe: Probe, why_not: str | None) -> Compared:
             nonlocal done
             current.exchanges = []
             if why_not is None:
-                compared = _judged(probe, services, asked, current.exchanges)
+                compared = _run_probe(probe, services, asked, current.exchanges)
             else:
                 service = NAMES[probe.service]
                 compared = Compared(
@@ -133,8 +133,8 @@ def compare(
             return [one for rows in pool.map(lambda group: ask_all(*group), groups) for one in rows]
 
 
-def _examples(services: Services, unreached: Collection[str]) -> Examples:
-    """Return the records to ask for: those of the sandbox where it is the sandbox that answers."""
+def _choose_examples(services: Services, unreached: Collection[str]) -> Examples:
+    """Return the examples for the probes: those of the sandbox if the sandbox answers."""
     settings = services.settings
     if settings.offline or NAMES["eutils"] in unreached or not is_loopback(urlsplit(settings.eutils_url).hostname):
         return DEMO if settings.demo else REAL
@@ -145,7 +145,7 @@ def _examples(services: Services, unreached: Collection[str]) -> Examples:
         return DEMO if settings.demo else REAL
 
 
-def _judged(probe: Probe, services: Services, examples: Examples, exchanges: list[Exchange]) -> Compared:
+def _run_probe(probe: Probe, services: Services, examples: Examples, exchanges: list[Exchange]) -> Compared:
     began = time.monotonic()
     raised: EntrezKitError | None = None
     made = Comparison(name=probe.name, service=NAMES[probe.service], verdict="agrees")
@@ -154,29 +154,29 @@ def _judged(probe: Probe, services: Services, examples: Examples, exchanges: lis
         if probe.holds is not None:
             made.differences += probe.holds(content, examples)
         elif probe.refusal is not None:
-            made.differences.append(other_content("an answer where a refusal was due"))
+            made.differences.append(other_content("a reply instead of an error"))
     except EntrezKitError as exc:
         raised = exc
-    _judge(probe, made, raised, exchanges)
+    _set_result(probe, made, raised, exchanges)
     made.requests, made.seconds = len(exchanges), round(time.monotonic() - began, 3)
     return Compared(probe, made, exchanges, refused=raised is not None)
 
 
-def _judge(probe: Probe, made: Comparison, raised: EntrezKitError | None, exchanges: list[Exchange]) -> None:
-    """Say how a request ended: a failure has the hop it failed at, and no reply to compare."""
+def _set_result(probe: Probe, made: Comparison, raised: EntrezKitError | None, exchanges: list[Exchange]) -> None:
+    """Set the result of a comparison: for a failure the hop, else the differences of the replies."""
     if raised is not None and not _is_due(probe, raised, exchanges):
-        hop = _hop(raised, exchanges[-1].incoming if exchanges else None)
+        hop = _find_hop(raised, exchanges[-1].incoming if exchanges else None)
         if probe.may_be_gone and isinstance(raised, UpstreamError) and raised.reason not in HOPS:
-            made.differences, made.detail = [], "switched off, as is known"
+            made.differences, made.detail = [], "switched off, which is known"
             return
         if hop is not None:
             made.differences, made.verdict, made.hop = [], "failed", hop
             made.detail, made.hint = raised.message, raised.recovery_hint
             made.code = raised.code if raised.code in ERRORS else UpstreamError.code
             return
-        made.differences.append(_as_difference(probe, raised))
+        made.differences.append(_to_difference(probe, raised))
     if not any(difference.kind == "other_root" for difference in made.differences):
-        made.differences += _drifted(probe, exchanges)
+        made.differences += _find_drift(probe, exchanges)
     for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
         if place is not None:
             made.differences.append(ShapeDifference("moved", endpoint, f"{endpoint} has moved permanently to {place}"))
@@ -192,15 +192,15 @@ def _is_due(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> b
     return isinstance(error, kind) and error.reason == reason
 
 
-def _drifted(probe: Probe, exchanges: list[Exchange]) -> Iterator[ShapeDifference]:
-    """Yield what is unknown in the replies; the others of a probe are those of another one."""
+def _find_drift(probe: Probe, exchanges: list[Exchange]) -> Iterator[ShapeDifference]:
+    """Yield the differences between the replies and their shape. Intermediate replies have their own probes."""
     answers = [one.incoming.body for one in exchanges if one.incoming.status == 200]
     for body in answers if probe.every else answers[-1:]:
         if probe.shape is not None and not _is_page(body):
             yield from (probe.shape(body) if callable(probe.shape) else probe.shape).differences(body)
 
 
-def _hop(error: EntrezKitError, last: Incoming | None) -> str | None:
+def _find_hop(error: EntrezKitError, last: Incoming | None) -> str | None:
     reason = error.reason or ""
     if isinstance(error, RateLimited):
         return "rate_limit"
@@ -227,8 +227,8 @@ def _is_page(body: bytes) -> bool:
     return bool(re.match(rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b", body[:2000], re.I | re.S))
 
 
-def _as_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
-    """Return what an error says of a service that answers otherwise than it did."""
+def _to_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
+    """Return the difference that an error shows in the replies of a service."""
     reason, where = error.reason or "", str(error.details.get("endpoint") or probe.name)
     if reason == "redirected":
         kind = "moved"

@@ -1,4 +1,4 @@
-"""diagnose: all checks in the order in which one needs the other."""
+"""diagnose: run all checks in the order of their dependencies."""
 
 import shutil
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from entrez_kit.services.transport.policy import base_of, is_keyed
 
 PATIENCE_SECONDS: Final = 5.0
 ASKING_SECONDS: Final = 15.0
-"""For NCBI's own answer: it may be slow without being ill, and the request waits for its slot first."""
+"""Time limit of NCBI's reply: NCBI may be slow but working, and the request first waits for its slot."""
 
 Asker = Callable[[Settings], bytes]
-"""Asks NCBI which databases there are; raises what the transport raises."""
+"""Requests the list of databases from NCBI; raises the errors of the transport."""
 
 
 def ask_for_databases(settings: Settings) -> bytes:
-    """Send one EInfo through the transport, as every command does."""
+    """Send one EInfo request through the transport, as commands do."""
     from entrez_kit.services import Services
 
     with Services(settings) as services:
@@ -31,7 +31,7 @@ def ask_for_databases(settings: Settings) -> bytes:
 
 
 def free_space(folder: Path) -> int:
-    """Return the bytes left for this user on the disk of a folder."""
+    """Return the free bytes for this user on the disk of a folder."""
     return shutil.disk_usage(folder).free
 
 
@@ -49,27 +49,27 @@ def diagnose(
     free_space: local.FreeSpace = free_space,
     patience: float = PATIENCE_SECONDS,
 ) -> DoctorReport:
-    """Find out what keeps entrez-kit from working: this machine, the way to NCBI, or NCBI itself.
+    """Find the problem of entrez-kit: on this machine, in the network, or at NCBI.
 
-    Every hop has a time limit of its own, and after one that fails the later ones are skipped, so the whole takes
-    seconds. One request is sent to NCBI (two with an API key that NCBI refuses), within the rate limit.
+    Every hop has its own time limit, and after a failed hop the later ones are skipped, so the run takes seconds. One
+    request is sent to NCBI (two if NCBI rejects the API key), within the rate limit.
 
     Args:
-        settings: what to check.
-        all_services: look at the way to every other service, too.
-        deep: ask every service some forty things, and compare the replies with what is known of them.
-        save: an empty folder for the replies to these, without credentials and addresses of the user.
-        progress: told how many of how many of these requests are done.
-        resolver: names to addresses.
-        connector: addresses to connections.
-        find_route: which proxy and certificates hold for an address.
-        asker: sends the one request.
-        free_space: bytes left on the disk of a folder.
-        patience: seconds for each hop.
+        settings: the settings to check.
+        all_services: also check the hops to every other service.
+        deep: send about forty requests to the services, and compare the replies with their known shapes.
+        save: an empty folder for these replies, without credentials and addresses of the user.
+        progress: called with the number of finished requests and their total.
+        resolver: resolves names to addresses.
+        connector: opens connections to addresses.
+        find_route: returns the proxy and the certificates for a URL.
+        asker: sends the one request to NCBI.
+        free_space: returns the free bytes on the disk of a folder.
+        patience: time limit of each hop in seconds.
 
     Raises:
-        InvalidInput: ``save`` names no empty folder.
-        StoreError: that folder cannot be made or written.
+        InvalidInput: ``save`` is not an empty folder.
+        StoreError: the folder cannot be created or written.
     """
     if save is not None:
         from entrez_kit.doctor.recordings import check_folder
@@ -109,7 +109,7 @@ def diagnose(
 
 
 def _compare(report: DoctorReport, settings: Settings, save: Path | None, progress: Callable[[int, int], None]) -> None:
-    """Ask every service that was reached what the kit asks of it, and add how the replies compare."""
+    """Send the probes to every service that was reached, and add the comparisons to the report."""
     from entrez_kit.doctor.comparison import compare
 
     compared = compare(
@@ -125,7 +125,7 @@ def _compare(report: DoctorReport, settings: Settings, save: Path | None, progre
 
 
 def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) -> list[Check]:
-    """Ask NCBI itself, and find out on the way what it thinks of the API key."""
+    """Send a request to NCBI, and check whether NCBI accepts the API key."""
     notes = Notes(NAMES["eutils"])
     unreached = next((check.name for check in way if check.status == "failed"), None)
     if settings.offline or unreached:
@@ -145,23 +145,23 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
     rejected: NotConfigured | None = None
     with notes.check("ncbi") as said:
         try:
-            databases = _databases(asker, plain)
+            databases = _count_databases(asker, plain)
         except NotConfigured as exc:
             if exc.reason != "bad_api_key":
-                raise _as_finding(exc) from None
+                raise _to_finding(exc) from None
             rejected = exc
-            databases = _databases(asker, replace(plain, ncbi_api_key=None))
-        said.add(f"answered, and lists {databases} {'database' if databases == 1 else 'databases'}")
+            databases = _count_databases(asker, replace(plain, ncbi_api_key=None))
+        said.add(f"replied with {databases} {'database' if databases == 1 else 'databases'}")
     with notes.check("api_key") as said:
         if settings.ncbi_api_key is None:
-            said.add("not set, none is required; with a free one NCBI allows 10 requests per second instead of 3")
+            said.add("not set and not required; with a free key NCBI allows 10 requests per second instead of 3")
         elif rejected is not None:
             raise Finding(rejected.message, rejected.recovery_hint, code=NotConfigured.code)
         elif notes.stopped:
-            raise Finding("NCBI gave no answer that tells", status="skipped")
+            raise Finding("not checked, because NCBI did not reply", status="skipped")
         elif not is_keyed(settings, "eutils"):
             said.warn(
-                "set, but not sent: the address of the E-utilities is not NCBI's",
+                "set, but not sent: the URL of the E-utilities is not NCBI's",
                 "Unset ENTREZ_KIT_EUTILS_URL to use the key.",
             )
         else:
@@ -169,28 +169,28 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
     return notes.checks
 
 
-def _databases(asker: Asker, settings: Settings) -> int:
+def _count_databases(asker: Asker, settings: Settings) -> int:
     """Return how many databases NCBI lists.
 
     Raises:
-        Finding: it did not answer, or not sensibly.
-        NotConfigured: it refused the API key.
+        Finding: NCBI did not reply, or its reply is invalid.
+        NotConfigured: NCBI rejected the API key.
     """
     try:
         body = asker(settings)
     except NotConfigured:
         raise
     except EntrezKitError as exc:
-        raise _as_finding(exc) from None
+        raise _to_finding(exc) from None
     if b"<DbName>pubmed</DbName>" not in body:
         raise Finding(
-            "what answers in NCBI's place does not list PubMed among its databases",
-            "Unset ENTREZ_KIT_EUTILS_URL, or ask whoever runs the mirror."
+            "the server at NCBI's address does not list the database PubMed",
+            "Unset ENTREZ_KIT_EUTILS_URL, or ask the operator of the mirror."
             if settings.origins.get("eutils_url")
-            else "Run the command again in a little while.",
+            else "Run the command again later.",
         )
     return body.count(b"<DbName>")
 
 
-def _as_finding(exc: EntrezKitError) -> Finding:
+def _to_finding(exc: EntrezKitError) -> Finding:
     return Finding(exc.message, exc.recovery_hint, code=exc.code if exc.code in ERRORS else UpstreamError.code)

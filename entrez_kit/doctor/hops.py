@@ -1,7 +1,7 @@
-"""The hops on the way to a service, one by one: name, connection, proxy, encryption.
+"""Check each hop to a service: name, connection, proxy, encryption.
 
-Each hop is bounded in time and raises a Finding that says what is wrong and what to do. Nothing here sends a request to
-the service itself, and no password of a proxy is shown.
+Each hop has a time limit and raises a Finding with the problem and a hint. This module sends no request to the service
+itself, and never shows the password of a proxy.
 """
 
 import base64
@@ -37,20 +37,20 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Route:
-    """How requests to an address leave this machine."""
+    """The proxy and the certificates for requests to an address."""
 
     proxy: str | None = None
     ca_bundle: str | None = None
 
 
 def find_route(url: str) -> Route:
-    """Return the proxy and the certificates that requests uses for an address (it asks the environment)."""
+    """Return the proxy and the certificates that requests uses for an address; they come from the environment."""
     import requests
     from requests.utils import DEFAULT_CA_BUNDLE_PATH, select_proxy
 
     with requests.Session() as session:
         merged = session.merge_environment_settings(url, {}, False, None, None)
-    # The transport keeps what is sent to this machine on it.
+    # The transport uses no proxy for loopback addresses.
     proxy = None if is_loopback(urlsplit(url).hostname) else select_proxy(url, merged["proxies"])
     bundle = merged["verify"]
     return Route(
@@ -60,7 +60,7 @@ def find_route(url: str) -> Route:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses of a host as the system knows them."""
+    """Return the addresses to which the system resolves a host."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(item[4][0]) for item in found))
 
@@ -72,14 +72,14 @@ def connect(address: str, port: int, seconds: float) -> socket.socket:
 
 @dataclass(frozen=True)
 class HopCheck:
-    """Checks the hops to one service.
+    """Check the hops to one service.
 
     Args:
-        url: the service's base address.
-        route: how requests to it leave this machine.
-        resolver: names to addresses.
-        connector: addresses to connections.
-        patience: seconds for each hop.
+        url: the base URL of the service.
+        route: its proxy and certificates.
+        resolver: resolves names to addresses.
+        connector: opens connections to addresses.
+        patience: time limit of each hop in seconds.
     """
 
     url: str
@@ -89,7 +89,7 @@ class HopCheck:
     patience: float
 
     def run(self, notes: Notes) -> None:
-        """Check the hops in order; after one that fails the others are skipped."""
+        """Check the hops in order; after a failed hop the others are skipped."""
         target = urlsplit(self.url)
         first = urlsplit(self.route.proxy or self.url)
         addresses: list[str] = []
@@ -101,7 +101,7 @@ class HopCheck:
                 with notes.check("tcp") as said:
                     connection = self._connect(first, addresses, said)
             if connection is not None:
-                self._beyond(notes, target, first, connection)
+                self._check_later_hops(notes, target, first, connection)
         finally:
             if connection is not None:
                 connection.close()
@@ -110,8 +110,10 @@ class HopCheck:
             if name not in done and not (name == "proxy" and self.route.proxy is None):
                 notes.skip(name, "not reached")
 
-    def _beyond(self, notes: Notes, target: SplitResult, first: SplitResult, connection: socket.socket) -> None:
-        """Check what comes after the first connection: the proxy's consent, and encryption."""
+    def _check_later_hops(
+        self, notes: Notes, target: SplitResult, first: SplitResult, connection: socket.socket
+    ) -> None:
+        """Check the hops after the first connection: the proxy and encryption."""
         encrypted = target.scheme == "https"
         if self.route.proxy is not None:
             with notes.check("proxy") as said:
@@ -119,10 +121,10 @@ class HopCheck:
             if notes.stopped:
                 return
             if first.scheme != "http":
-                notes.skip("tls", f"not looked at through a {first.scheme} proxy")
+                notes.skip("tls", f"not checked through a {first.scheme} proxy")
                 return
         if not encrypted:
-            notes.skip("tls", "the address is http, without encryption")
+            notes.skip("tls", "the URL is http, without encryption")
             return
         with notes.check("tls") as said:
             self._encrypt(target, connection, said)
@@ -134,16 +136,16 @@ class HopCheck:
             host, port = None, 0
         if not host:
             raise Finding(
-                f"the proxy address {shown(stop)} cannot be used",
+                f"the proxy address {display_url(stop)} is invalid",
                 "Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, e.g. http://proxy.example.org:3128.",
                 code=NotConfigured.code,
             )
         whose = f"the proxy {host}" if self.route.proxy else host
         if is_address(host):
-            said.add(f"{whose} is an address already")
+            said.add(f"{whose} is an IP address")
             return [host]
         try:
-            addresses = list(bounded(lambda: self.resolver(host, port), self.patience))
+            addresses = list(call_with_timeout(lambda: self.resolver(host, port), self.patience))
         except TimeoutError:
             raise Finding(
                 f"no name server answered for {whose} within {self.patience:g} s",
@@ -158,9 +160,9 @@ class HopCheck:
         return addresses
 
     def _connect(self, stop: SplitResult, addresses: list[str], said: Check) -> socket.socket:
-        """Try the addresses in order, as requests does; the first that answers is taken."""
+        """Try the addresses in order, as requests does, and return the first connection."""
         port = port_of(stop)
-        tried = _some_of(addresses)
+        tried = _select_addresses(addresses)
         seconds = self.patience if len(tried) == 1 else self.patience / 2
         problems: list[str] = []
         slow = False
@@ -175,8 +177,8 @@ class HopCheck:
             if slow:
                 said.warn(
                     "; ".join(problems),
-                    "Every request may wait for that address first. Ask the administrator of the network about it; "
-                    "where it is IPv6 that fails, switch IPv6 off.",
+                    "Every request may first wait for this address. Ask the network administrator about it; "
+                    "if IPv6 fails, switch IPv6 off.",
                 )
             return connection
         raise Finding("; ".join(problems), _connection_hint(self.route))
@@ -184,52 +186,56 @@ class HopCheck:
     def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, said: Check) -> None:
         if proxy.scheme != "http":
             raise Finding(
-                f"requests go through {shown(proxy)}; a {proxy.scheme} proxy is not looked into", status="skipped"
+                f"requests go through {display_url(proxy)}; {proxy.scheme} proxies are not checked", status="skipped"
             )
         if target.scheme != "https":
-            said.add(f"requests go through {shown(proxy)}")
+            said.add(f"requests go through {display_url(proxy)}")
             return
         host = target.hostname or ""
         goal = f"{f'[{host}]' if ':' in host else host}:{port_of(target)}"
         try:
-            status, phrase = bounded(
+            status, phrase = call_with_timeout(
                 lambda: _ask_for_tunnel(connection, goal, proxy, self.patience), self.patience, connection
             )
         except TimeoutError:
-            raise Finding(f"the proxy {shown(proxy)} did not answer within {self.patience:g} s", _PROXY_HINT) from None
+            raise Finding(
+                f"the proxy {display_url(proxy)} did not answer within {self.patience:g} s", _PROXY_HINT
+            ) from None
         except OSError as exc:
-            raise Finding(f"the proxy {shown(proxy)} cut the connection: {reason(exc)}", _PROXY_HINT) from None
+            raise Finding(f"the proxy {display_url(proxy)} closed the connection: {reason(exc)}", _PROXY_HINT) from None
         if 200 <= status < 300:
-            said.add(f"{shown(proxy)} connects to {goal}")
+            said.add(f"{display_url(proxy)} connects to {goal}")
             return
         if not status:
-            raise Finding(f"{shown(proxy)} does not answer like a proxy", _PROXY_HINT)
-        answer = f"{shown(proxy)} answered {status}{f' {phrase}' if phrase else ''}"
+            raise Finding(f"{display_url(proxy)} does not answer like a proxy", _PROXY_HINT)
+        answer = f"{display_url(proxy)} answered {status}{f' {phrase}' if phrase else ''}"
         if status == 407:
             raise Finding(
-                f"{answer}: it wants a name and a password, or others than those it got",
-                "Put them into HTTPS_PROXY: http://NAME:PASSWORD@proxy.example.org:3128.",
+                f"{answer}: it requires a user name and a password, or those it got are wrong",
+                "Set them in HTTPS_PROXY: http://NAME:PASSWORD@proxy.example.org:3128.",
             )
         if status in (401, 403, 405):
             raise Finding(
-                f"{answer}: it does not let this machine reach {goal}",
+                f"{answer}: it does not allow this machine to connect to {goal}",
                 f"Ask the administrator of the proxy to allow {goal}, or set NO_PROXY if no proxy is needed.",
             )
         raise Finding(
             f"{answer}: it cannot reach {goal}",
-            "Try again in a little while; if it stays so, ask the administrator of the proxy.",
+            "Try again later; if it fails again, ask the administrator of the proxy.",
         )
 
     def _encrypt(self, target: SplitResult, connection: socket.socket, said: Check) -> None:
         host = target.hostname or ""
-        context = _context(self.route)
+        context = _create_context(self.route)
         connection.settimeout(self.patience)
         try:
-            version, certificate = bounded(lambda: _handshake(context, connection, host), self.patience, connection)
+            version, certificate = call_with_timeout(
+                lambda: _handshake(context, connection, host), self.patience, connection
+            )
         except TimeoutError:
             raise Finding(
                 f"{host} accepted the connection but did not answer within {self.patience:g} s",
-                "Something between here and there holds the traffic back: try another network, or ask about a proxy.",
+                "The network may block the traffic: try another network, or ask the administrator for a proxy.",
             ) from None
         except ssl.SSLCertVerificationError as exc:
             raise _certificate_finding(host, exc) from None
@@ -237,8 +243,9 @@ class HopCheck:
             raise _tls_finding(host, exc) from None
         except OSError as exc:
             raise Finding(
-                f"the connection to {host} was cut during the handshake: {reason(exc)}",
-                "A firewall may refuse encrypted connections to this host: try another network, or ask about a proxy.",
+                f"the connection to {host} was closed during the TLS handshake: {reason(exc)}",
+                "A firewall may block encrypted connections to this host: try another network, or ask the "
+                "administrator for a proxy.",
             ) from None
         until = certificate.get("notAfter")
         said.add(f"{version}{f', certificate valid until {_day(until)}' if isinstance(until, str) else ''}")
@@ -247,30 +254,35 @@ class HopCheck:
 _PROXY_HINT: Final = "Check HTTPS_PROXY and HTTP_PROXY; set NO_PROXY or unset them if no proxy is needed."
 
 
-def bounded(function: Callable[[], Answer], seconds: float, connection: socket.socket | None = None) -> Answer:
-    """Return what the function returns in time, or raise TimeoutError.
+def call_with_timeout(
+    function: Callable[[], Answer], seconds: float, connection: socket.socket | None = None
+) -> Answer:
+    """Call a function with a timeout and return its result.
 
     Args:
-        function: what to call.
-        seconds: how long to wait for it.
-        connection: shut down when time is up, so that the call ends.
+        function: the function to call.
+        seconds: the timeout.
+        connection: shut down after the timeout, so that the call ends.
+
+    Raises:
+        TimeoutError: the function did not return in time.
     """
     try:
         return in_background(function)(max(0.0, seconds))
     except TimeoutError:
         if connection is not None:
-            with suppress(OSError):  # whatever state it is in
+            with suppress(OSError):  # it may be closed already
                 connection.shutdown(socket.SHUT_RDWR)
         raise
 
 
 def port_of(parts: SplitResult) -> int:
-    """Return the port of an address, or the usual one of its scheme."""
+    """Return the port of a URL, or the default port of its scheme."""
     return parts.port or {"https": 443, "http": 80}.get(parts.scheme, 1080)
 
 
 def is_address(host: str) -> bool:
-    """Tell whether a host is given by number."""
+    """Return whether a host is an IP address."""
     try:
         ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -278,13 +290,13 @@ def is_address(host: str) -> bool:
     return True
 
 
-def shown(address: SplitResult) -> str:
-    """Return an address without name and password."""
+def display_url(address: SplitResult) -> str:
+    """Return a URL without user name and password, for messages."""
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
 
 
 def reason(exc: BaseException) -> str:
-    """Return the cause of a failure in a few words."""
+    """Return a short text for the cause of a failure."""
     if isinstance(exc, TimeoutError):
         return "no answer in time"
     if isinstance(exc, ConnectionRefusedError):
@@ -293,8 +305,8 @@ def reason(exc: BaseException) -> str:
     return str(text) or type(exc).__name__
 
 
-def _some_of(addresses: Sequence[str]) -> list[str]:
-    """Take the first few addresses, but never only those of one family where there are two."""
+def _select_addresses(addresses: Sequence[str]) -> list[str]:
+    """Return the first few addresses, with at least one of each address family."""
     first = list(addresses[:MAX_ADDRESSES])
     families = {":" in address for address in first}
     other = next((address for address in addresses[MAX_ADDRESSES:] if (":" in address) not in families), None)
@@ -305,8 +317,8 @@ def _name_hint(route: Route) -> str:
     if route.proxy:
         return "Check the host in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY."
     return (
-        "Check the network connection and the name servers of this machine. Behind a proxy, set HTTPS_PROXY: then the "
-        "proxy looks names up."
+        "Check the network connection and the name servers of this machine. Behind a proxy, set HTTPS_PROXY, so that "
+        "the proxy resolves names."
     )
 
 
@@ -314,13 +326,13 @@ def _connection_hint(route: Route) -> str:
     if route.proxy:
         return f"{_PROXY_HINT} Is the proxy running?"
     return (
-        "Check the network connection and the firewall. Where the way out is a proxy, set HTTPS_PROXY, e.g. "
+        "Check the network connection and the firewall. If the network requires a proxy, set HTTPS_PROXY, e.g. "
         "http://proxy.example.org:3128."
     )
 
 
 def _ask_for_tunnel(connection: socket.socket, goal: str, proxy: SplitResult, seconds: float) -> tuple[int, str]:
-    """Ask a proxy to connect to host:port; return its status and phrase, status 0 where it answers no HTTP."""
+    """Ask a proxy to connect to host:port; return its status and phrase, with status 0 if its reply is not HTTP."""
     lines = [f"CONNECT {goal} HTTP/1.1", f"Host: {goal}"]
     if proxy.username is not None:
         pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()
@@ -329,21 +341,21 @@ def _ask_for_tunnel(connection: socket.socket, goal: str, proxy: SplitResult, se
     connection.sendall("".join(f"{line}\r\n" for line in [*lines, ""]).encode("ascii"))
     head = bytearray()
     while not head.endswith(b"\r\n\r\n") and len(head) < MAX_PROXY_HEAD:
-        part = connection.recv(1)  # byte by byte: what follows the head belongs to the encrypted connection
+        part = connection.recv(1)  # one byte at a time: bytes after the head belong to the encrypted connection
         if not part:
             break
         head += part
     found = re.match(rb"HTTP/1\.[01] ([0-9]{3})(?: ([^\r\n]*))?", head)
     if not found:
         if not head:
-            raise ConnectionResetError(errno.ECONNRESET, "it closed without an answer")
+            raise ConnectionResetError(errno.ECONNRESET, "it closed without a reply")
         return 0, ""
     phrase = (found[2] or b"").decode("ascii", "replace")
     return int(found[1]), "".join(letter for letter in phrase if letter.isprintable())[:60]
 
 
-def _context(route: Route) -> ssl.SSLContext:
-    """Return a context that trusts whom requests trusts."""
+def _create_context(route: Route) -> ssl.SSLContext:
+    """Return a TLS context with the certificates that requests uses."""
     context = ssl.create_default_context()
     if route.ca_bundle is None:
         return context
@@ -365,7 +377,7 @@ def _handshake(context: ssl.SSLContext, connection: socket.socket, host: str) ->
         return wrapped.version() or "TLS", dict(wrapped.getpeercert() or {})
 
 
-# OpenSSL's verification results; Python gives them no names.
+# OpenSSL's verification codes; Python has no names for them.
 _EXPIRED: Final = {9: "is not valid yet", 10: "has expired"}
 _OTHER_NAME: Final = {62, 64}
 
@@ -375,17 +387,17 @@ def _certificate_finding(host: str, exc: ssl.SSLCertVerificationError) -> Findin
         now = datetime.now(tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
         return Finding(
             f"the certificate of {host} {_EXPIRED[exc.verify_code]}",
-            f"Is the clock of this machine right? It says {now}.",
+            f"Check the clock of this machine. It shows {now}.",
         )
     if exc.verify_code in _OTHER_NAME:
         return Finding(
-            f"what answers at {host} has a certificate for another name",
-            "Something else answers in its place: a login page of the network, a proxy, or a wrong entry in the "
+            f"the server at {host} has a certificate for another name",
+            "Another server may answer in its place: a login page of the network, a proxy, or a wrong entry in the "
             "hosts file.",
         )
     return Finding(
         f"the certificate of {host} is not trusted: {exc.verify_message}",
-        "Usually a proxy or virus scanner that opens encrypted traffic. Set REQUESTS_CA_BUNDLE to a file with the "
+        "Usually a proxy or virus scanner inspects encrypted traffic. Set REQUESTS_CA_BUNDLE to a file with the "
         "certificates of your organisation.",
     )
 
@@ -393,8 +405,8 @@ def _certificate_finding(host: str, exc: ssl.SSLCertVerificationError) -> Findin
 def _tls_finding(host: str, exc: ssl.SSLError) -> Finding:
     if exc.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE"):
         return Finding(
-            f"what answers at {host} does not speak TLS",
-            "Something else answers in its place: a login page of the network, a proxy, or a wrong port.",
+            f"the server at {host} does not support TLS",
+            "Another server may answer in its place: a login page of the network, a proxy, or a wrong port.",
         )
     return Finding(
         f"no encrypted connection to {host}: {(exc.reason or 'handshake failed').replace('_', ' ').lower()}",

@@ -1,4 +1,4 @@
-"""Checks of what lies on this machine: versions, settings, disk space, cache and the shared rate limit."""
+"""Checks of this machine: versions, settings, disk space, cache and the shared rate limit."""
 
 import os
 import platform
@@ -34,18 +34,18 @@ LIBRARIES: Final = (
     "rich",
 )
 FULL_BYTES: Final = 20_000_000
-"""Below this, writes fail before long."""
+"""With less free space, writes will soon fail."""
 SCARCE_BYTES: Final = 500_000_000
 LONG_WAIT_SECONDS: Final = 10.0
 
 LONG_TO_READ_BYTES: Final = 500_000_000
 
 FreeSpace = Callable[[Path], int]
-"""Bytes left for the user on the disk of a folder; raises OSError."""
+"""Returns the free bytes for the user on the disk of a folder; raises OSError."""
 
 
 def check_versions(notes: Notes) -> None:
-    """Name the versions in use, for whoever reads the report."""
+    """Report the versions in use."""
     with notes.check("versions") as said:
         said.add(f"entrez-kit {__version__}, Python {platform.python_version()} on {platform.system() or sys.platform}")
         missing = []
@@ -62,13 +62,13 @@ def check_versions(notes: Notes) -> None:
         if missing:
             raise Finding(
                 f"not installed: {', '.join(missing)}",
-                "Install entrez-kit again, in an environment of its own.",
+                "Install entrez-kit again in a separate environment.",
                 code=NotConfigured.code,
             )
 
 
 def check_configuration(notes: Notes, settings: Settings) -> None:
-    """Look for settings that were ignored and for a config file that others can read."""
+    """Check for ignored settings and for a config file that other users can read."""
     with notes.check("configuration") as said:
         path = settings.config_file
         if path is None:
@@ -88,24 +88,26 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
         except NotConfigured as exc:
             raise Finding(exc.message, exc.recovery_hint, code=exc.code) from None
         if settings.demo:
-            said.add("demo is on: the sandbox is looked at, not NCBI")
+            said.add("demo is on: the sandbox is checked, not NCBI")
         elif settings.ncbi_admin_email is None:
             said.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
         for number, notice in enumerate(settings.notices):
             said.warn(notice, None if number else "`entrez-kit config show` lists every setting and its origin.")
         if settings.offline and settings.origins.get("offline") != "flag":
             said.warn(
-                f"offline is on: no service is asked anything (from {settings.origins.get('offline', 'the caller')})",
-                "`entrez-kit config show offline` says where it comes from.",
+                f"offline is on: no requests are sent (from {settings.origins.get('offline', 'the caller')})",
+                "`entrez-kit config show offline` shows its origin.",
             )
         if settings.offline and settings.no_cache:
             raise Finding(
-                "offline and no_cache are both on: nothing can answer", "Give up one of them.", code=NotConfigured.code
+                "offline and no_cache are both on, so no reply is available",
+                "Switch one of them off.",
+                code=NotConfigured.code,
             )
 
 
 def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
-    """Look for a disk that is full or soon will be."""
+    """Check for a disk that is full or almost full."""
     with notes.check("disk") as said:
         seen: set[int] = set()
         folders = (
@@ -122,7 +124,7 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
                 seen.add(device)
                 free = free_space(existing)
             except OSError as exc:
-                said.warn(f"{name}: {folder} cannot be looked at ({reason(exc)})", "Check the rights of that folder.")
+                said.warn(f"{name}: {folder} cannot be read ({reason(exc)})", "Check the permissions of this folder.")
                 continue
             if free < FULL_BYTES:
                 raise Finding(
@@ -131,13 +133,13 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
                     code=StoreError.code,
                 )
             if free < SCARCE_BYTES:
-                said.warn(f"only {size(free)} left for {folder}", "`entrez-kit cache prune` frees what has expired.")
+                said.warn(f"only {size(free)} left for {folder}", "`entrez-kit cache prune` removes expired replies.")
             else:
                 said.add(f"{size(free)} left for {folder}")
 
 
 def check_cache(notes: Notes, settings: Settings) -> None:
-    """Look whether replies can be kept, and whether those that are kept can be read."""
+    """Check whether replies can be cached, and whether cached replies can be read."""
     from entrez_kit.services.transport.cache import cache_info
 
     with notes.check("cache") as said:
@@ -150,7 +152,7 @@ def check_cache(notes: Notes, settings: Settings) -> None:
         if problem:
             raise Finding(
                 f"{info.path} cannot be used: {problem}",
-                "`entrez-kit cache clear` removes it; nothing is lost but time.",
+                "`entrez-kit cache clear` removes it; the replies are then requested again.",
                 code=StoreError.code,
             )
         if info.exists:
@@ -161,14 +163,14 @@ def check_cache(notes: Notes, settings: Settings) -> None:
 
 
 def damage_of(path: Path) -> str | None:
-    """Return what SQLite finds wrong with a file, or None; files so large that looking takes minutes are believed."""
+    """Return the damage that SQLite finds in a file; None if it finds none. Very large files are not checked."""
     try:
         if path.stat().st_size > LONG_TO_READ_BYTES:
             return None
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1)) as connection:
             restrict_schema(connection)
             verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-    except sqlite3.OperationalError as exc:  # somebody else holds it, which is no damage
+    except sqlite3.OperationalError as exc:  # another program has locked it, so it is not damaged
         return None if "locked" in str(exc) or "busy" in str(exc) else str(exc)
     except (sqlite3.Error, OSError) as exc:
         return reason(exc)
@@ -177,7 +179,7 @@ def damage_of(path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class SharedLimit:
-    """How NCBI's limit is shared between the processes of this user."""
+    """The state of NCBI's rate limit that the processes of this user share."""
 
     file: Path
     per_second: float
@@ -186,7 +188,7 @@ class SharedLimit:
 
 
 def shared_limit(settings: Settings) -> SharedLimit:
-    """Return how NCBI's limit is shared, and how long a request would wait now; takes no place in the queue."""
+    """Return the state of NCBI's rate limit, with the current waiting time. This takes no slot."""
     from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
     from entrez_kit.services.transport.policy import POLICIES, is_keyed, limiter_file
 
@@ -197,36 +199,38 @@ def shared_limit(settings: Settings) -> SharedLimit:
     wait = 0.0
     if problem is None:
         try:
-            limiter.acquire(time.monotonic() - 1)  # a slot in the past is never given: this only asks for the wait
+            limiter.acquire(
+                time.monotonic() - 1
+            )  # a slot in the past is never granted, so this only returns the waiting time
         except SlotUnavailable as exc:
             wait = max(exc.wait_seconds, 0.0)
     return SharedLimit(file, per_second, problem, wait)
 
 
 def check_rate_limit(notes: Notes, settings: Settings) -> None:
-    """Look whether all processes of this user can share NCBI's limit, and how long the queue is."""
+    """Check whether all processes of this user share NCBI's rate limit, and how long the queue is."""
     with notes.check("rate_limit") as said:
         limit = shared_limit(settings)
         said.add(f"{limit.per_second:g} requests per second")
         if limit.problem:
             said.warn(
                 f"not shared between processes: {limit.problem}",
-                "Several commands at once may pass NCBI's limit. Point TMPDIR at a folder you can write.",
+                "Several commands at once may exceed NCBI's limit. Set TMPDIR to a folder that you can write.",
             )
         elif limit.wait_seconds > LONG_WAIT_SECONDS:
             said.warn(
                 f"the next free slot is {limit.wait_seconds:.0f} s away",
-                "Other commands of yours are waiting for NCBI; fewer at once would not be slower.",
+                "Your other commands are waiting for NCBI; fewer commands at once would not be slower.",
             )
         else:
             said.add(f"shared by all processes of this user in {limit.file}")
 
 
 def try_to_write(folder: Path) -> None:
-    """Write a file of a few bytes into a folder and remove it.
+    """Write a small file to a folder and remove it.
 
     Raises:
-        Finding: that is impossible.
+        Finding: the folder cannot be written.
     """
     try:
         make_private_folder(folder)
@@ -237,18 +241,20 @@ def try_to_write(folder: Path) -> None:
     except OSError as exc:
         raise Finding(
             f"{folder} cannot be written: {reason(exc)}",
-            "Make the folder writable or set ENTREZ_KIT_CACHE_DIR to one that is. Until then every reply is asked for "
-            "again.",
+            "Make the folder writable, or set ENTREZ_KIT_CACHE_DIR to a writable folder. Until then no reply is "
+            "cached.",
             code=StoreError.code,
         ) from None
     if sys.platform != "win32" and folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise Finding(
-            f"others may write to {folder}", f"Run chmod 700 {folder}: cached replies are believed.", status="warning"
+            f"other users may write to {folder}",
+            f"Run chmod 700 {folder}, because entrez-kit trusts cached replies.",
+            status="warning",
         )
 
 
 def size(number: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Format a number of bytes with a unit."""
     amount, unit = float(number), "bytes"
     for larger in ("kB", "MB", "GB", "TB"):
         if amount >= 1000:
@@ -259,5 +265,5 @@ def size(number: int) -> str:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a folder above it may not be entered
+    except OSError:  # a parent folder cannot be entered
         return False

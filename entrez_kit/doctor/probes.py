@@ -1,7 +1,7 @@
-"""The requests of ``doctor --deep``, one row each: what is asked, which reader judges the answer, what is due in it.
+"""The requests of ``doctor --deep``, one per row: the request, the reader of its reply, and the expected content.
 
-What a row needs to know of a service stands in its reader and in the shape beside it; here stands only what this one
-answer has to hold. ``REAL`` are records that have stood where they stand for years, ``DEMO`` those of the sandbox.
+The reader of a service and its shape describe its replies in general; a row has only the content of this one reply.
+``REAL`` are records that have not changed for years, ``DEMO`` are records of the sandbox.
 """
 
 import json
@@ -42,7 +42,7 @@ NO_FIELD: Final = "nosuchfield"
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """What the probes ask for. ``many`` is a query with more than 9,999 hits, None where there is none."""
+    """The ids and queries of the probes. ``many`` is a query with more than 9,999 hits, or None."""
 
     term: str
     pmids: tuple[str, ...]
@@ -103,7 +103,7 @@ DEMO: Final = Examples(
 
 
 class Answered(Protocol):
-    """What a client returns."""
+    """The reply of a client."""
 
     @property
     def content(self) -> bytes:
@@ -111,8 +111,8 @@ class Answered(Protocol):
 
 
 Holds = Callable[[bytes, Examples], Iterator[ShapeDifference]]
-"""Reads a reply as the kit does, and yields what is not as it was asked for; raises ``UpstreamError`` where it cannot
-be read."""
+"""Parses a reply as the kit does and yields the differences from the request; raises ``UpstreamError`` if the reply is
+invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +120,17 @@ class Probe:
     """One request.
 
     Args:
-        service: the policy that holds for it.
-        folder: where recordings of such replies stand.
-        name: what is asked, as the report calls it.
-        ask: sends it.
-        holds: reads the reply.
-        shape: what is known of the reply.
-        every: whether the shape holds for every reply on the way, and not for the last alone.
-        refusal: the error that is due in place of a reply, and its reason, or None where any word of a status 4xx will
-            do; with ``holds``, a reply will do as well.
-        may_be_gone: whether the service is known to have switched it off, which the kit lives with.
-        needs: says why there is nothing to ask it about, or None.
+        service: the name of its policy.
+        folder: the folder for recordings of such replies.
+        name: its name in the report.
+        ask: sends the request.
+        holds: checks the content of the reply.
+        shape: the known shape of the reply.
+        every: whether the shape applies to every reply of the probe, not only to the last.
+        refusal: the expected error and its reason (None for any error with a status 4xx); with ``holds``, a valid reply
+            is accepted too.
+        may_be_gone: whether the service may have switched it off, which the kit supports.
+        needs: returns why the probe cannot be sent; None if it can.
     """
 
     service: str
@@ -146,25 +146,25 @@ class Probe:
 
 
 def other_content(what: str) -> ShapeDifference:
-    """Return the difference of a reply that can be read and says something else than it should."""
+    """Return the difference of a valid reply with unexpected content."""
     return ShapeDifference("other_content", "reply", what)
 
 
-def _due(given: object, what: str) -> Iterator[ShapeDifference]:
+def _require(given: object, what: str) -> Iterator[ShapeDifference]:
     if not given:
         yield other_content(what)
 
 
-def _ordered(told: Sequence[str], asked: Sequence[str]) -> Iterator[ShapeDifference]:
-    """Yield what is wrong with the records of a reply: some lack, others are too many, or the order is another."""
+def _compare_order(told: Sequence[str], asked: Sequence[str]) -> Iterator[ShapeDifference]:
+    """Yield the differences in the records of a reply: missing, not requested, or in another order."""
     lacking = [one for one in asked if one not in told]
     if lacking:
         yield other_content(f"no record of {', '.join(lacking[:3])}{' ...' if len(lacking) > 3 else ''}")
     foreign = [one for one in told if one not in asked]
     if foreign:
-        yield other_content(f"records that were not asked for: {', '.join(foreign[:3])}")
+        yield other_content(f"records that were not requested: {', '.join(foreign[:3])}")
     if not lacking and not foreign and list(told) != list(asked):
-        yield ShapeDifference("other_order", "reply", "records in another order than they were asked for")
+        yield ShapeDifference("other_order", "reply", "records in another order than requested")
 
 
 # E-utilities
@@ -172,22 +172,22 @@ def _ordered(told: Sequence[str], asked: Sequence[str]) -> Iterator[ShapeDiffere
 
 def _some_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_esearch(content)
-    yield from _due(found.count >= len(found.ids) > 0, f"{len(found.ids)} ids of {found.count}")
-    yield from _due(found.query_translation, "no translation of the query")
+    yield from _require(found.count >= len(found.ids) > 0, f"{len(found.ids)} ids of {found.count}")
+    yield from _require(found.query_translation, "no translation of the query")
 
 
-def _complains(code: str) -> Holds:
+def _check_complaint(code: str) -> Holds:
     def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         told = [complaint.code for complaint in parse_esearch(content).complaints]
-        yield from _due(code in told, f"no word on it: {code} is not among {told or 'its complaints'}")
+        yield from _require(code in told, f"no warning: {code} is missing in {told or 'the reply'}")
 
     return holds
 
 
 def _summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found, _ = summaries.parse_summaries(parse_esummary(content))
-    yield from _ordered([one.pmid for one in found], examples.pmids)
-    yield from _due(all(one.title and one.source and one.pub_date for one in found), "a summary without its title")
+    yield from _compare_order([one.pmid for one in found], examples.pmids)
+    yield from _require(all(one.title and one.source and one.pub_date for one in found), "a summary without its title")
 
 
 def _records(content: bytes) -> list[Record]:
@@ -196,16 +196,16 @@ def _records(content: bytes) -> list[Record]:
 
 def _articles(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = _records(content)
-    yield from _ordered([record.pmid for record in found], examples.pmids)
+    yield from _compare_order([record.pmid for record in found], examples.pmids)
     for article in (record.article() for record in found):
-        yield from _due(article.title and article.journal_info, f"PMID {article.pmid} without title or journal")
+        yield from _require(article.title and article.journal_info, f"PMID {article.pmid} without title or journal")
 
 
 def _up_to_500(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     asked = _ids_of_500(examples)
     told = [record.pmid for record in _records(content)]
-    yield from _ordered(told, [pmid for pmid in asked if pmid in told])
-    yield from _due(told, "no records")
+    yield from _compare_order(told, [pmid for pmid in asked if pmid in told])
+    yield from _require(told, "no records")
 
 
 def _ids_of_500(examples: Examples) -> list[str]:
@@ -214,12 +214,12 @@ def _ids_of_500(examples: Examples) -> list[str]:
 
 def _one_book(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = [record.kind for record in _records(content)]
-    yield from _due(told in (["book"], ["chapter"]), f"{' and '.join(told) or 'nothing'} where a book was due")
+    yield from _require(told in (["book"], ["chapter"]), f"{' and '.join(told) or 'nothing'} instead of a book")
 
 
 def _in_doubt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = [record.article().standing for record in _records(content)]
-    yield from _due(told and all(told), "nothing on how a withdrawn work stands")
+    yield from _require(told and all(told), "no publication status of a withdrawn work")
 
 
 def _links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gene: bool = False) -> Holds:
@@ -227,59 +227,59 @@ def _links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gen
         linksets = parse_linksets(content)
         source = ("gene", examples.gene) if of_gene else ("pubmed", examples.pmids[0])
         told = [(linkset.db_from, uid) for linkset in linksets for uid in linkset.ids]
-        yield from _due(told == [source], f"links of {told[:3]} and not of {source}")
+        yield from _require(told == [source], f"links of {told[:3]} instead of {source}")
         targets = {link.db_to for linkset in linksets for link in linkset.links} - {"pubmed"}
-        yield from _due(not targets, f"links to {', '.join(sorted(targets))}")
+        yield from _require(not targets, f"links to {', '.join(sorted(targets))}")
         links = [link for linkset in linksets for link in linkset.links if link.link_name == name]
-        yield from _due(len(linksets) == 1, f"{len(linksets)} link sets for one id")
-        yield from _due(links or may_be_none, f"no links named {name}")
+        yield from _require(len(linksets) == 1, f"{len(linksets)} link sets for one id")
+        yield from _require(links or may_be_none, f"no links named {name}")
         if scored and links:
-            yield from _due(all(link.score is not None for link in links), "links without scores")
+            yield from _require(all(link.score is not None for link in links), "links without scores")
             scores = [link.score or 0 for link in links]
             if scores != sorted(scores, reverse=True):
-                yield ShapeDifference("other_order", "reply", "links that are not in the order of their scores")
+                yield ShapeDifference("other_order", "reply", "links that are not sorted by score")
 
     return holds
 
 
 def _spelt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = parse_espell(content)
-    yield from _due(told.corrected, "no correction")
+    yield from _require(told.corrected, "no correction")
     asked = examples.misspelt.casefold().split()
-    yield from _due(told.query.casefold().split() == asked, f"a correction of {told.query[:100]!r}")
+    yield from _require(told.query.casefold().split() == asked, f"a correction of {told.query[:100]!r}")
 
 
-def _matched(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_match(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     answers, _ = parse_matches(content)
-    yield from _due(0 in answers and answers[0].pmids == (examples.cited,), f"not PMID {examples.cited}")
+    yield from _require(0 in answers and answers[0].pmids == (examples.cited,), f"not PMID {examples.cited}")
 
 
 def _headings(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_documents(parse_esummary(content)).documents.values()
-    yield from _due(found and all(one.get("ds_meshterms") for one in found), "a heading without its terms")
+    yield from _require(found and all(one.get("ds_meshterms") for one in found), "a heading without its terms")
 
 
 def _genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_genes(content)
-    yield from _ordered([gene.id.rpartition(":")[2] for gene in found], [examples.gene])
-    yield from _due(all(gene.symbol and gene.cross_references for gene in found), "a gene without symbol")
+    yield from _compare_order([gene.id.rpartition(":")[2] for gene in found], [examples.gene])
+    yield from _require(all(gene.symbol and gene.cross_references for gene in found), "a gene without symbol")
 
 
 def _about_pubmed(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = parse_database(content)
     names = {field.name for field in told.fields}
-    yield from _due(told.name == "pubmed", f"a description of {told.name}")
-    yield from _due(told.record_count and {"ALL", "UID", "PDAT", "EDAT"} <= names, "without fields that are searched")
+    yield from _require(told.name == "pubmed", f"a description of {told.name}")
+    yield from _require(told.record_count and {"ALL", "UID", "PDAT", "EDAT"} <= names, "without required search fields")
 
 
 # ID Converter, PMC, Europe PMC and others
 
 
-def _converted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_conversion(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_converted(content, "pmid", [examples.in_pmc, UNKNOWN_PMID])
     own = found.get(examples.in_pmc)
-    yield from _due(own and own.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}")
-    yield from _due(UNKNOWN_PMID not in found, "an article for a PMID that does not exist")
+    yield from _require(own and own.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}")
+    yield from _require(UNKNOWN_PMID not in found, "an article for an unknown PMID")
 
 
 def _bucket_shape(content: bytes) -> Shape:
@@ -288,19 +288,19 @@ def _bucket_shape(content: bytes) -> Shape:
 
 def _full_text(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = [article for article in iter_jats(content) if getattr(article, "has_body", False)]
-    yield from _due(found, "no article with a text")
+    yield from _require(found, "no article with a text")
 
 
 def _page_of_two(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     page = parse_page(content, "*")
-    yield from _due(len(page.articles) == 2, f"{len(page.articles)} records where 2 were due")
-    yield from _due(page.next_cursor and not page.skipped, "no cursor for the next page")
+    yield from _require(len(page.articles) == 2, f"{len(page.articles)} records instead of 2")
+    yield from _require(page.next_cursor and not page.skipped, "no cursor for the next page")
 
 
 def _works(which: str) -> Holds:
     def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         total, works = read_page(content, "pubmed_citedin" if which == "citations" else "pubmed_references")
-        yield from _due(total and works, f"no {which}")
+        yield from _require(total and works, f"no {which}")
 
     return holds
 
@@ -337,21 +337,23 @@ def _names(page: Page) -> set[tuple[str, str]]:
 
 def _work(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = str(json.loads(content)["message"].get("DOI"))
-    yield from _due(told.lower() == examples.doi.lower(), f"a record of {told[:100]}")
+    yield from _require(told.lower() == examples.doi.lower(), f"a record of {told[:100]}")
 
 
 def _notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     items = json.loads(content)["message"]["items"]
-    yield from _due(items and all(crossref.updates_work(one, examples.retracted_doi) for one in items), "other notices")
+    yield from _require(
+        items and all(crossref.updates_work(one, examples.retracted_doi) for one in items), "other notices"
+    )
 
 
 def _records_of(pmids: Callable[[Services, Examples], Sequence[str]], **options: Any) -> Callable[..., Answered]:
-    """Return what fetches records of PubMed."""
+    """Return a function that fetches records of PubMed."""
     return lambda s, x: s.eutils.efetch(db="pubmed", ids=pmids(s, x), retmode="xml", **options)
 
 
 def _links_of(name: str, command: str = "neighbor") -> Callable[..., Answered]:
-    """Return what asks for links of an article."""
+    """Return a function that requests links of an article."""
     return lambda s, x: s.eutils.elink(dbfrom="pubmed", db="pubmed", ids=x.pmids[:1], cmd=command, linkname=name)
 
 
@@ -370,7 +372,7 @@ PROBES: Final[tuple[Probe, ...]] = (
     _EINFO(
         "EInfo, all databases",
         lambda s, x: s.eutils.einfo(),
-        lambda c, x: _due("pubmed" in parse_database_list(c), "no pubmed among the databases"),
+        lambda c, x: _require("pubmed" in parse_database_list(c), "no pubmed among the databases"),
     ),
     _EINFO("EInfo of PubMed", lambda s, x: s.eutils.einfo(db="pubmed"), _about_pubmed),
     _ESEARCH("ESearch", lambda s, x: s.eutils.esearch(db="pubmed", term=x.term), _some_ids),
@@ -378,18 +380,18 @@ PROBES: Final[tuple[Probe, ...]] = (
     _ESEARCH(
         "ESearch, phrase that is nowhere",
         lambda s, x: s.eutils.esearch(db="pubmed", term=f"{x.term} AND {NO_PHRASE}"),
-        _complains("phrase_not_found"),
+        _check_complaint("phrase_not_found"),
     ),
     _ESEARCH(
         "ESearch, unknown field",
         lambda s, x: s.eutils.esearch(db="pubmed", term=f"{x.term}[{NO_FIELD}]"),
-        _complains("field_not_found"),
+        _check_complaint("field_not_found"),
     ),
     _ESEARCH(
         "ESearch, no hits",
         lambda s, x: s.eutils.esearch(db="pubmed", term=x.term, mindate="1500", maxdate="1501", datetype="pdat"),
-        lambda c, x: _due(
-            not (found := parse_esearch(c)).count and not found.ids, f"{found.count} hits where there can be none"
+        lambda c, x: _require(
+            not (found := parse_esearch(c)).count and not found.ids, f"{found.count} hits instead of none"
         ),
     ),
     _ESEARCH(
@@ -397,13 +399,13 @@ PROBES: Final[tuple[Probe, ...]] = (
         lambda s, x: s.eutils.esearch(db="pubmed", term=x.many or "", retstart=9_999, retmax=10),
         shape=None,
         refusal=(InvalidInput, "retstart_out_of_range"),
-        needs=lambda x: None if x.many else "no query has so many hits here",
+        needs=lambda x: None if x.many else "the sandbox has no query with enough hits",
     ),
     _ESUMMARY(
         "ESummary from the history",
         _kept_in_history,
-        lambda c, x: _due(
-            (told := len(summaries.parse_summaries(parse_esummary(c))[0])) == 3, f"{told} summaries where 3 were due"
+        lambda c, x: _require(
+            (told := len(summaries.parse_summaries(parse_esummary(c))[0])) == 3, f"{told} summaries instead of 3"
         ),
     ),
     _ESUMMARY("ESummary 2.0, XML", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids), _summaries),
@@ -413,7 +415,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "efetch_medline",
         "EFetch, MEDLINE",
         lambda s, x: s.eutils.efetch(db="pubmed", ids=x.pmids, rettype="medline", retmode="text"),
-        lambda c, x: _ordered([pmid for pmid, _ in read_medline(c)], x.pmids),
+        lambda c, x: _compare_order([pmid for pmid, _ in read_medline(c)], x.pmids),
         MEDLINE,
     ),
     _EFETCH("EFetch, 500 ids by POST", _records_of(lambda s, x: _ids_of_500(x), post=True), _up_to_500),
@@ -421,7 +423,7 @@ PROBES: Final[tuple[Probe, ...]] = (
     _EFETCH(
         "EFetch, unknown id",
         _records_of(lambda s, x: [UNKNOWN_PMID]),
-        lambda c, x: _due(not _records(c), "a record of a PMID that does not exist"),
+        lambda c, x: _require(not _records(c), "a record of an unknown PMID"),
         refusal=(EntityNotFound, "not_found"),
     ),
     _EFETCH(
@@ -443,7 +445,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "epost",
         "EPost",
         lambda s, x: s.eutils.epost(db="pubmed", ids=x.pmids),
-        lambda c, x: _due(not parse_epost(c).invalid_ids, "ids that are called invalid"),
+        lambda c, x: _require(not parse_epost(c).invalid_ids, "valid ids that are reported as invalid"),
         EPOST,
     ),
     _EUTILS(
@@ -453,12 +455,12 @@ PROBES: Final[tuple[Probe, ...]] = (
         _spelt,
         ESPELL,
     ),
-    _EUTILS("ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _matched, ECITMATCH),
+    _EUTILS("ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _check_match, ECITMATCH),
     _EUTILS(
         "egquery",
         "EGQuery",
         lambda s, x: s.eutils.egquery(term=x.term, deadline_ms=10_000),
-        lambda c, x: _due(any(one.count for one in parse_counts(c)), "no counts"),
+        lambda c, x: _require(any(one.count for one in parse_counts(c)), "no counts"),
         EGQUERY,
         may_be_gone=True,
     ),
@@ -473,18 +475,18 @@ PROBES: Final[tuple[Probe, ...]] = (
     _ESUMMARY(
         "Gene, summary",
         lambda s, x: s.eutils.esummary(db="gene", ids=[x.gene]),
-        lambda c, x: _ordered(list(parse_gene_summaries(parse_esummary(c))), [x.gene]),
+        lambda c, x: _compare_order(list(parse_gene_summaries(parse_esummary(c))), [x.gene]),
         shape=GENE_SUMMARIES,
     ),
     _IDCONV(
         "A known id and an unknown one",
         lambda s, x: s.idconv.convert([x.in_pmc, UNKNOWN_PMID], idtype="pmid"),
-        _converted,
+        _check_conversion,
     ),
     _IDCONV(
         "Ids that are of no such kind",
         lambda s, x: s.idconv.convert([x.pmcid, x.in_pmc], idtype="pmid"),
-        lambda c, x: _due(x.in_pmc in parse_converted(c, "pmid"), f"nothing on PMID {x.in_pmc}"),
+        lambda c, x: _require(x.in_pmc in parse_converted(c, "pmid"), f"no result for PMID {x.in_pmc}"),
         refusal=(EntrezKitError, None),
     ),
     Probe(
@@ -520,7 +522,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "unpaywall",
         "Open-access copy",
         lambda s, x: s.unpaywall.location(x.doi),
-        lambda c, x: _due(read_open_access(c).doi.lower() == x.doi.lower(), "another DOI"),
+        lambda c, x: _require(read_open_access(c).doi.lower() == x.doi.lower(), "another DOI"),
         OPEN_ACCESS,
     ),
     _CROSSREF("Record of a work", lambda s, x: s.crossref.work(x.doi), _work, crossref.WORK),
@@ -533,4 +535,4 @@ PROBES: Final[tuple[Probe, ...]] = (
         shape=openalex.WORK,
     ),
 )
-"""In the order in which they are asked; those of one service follow one another."""
+"""The probes in the order of their requests, grouped by service."""

@@ -1,4 +1,4 @@
-"""The replies of ``doctor --deep`` as a folder that tests read: without credentials and addresses of the user."""
+"""Save the replies of ``doctor --deep`` in a folder for tests, without credentials and addresses of the user."""
 
 import hashlib
 import re
@@ -17,21 +17,21 @@ from entrez_kit.services.transport.policy import base_of
 
 LIST: Final = "SOURCES.md"
 ERRORS: Final = "errors"
-"""Folder of what the services say in place of an answer."""
+"""The folder of error replies."""
 
 _NETWORK_ADDRESS: Final = re.compile(
     rb"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])|(?<![\w:])(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}(?![\w:])", re.I
 )
-"""NCBI names the address of whoever asks too fast."""
+"""NCBI's error for too many requests contains the network address of the user."""
 _SUFFIXES: Final = {b"<": "xml", b"{": "json", b"[": "json"}
 
 
 def check_folder(folder: Path) -> None:
-    """See to it that replies can be saved in a folder, before any is asked for.
+    """Check before the first request that replies can be saved in a folder; create it if it is missing.
 
     Raises:
-        InvalidInput: it is a file, or holds something already.
-        StoreError: it cannot be made or read.
+        InvalidInput: it is a file, or not empty.
+        StoreError: it cannot be created or read.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,33 +44,33 @@ def check_folder(folder: Path) -> None:
         ) from None
     if held is not None:
         raise InvalidInput(
-            f"save: {folder} is no empty folder",
+            f"save: {folder} is not an empty folder",
             invalid_input=f"save={folder}",
             recovery_hint="Name a folder that is empty or does not exist yet.",
         )
 
 
 def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None:
-    """Write the replies into a folder, each by itself and as it was sent, and a list of them.
+    """Write each reply to a separate file in a folder, unchanged except for redaction, and a list of the files.
 
-    The folder is read by the tests where ``ENTREZ_KIT_REAL_DATA`` names it.
+    The tests read the folder if ``ENTREZ_KIT_REAL_DATA`` names it.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: the folder cannot be written.
     """
     redactor = Redactor.of(settings)
     rows = [
         f"# Replies of {datetime.now(UTC):%Y-%m-%d}",
         "",
-        f"Saved by `entrez-kit doctor --deep --save` of version {__version__}, each as it was sent but for keys and",
-        "e-mail addresses of whoever asked, and network addresses in refusals.",
+        f"Saved by `entrez-kit doctor --deep --save` of version {__version__}. The replies are unchanged, except that",
+        "keys and e-mail addresses of the user, and network addresses in error replies, are hidden.",
         "",
         "| file | request | HTTP | verdict | bytes | sha256 |",
         "|---|---|---|---|---|---|",
     ]
     try:
         for one in compared:
-            for number, (place, exchange) in enumerate(_kept(one)):
+            for number, (place, exchange) in enumerate(_select_replies(one)):
                 body = redactor.body(exchange.incoming.body)
                 if place == ERRORS:
                     body = _NETWORK_ADDRESS.sub(
@@ -101,8 +101,8 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
         ) from None
 
 
-def _kept(one: Compared) -> Iterator[tuple[str, Exchange]]:
-    """Yield the last reply to each request of a probe, with the folder it belongs to."""
+def _select_replies(one: Compared) -> Iterator[tuple[str, Exchange]]:
+    """Yield the last reply to each request of a probe, with its folder."""
     last = {(exchange.call.endpoint, exchange.call.query): exchange for exchange in one.exchanges}
     for exchange in last.values():
         answered = exchange.incoming.status == 200 and exchange.incoming.body.strip()
@@ -115,4 +115,4 @@ def _kept(one: Compared) -> Iterator[tuple[str, Exchange]]:
 
 
 FOLDERS: Final = {"esearch": "esearch", "list": "pmc_oa", "record": "pmc_oa_records", "search": "europepmc"}
-"""Of requests that only lead to the one that a probe is about."""
+"""The folders of intermediate requests of a probe."""

@@ -1,4 +1,4 @@
-"""Check and DoctorReport: what was looked at, what came out, and what to do about it."""
+"""Check and DoctorReport: the checks, their results and hints."""
 
 import time
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ NAMES: Final = {
     "crossref": "Crossref",
     "openalex": "OpenAlex",
 }
-"""The services in the order in which they are looked at, as the report calls them."""
+"""The names of the services in the report, in the order of the checks."""
 
 Status = Literal["ok", "warning", "failed", "skipped"]
 Verdict = Literal["agrees", "differs", "failed", "skipped"]
@@ -39,7 +39,7 @@ ERRORS: Final[dict[str, type[EntrezKitError]]] = {
 
 
 class Check(Result):
-    """One thing that was looked at."""
+    """One check and its result."""
 
     name: str = Field(description="configuration, disk, cache, rate_limit, dns, tcp, proxy, tls, ncbi, api_key ...")
     service: str | None = omit_if_empty(description="The service whose hop this is.")
@@ -51,7 +51,7 @@ class Check(Result):
 
     @property
     def label(self) -> str:
-        """The name with its service, as messages say it."""
+        """The name with its service, for messages."""
         return f"{self.service} {self.name}" if self.service else self.name
 
     def add(self, text: str) -> None:
@@ -59,52 +59,52 @@ class Check(Result):
         self.detail = f"{self.detail}; {text}" if self.detail else text
 
     def warn(self, text: str, hint: str | None = None) -> None:
-        """Add to the detail something that works but should not stay so."""
+        """Add to the detail a problem that should be corrected although entrez-kit still works."""
         self.add(text)
         self.status = "warning"
         self.hint = " ".join(part for part in (self.hint, hint) if part) or None
 
 
 class Comparison(Result):
-    """One request of ``--deep``, and whether the reply is what the kit knows."""
+    """One request of ``--deep``, and whether the reply matches its known shape."""
 
-    name: str = Field(description="What was asked.")
+    name: str = Field(description="The name of the request.")
     service: str
     verdict: Verdict
     differences: list[ShapeDifference] = Field(
         default_factory=list, description="Each kind of difference once: kind, where, what, times."
     )
     hop: str | None = omit_if_empty(
-        description="Where it failed: dns, connection, proxy, tls, timeout, page (one for people in place of a reply), "
+        description="Where it failed: dns, connection, proxy, tls, timeout, page (a web page instead of a reply), "
         "service, rate_limit, refused or settings."
     )
-    detail: str | None = omit_if_empty(description="What was said, where it failed or was not asked.")
+    detail: str | None = omit_if_empty(description="Why it failed or was skipped.")
     hint: str | None = omit_if_empty(description="What to do about it.")
     code: str | None = omit_if_empty(description="Error code that commands report because of a failure.")
-    requests: int = Field(default=0, description="Requests that were answered, attempts and steps on the way included.")
+    requests: int = Field(default=0, description="Number of replies, with those of retries and intermediate steps.")
     seconds: float = 0.0
     file: str | None = omit_if_empty(description="Where the reply was saved.")
 
     @property
     def label(self) -> str:
-        """The name with its service, as messages say it."""
+        """The name with its service, for messages."""
         return f"{self.service}: {self.name}"
 
 
 class DoctorReport(Result):
-    """All checks in the order they were made; after a hop that failed the later ones are skipped."""
+    """All checks in their order; after a failed hop the later hops are skipped."""
 
     healthy: bool = Field(description="Whether nothing failed; warnings and differences do not count.")
     checks: list[Check]
     comparisons: list[Comparison] | None = Field(
         default=None,
         exclude_if=lambda value: value is None,
-        description="With --deep: every request, and whether its reply is what the kit knows.",
+        description="With --deep: every request, and whether its reply matches its known shape.",
     )
     saved: str | None = omit_if_empty(description="The folder with the replies.")
 
     def compared(self, *verdicts: Verdict) -> list[Comparison]:
-        """Return the comparisons that ended so."""
+        """Return the comparisons with one of these verdicts."""
         return [one for one in self.comparisons or [] if one.verdict in verdicts]
 
     @property
@@ -114,12 +114,12 @@ class DoctorReport(Result):
 
     @property
     def warnings(self) -> list[Check]:
-        """The checks that found something that works but should not stay so."""
+        """The checks with warnings."""
         return [check for check in self.checks if check.status == "warning"]
 
     @property
     def exit_status(self) -> Exit:
-        """0 when all is well, 4 for warnings, else the status commands end with because of the first failure."""
+        """0 without problems, 4 for warnings, else the exit status that commands have because of the first failure."""
         codes = [one.code for one in self.failed] + [one.code for one in self.compared("failed")]
         if codes:
             return ERRORS[codes[0] or UpstreamError.code].exit_code
@@ -127,7 +127,7 @@ class DoctorReport(Result):
         return Exit.PARTIAL if self.warnings or self.compared("differs") or unasked else Exit.DONE
 
     def problem(self) -> EntrezKitError | None:
-        """Return the first failure as the error that commands report because of it."""
+        """Return the error that commands report because of the first failure; None without a failure."""
         failed: list[Check] | list[Comparison] = self.failed or self.compared("failed")
         if not failed:
             return None
@@ -141,7 +141,7 @@ class DoctorReport(Result):
 
 
 def why_not(settings: Settings, service: str) -> str | None:
-    """Return why nothing is asked of a service with these settings, or None where something is."""
+    """Return why these settings exclude a service; None if they do not."""
     from entrez_kit.references.check.sources import named_sources
 
     if service == "europepmc" and not settings.europepmc_enabled:
@@ -154,7 +154,7 @@ def why_not(settings: Settings, service: str) -> str | None:
 
 
 class Finding(Exception):
-    """Ends a check with something else than ok."""
+    """Raised to end a check with another status than ok."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class Finding(Exception):
 
 
 class Notes:
-    """Collects checks; ``check`` times one and turns a finding into its outcome."""
+    """Collect checks; ``check`` measures the time of one and converts a Finding to its result."""
 
     def __init__(self, service: str | None = None) -> None:
         self.checks: list[Check] = []
@@ -180,12 +180,12 @@ class Notes:
 
     @property
     def stopped(self) -> bool:
-        """Whether a check failed, so that the hops after it tell nothing."""
+        """Whether a check failed, so that later hops cannot be checked."""
         return any(check.status == "failed" for check in self.checks)
 
     @contextmanager
     def check(self, name: str) -> Iterator[Check]:
-        """Make one check; a raised Finding becomes its outcome."""
+        """Run one check; a raised Finding becomes its result."""
         made, began = Check(name=name, service=self._service, status="ok", detail=""), time.monotonic()
         try:
             yield made
@@ -196,5 +196,5 @@ class Notes:
         self.checks.append(made)
 
     def skip(self, name: str, why: str) -> None:
-        """Note a check that was not made."""
+        """Record a skipped check."""
         self.checks.append(Check(name=name, service=self._service, status="skipped", detail=why))

@@ -328,7 +328,7 @@ def test_a_utility_that_is_known_to_be_off_may_be_off(sandbox: Sandbox) -> None:
 
         one = ran(sandbox.settings(), ["EGQuery"])["EGQuery"].comparison
 
-        assert (one.verdict, one.detail) == ("agrees", "switched off, as is known")
+        assert (one.verdict, one.detail) == ("agrees", "switched off, which is known")
 
 
 def test_only_what_is_switched_on_is_asked(sandbox: Sandbox) -> None:
@@ -364,7 +364,9 @@ def test_real_records_are_asked_for_where_the_sandbox_does_not_answer() -> None:
     from entrez_kit.services import Services
 
     with Services(load_settings({})) as services:
-        assert _examples(services, ()) is REAL  # and nothing is asked to find out: a test reaches no other machine
+        assert (
+            _choose_examples(services, ()) is REAL
+        )  # and nothing is asked to find out: a test reaches no other machine
     assert all(getattr(REAL, name) for name in REAL.__slots__)
 
 
@@ -437,6 +439,6 @@ def test_saved_folders_hold_no_key_no_address_and_no_network_address(
 def test_a_folder_that_holds_something_is_refused_before_anything_is_asked(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     for folder in (tmp_path, tmp_path / "mine.txt"):
-        with pytest.raises(InvalidInput, match="no empty folder"):
+        with pytest.raises(InvalidInput, match="not an empty folder"):
             diagnose(sandbox.settings(), deep=True, save=folder)
     assert sandbox.requests() == 0

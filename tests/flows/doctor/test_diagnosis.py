@@ -82,7 +82,7 @@ def test_a_rate_limit_ends_with_its_own_status(settings: Settings) -> None:
 def test_a_list_of_databases_without_pubmed_is_no_answer(settings: Settings) -> None:
     report = asked(settings, lambda _: b"<eInfoResult><DbList/></eInfoResult>")
 
-    assert "does not list PubMed" in found(report, "ncbi").detail
+    assert "does not list the database PubMed" in found(report, "ncbi").detail
 
 
 def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings) -> None:

@@ -24,7 +24,7 @@ from doctor_bench import (
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import Check, diagnose
-from entrez_kit.doctor.hops import Route, bounded, connect, resolve
+from entrez_kit.doctor.hops import Route, call_with_timeout, connect, resolve
 
 # The way to NCBI
 
@@ -40,7 +40,7 @@ def test_a_machine_where_all_is_well_is_told_so(settings: Settings) -> None:
     assert [(check.name, check.status) for check in report.checks] == [(name, "ok") for name in names]
     assert (report.healthy, report.exit_status, report.problem()) == (True, 0, None)
     assert "valid until 2120-01-01" in found(report, "tls").detail
-    assert found(report, "ncbi").detail == "answered, and lists 2 databases"
+    assert found(report, "ncbi").detail == "replied with 2 databases"
 
 
 def test_a_name_that_does_not_resolve_is_the_dns_and_the_rest_is_skipped(settings: Settings) -> None:
@@ -106,7 +106,7 @@ def test_an_address_by_number_needs_no_name_server(settings: Settings) -> None:
         report = look(at(settings, f"http://127.0.0.1:{port}"), resolver=unused)
 
     assert found(report, "dns").status == "ok"
-    assert found(report, "tls").detail == "the address is http, without encryption"
+    assert found(report, "tls").detail == "the URL is http, without encryption"
     assert report.exit_status == 0
 
 
@@ -203,7 +203,7 @@ def test_a_server_without_encryption_is_told_from_one_with_a_bad_certificate(set
         connection.recv(4096)
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-    assert "does not speak TLS" in tls_check(settings, plain, None).detail
+    assert "does not support TLS" in tls_check(settings, plain, None).detail
 
 
 def test_a_certificate_signed_by_a_stranger_points_to_the_bundle(settings: Settings) -> None:
@@ -238,7 +238,7 @@ def test_a_connection_cut_during_the_handshake_is_said_to_be_cut(settings: Setti
         connection.recv(10)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
 
-    assert found_text(tls_check(settings, cut, None), "cut during the handshake", "unexpected eof")
+    assert found_text(tls_check(settings, cut, None), "closed during the TLS handshake", "unexpected eof")
 
 
 def found_text(check: Check, *texts: str) -> bool:
@@ -260,8 +260,8 @@ def test_a_certificate_bundle_that_cannot_be_read_is_a_matter_of_configuration(
 
 
 def test_bounded_gives_back_what_the_function_gives_or_raises() -> None:
-    assert bounded(lambda: 5, 5) == 5
+    assert call_with_timeout(lambda: 5, 5) == 5
     with pytest.raises(ZeroDivisionError):
-        bounded(lambda: 1 // 0, 5)
+        call_with_timeout(lambda: 1 // 0, 5)
     with pytest.raises(TimeoutError):
-        bounded(lambda: time.sleep(1), 0.05)
+        call_with_timeout(lambda: time.sleep(1), 0.05)

@@ -82,13 +82,13 @@ def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("reply", "text"),
     [
-        (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "it wants a name and a password"),
+        (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "it requires a user name and a password"),
         (b"HTTP/1.1 403 Forbidden\r\n\r\n", "does not let this machine reach eutils.test:443"),
         (b"HTTP/1.0 502 Bad Gateway\r\n\r\n", "it cannot reach eutils.test:443"),
         (b"HTTP/1.1 503 \r\n\r\n", "it cannot reach eutils.test:443"),
         (b"SSH-2.0-OpenSSH_9.9\r\n\r\n", "does not answer like a proxy"),
         (b"x" * 70_000, "does not answer like a proxy"),
-        (b"", "cut the connection"),
+        (b"", "closed the connection"),
     ],
 )
 def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: bytes, text: str) -> None:
