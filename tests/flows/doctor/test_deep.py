@@ -360,7 +360,7 @@ def test_offline_nothing_is_asked_and_that_is_no_success(sandbox: Sandbox) -> No
 
 def test_real_records_are_asked_for_where_the_sandbox_does_not_answer() -> None:
     from entrez_kit.base.settings import load_settings
-    from entrez_kit.doctor.comparison import _examples
+    from entrez_kit.doctor.comparison import _choose_examples
     from entrez_kit.services import Services
 
     with Services(load_settings({})) as services:

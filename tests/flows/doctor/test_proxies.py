@@ -83,7 +83,7 @@ def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
     ("reply", "text"),
     [
         (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "it requires a user name and a password"),
-        (b"HTTP/1.1 403 Forbidden\r\n\r\n", "does not let this machine reach eutils.test:443"),
+        (b"HTTP/1.1 403 Forbidden\r\n\r\n", "does not allow this machine to connect to eutils.test:443"),
         (b"HTTP/1.0 502 Bad Gateway\r\n\r\n", "it cannot reach eutils.test:443"),
         (b"HTTP/1.1 503 \r\n\r\n", "it cannot reach eutils.test:443"),
         (b"SSH-2.0-OpenSSH_9.9\r\n\r\n", "does not answer like a proxy"),
