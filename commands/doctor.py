@@ -186,4 +186,4 @@ def _verdict(report: "DoctorReport") -> "RenderableType":
 
 def _labels(checks: "Sequence[Check]") -> str:
     names = [(NAMES.get(check.name, check.name), check.service) for check in checks]
-    return ", ".join(f"{name} of the connection to {service}" if service else name for name, service in names)
+    return ", ".join(f"{name} for {service}" if service else name for name, service in names)

@@ -468,7 +468,7 @@ def test_signals_end_the_program_without_a_trace_of_half_done_work(
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ((), "Interrupted. Running the same command again goes on from here.\n"),
+        ((), "Interrupted. Run the same command again to continue from here.\n"),
         (("--no-cache",), "Interrupted.\n"),
         (("-q",), ""),
     ],

@@ -192,7 +192,7 @@ def test_a_terminal_gets_a_table_with_what_to_do(columns: int) -> None:
 
     assert ended.status == 5
     assert "Connection (TCP)" in ended.out
-    assert "Failed: Connection (TCP) of the way to E-utilities." in ended.out
+    assert "Failed: Connection (TCP) for E-utilities." in ended.out
     assert "connection refused" in ended.out
     assert "Error:" not in ended.out
     assert max(len(line.rsplit("\r", 1)[-1]) for line in ended.out.splitlines()) <= columns

@@ -149,7 +149,7 @@ def test_the_calls_cover_every_command_with_a_choice_of_formats(module: Module) 
         name
         for group in app.COMMANDS
         for name, command in commands_below(app.load_command(group), group)
-        if state.list_formats(command) != state.formats_of(None)
+        if state.list_formats(command) != state.list_formats(None)
     }
 
     assert found == set(CALLS)

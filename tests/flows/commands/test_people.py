@@ -85,7 +85,7 @@ def test_errors_on_a_terminal_are_for_people() -> None:
     status, shown = in_terminal("--demo", "search", "((")
 
     assert status == 2
-    assert "\nError: " in ESCAPES.sub("", shown).replace("\r", "")
+    assert "Error: " in ESCAPES.sub("", shown).replace("\r", "")
     assert "Hint: " in ESCAPES.sub("", shown)
     assert in_terminal("--demo", "search", "((", "--json")[1].splitlines()[-1].startswith('{"success": false')
 

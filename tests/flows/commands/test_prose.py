@@ -120,4 +120,4 @@ def test_the_program_itself_refuses_text_where_identifiers_are_due(program: Prog
     done = program("--demo", "fetch", "-", "--json", stdin=VANCOUVER.encode())
 
     assert (done.status, done.out) == (2, "")
-    assert "Line 1 of standard input is no list of identifiers" in done.err
+    assert "Line 1 of standard input is not a list of identifiers" in done.err

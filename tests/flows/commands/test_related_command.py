@@ -80,7 +80,7 @@ def test_works_without_a_pmid_are_counted_where_only_pmids_are_printed(
     listed, items = cli(*words, "-f", "ids"), cli(*words, "-f", "md")
 
     assert listed.out == "99000002\n"
-    assert "1 work without a PMID left out" in listed.err
+    assert "1 work without a PMID omitted" in listed.err
     assert items.out.startswith("- A preprint. Doe J  \n  <https://europepmc.org/article/PPR/PPR1>\n- ")
     assert [line.get("epmc_id") for line in lines(cli(*words, "-f", "jsonl"))] == ["PPR1", None]
 

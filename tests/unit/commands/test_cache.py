@@ -180,5 +180,5 @@ def test_on_a_terminal_info_is_a_short_list(path: Path) -> None:
     fill(path, fresh=3, expired=1)
     ended = on_terminal("cache", "info", columns=200)
 
-    assert "4, of which 1 expired" in ended.out
+    assert "4 (1 expired)" in ended.out
     assert str(path) in ended.out
