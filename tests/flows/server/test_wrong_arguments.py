@@ -39,7 +39,7 @@ def test_every_wrong_argument_is_named_in_words_of_tools(
     for name, part in schema["properties"].items():
         bad = [*WRONG.get(part.get("type", ""), []), *(["nonsense"] if "enum" in part else [])]
         calls += [{**good, name: value} for value in bad]
-    monkeypatch.setattr(Operation, "answer", _never)
+    monkeypatch.setattr(Operation, "start", _never)
 
     refused = 0
     for arguments in calls:
@@ -82,7 +82,7 @@ def test_numbers_show_their_bounds_and_are_refused_beyond_them(
     if name in ("retmax", "retstart"):
         example = {"query_key": "1", "web_env": "x"}
     toolbox = Toolbox(None)
-    monkeypatch.setattr(Operation, "answer", _never)
+    monkeypatch.setattr(Operation, "start", _never)
     beyond = [part["minimum"] - 1, -1, *([part["maximum"] + 1] if "maximum" in part else [])]
 
     for value in {*beyond, str(beyond[0])}:
