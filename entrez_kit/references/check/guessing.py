@@ -58,10 +58,11 @@ _AUTHORS_MARK: Final = re.compile(
 """Authors with initials, and the colon or the dash between them and the title."""
 _JOURNAL_PART: Final = re.compile(r"[^\W\d_].{0,150}?[0-9]{1,4} ?\((?:1[89]|20)[0-9]{2}\)")
 _JOURNAL: Final = re.compile(
-    r"(?<=[.,?!\"”'’] )[^\W\d_](?:[^\W\d_]|[ '’&:-]){2,100}[.,]? ?\(?(?:vol(?:ume)?\.? ?)?[0-9]{1,4}(?![0-9])",
+    r"(?<=[.,?!\"”'’] )(?:(?<=, )(?:[^\W\d_]{1,13}\. ){1,5})?"
+    r"[^\W\d_](?:[^\W\d_]|[ '’&:-]){2,100}[.,]? ?\(?(?:vol(?:ume)?\.? ?)?[0-9]{1,4}(?![0-9])",
     re.IGNORECASE,
 )
-"""A name without full stops in it, and a number behind it."""
+"""A journal and the number after it. Only words that follow a comma can be abbreviated."""
 _BEFORE_JOURNAL: Final = re.compile(r"^[\s.,;:”\"’'»?!]*+(?:in:?\s++)?", re.IGNORECASE)
 
 

@@ -189,6 +189,33 @@ def test_a_made_up_article_is_told_from_a_book(kit: EntrezKit) -> None:
     assert "books" in messages[3]
 
 
+@pytest.mark.parametrize(
+    ("journal", "facts"),
+    [
+        ("Science", ["Science is not known to NCBI"]),
+        ("J. Nowhere Stuff", ["the journal J. Nowhere Stuff is not known to NCBI"]),
+        (
+            "J. Invent. Results (Demo)",
+            ["NCBI knows the journal J. Invent. Results (Demo)", "no article at volume 350, page 101 of 2019"],
+        ),
+    ],
+)
+def test_a_made_up_reference_without_a_title_is_reported_with_its_journal_its_place_and_crossref(
+    kit: EntrezKit, journal: str, facts: list[str]
+) -> None:
+    text = f"J. Invented, A. Nobody, {journal} 350, 101 (2019)"
+
+    bare, with_doi = CHECK.run(
+        kit.services, {"text": f"[1] {text}\n[2] {text}, https://doi.org/10.5555/made.up"}
+    ).references
+
+    for one in (bare, with_doi):
+        assert (one.status, one.pmid, [finding.code for finding in one.findings]) == ("not_found", None, ["not_found"])
+        assert all(words in one.findings[0].message for words in ("possibly made up", *facts))
+    assert "Crossref" not in bare.findings[0].message
+    assert "PubMed has no record of 10.5555/made.up, and Crossref does not know it" in with_doi.findings[0].message
+
+
 def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None:
     found = only(kit, title="Wholly invented words about absent zebrafish", doi="10.5555/nowhere", year="2020")
 
