@@ -15,7 +15,7 @@ from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_references import CHECK, CheckResult, Checks, InTextFinding
 from entrez_kit.references.check.findings import CODES
-from entrez_kit.references.check.sources import SOURCES, named_sources
+from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
 from entrez_kit.references.files.references import Reference, ReferenceFile
 
@@ -64,7 +64,7 @@ class _Source:
 @request_options(
     CHECK,
     "file",
-    option("sources", kind=str, convert=named_sources, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
+    option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
     option("retraction_watch", kind=Path, metavar="FILE"),
     "in_text",
     option("only"),
@@ -102,7 +102,7 @@ def command(
     A manuscript before submission: entrez-kit check paper.docx --in-text --only problems
     A report for others: entrez-kit check refs.bib -o report.docx
     """
-    from entrez_kit.references.files.reference_files import encoded
+    from entrez_kit.references.files.reference_files import encode_text
 
     _refuse_references(ctx, file)
     if not fix:
@@ -120,7 +120,7 @@ def command(
     result = checks.result()
     if result.fixed and target is not None and source.file is not None:
         with Sink(target) as sink:
-            sink.data(encoded(source.file.corrected(result.corrections), source.encoding))
+            sink.data(encode_text(source.file.correct(result.corrections), source.encoding))
     _remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
     counts = {**result.counts, IN_TEXT: len(result.in_text)}
     if any(counts[status] for status in wanted):
@@ -146,22 +146,22 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     Raises:
         InvalidInput: the source cannot be read or has no references, or --in-text is given without a text.
     """
-    from entrez_kit.references.files.reference_files import decoded, kind_of, reference_file
-    from entrez_kit.references.manuscripts.read_manuscript import FILES, READ, looks_like, refuse_others
+    from entrez_kit.references.files.reference_files import decode_file, kind_of, reference_file
+    from entrez_kit.references.manuscripts.read_manuscript import FILES, READ, detect_suffix, refuse_others
 
     article = read_identifier(str(file)) if not file.exists() and str(file) != STDIN else None
     if article is not None:
-        from entrez_kit.references.manuscripts.articles import own_references
+        from entrez_kit.references.manuscripts.articles import fetch_references
 
         _no_text(in_text)
-        return _Source(own_references(state(ctx).services, article), None, "manuscript", "", [], [])
+        return _Source(fetch_references(state(ctx).services, article), None, "manuscript", "", [], [])
     content = read_content(file, hint=READABLE)
     name = "standard input" if str(file) == STDIN else str(file)
     refuse_others(content, name)
-    suffix = (looks_like(content) or "") if str(file) == STDIN else file.suffix.lower()
+    suffix = (detect_suffix(content) or "") if str(file) == STDIN else file.suffix.lower()
     if suffix in READ and (in_text or suffix not in PLAIN_TEXT):
         return _manuscript(content, name, suffix, file, in_text=in_text)
-    read = decoded(content, name, hint=FILES)
+    read = decode_file(content, name, hint=FILES)
     kind = kind_of(read.text, name, suffix, hint=FILES)
     if kind != "ids":
         _no_text(in_text)
@@ -183,13 +183,13 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
 
 
 def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
-    from entrez_kit.references.manuscripts.calls import call_findings
+    from entrez_kit.references.manuscripts.calls import check_calls
     from entrez_kit.references.manuscripts.read_manuscript import TEXT, read_manuscript
 
     if in_text and suffix not in TEXT:
         _no_text(in_text)
     made = read_manuscript(content, name, suffix, partial(read_sibling, file), has_text=in_text)
-    return _Source(made.references, None, "manuscript", "", made.warnings, call_findings(made) if in_text else [])
+    return _Source(made.references, None, "manuscript", "", made.warnings, check_calls(made) if in_text else [])
 
 
 def _no_text(asked: bool) -> None:

@@ -25,7 +25,7 @@ from entrez_kit.corpus.rag_get import RagGetRequest
 from entrez_kit.corpus.search.rag_search import RagHit, RagSearchRequest, RagSearchResult
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
-from entrez_kit.references.check.sources import SOURCES, named_sources
+from entrez_kit.references.check.sources import SOURCES, parse_sources
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._options import argument, option, request_options
@@ -327,7 +327,7 @@ def diff_command(
 @request_options(
     AUDIT,
     argument("query_key", "KEY"),
-    option("sources", kind=str, convert=named_sources, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
+    option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
     option("retraction_watch", kind=Path, metavar="FILE"),
     option("references", "--references/--no-references"),
 )

@@ -86,9 +86,11 @@ def _warnings(record: Record) -> list[str]:
 
 def _read(path: Path) -> list[dict[str, str]]:
     from entrez_kit.references.files.citation_lists import read_citations
-    from entrez_kit.references.files.reference_files import decoded
+    from entrez_kit.references.files.reference_files import decode_file
 
     hint = "Name a BibTeX or CSV file."
-    text = decoded(read_content(path, hint=hint), "standard input" if str(path) == STDIN else str(path), hint=hint).text
+    text = decode_file(
+        read_content(path, hint=hint), "standard input" if str(path) == STDIN else str(path), hint=hint
+    ).text
     bibtex = path.suffix.lower() in BIBTEX or (str(path) == STDIN and text.lstrip().startswith(("@", "%")))
     return read_citations(text, bibtex=bibtex)

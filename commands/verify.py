@@ -51,18 +51,18 @@ def command(
     entrez-kit verify claims.csv -o report.html
     """
     from entrez_kit.references.claims.claim_files import DOCUMENTS, HINT, KINDS, claims_of, claims_of_document
-    from entrez_kit.references.files.reference_files import decoded, kind_of, reference_file
-    from entrez_kit.references.manuscripts.read_manuscript import looks_like, refuse_others
-    from entrez_kit.references.manuscripts.read_markdown import named_references
+    from entrez_kit.references.files.reference_files import decode_file, kind_of, reference_file
+    from entrez_kit.references.manuscripts.read_manuscript import detect_suffix, refuse_others
+    from entrez_kit.references.manuscripts.read_markdown import read_named_references
 
     references = []
     for source in bibliography or ():
-        read = decoded(read_content(source, hint=READABLE), str(source))
+        read = decode_file(read_content(source, hint=READABLE), str(source))
         references += reference_file(read.text, str(source), kind_of(read.text, str(source), source.suffix)).references
     name = "standard input" if str(file) == STDIN else str(file)
     content = read_content(file, hint=HINT)
     refuse_others(content, name)
-    suffix = file.suffix.lower() or looks_like(content) or ""
+    suffix = file.suffix.lower() or detect_suffix(content) or ""
     if suffix and suffix not in KINDS and suffix not in DOCUMENTS:
         raise InvalidInput(
             f"{name}: claims are not read from files of this kind.",
@@ -74,10 +74,10 @@ def command(
     if suffix in DOCUMENTS:
         found = claims_of_document(content, name, suffix, partial(read_sibling, file), references)
     else:
-        text = decoded(content, name, hint=HINT).text
+        text = decode_file(content, name, hint=HINT).text
         kind = KINDS.get(suffix) or _looks(text)
         if kind == "md":
-            named, warnings = named_references(text, partial(read_sibling, file))
+            named, warnings = read_named_references(text, partial(read_sibling, file))
             references += named
         found = claims_of(text, name, kind, references)
     for warning in (*warnings, *found.warnings):

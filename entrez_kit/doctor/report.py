@@ -142,13 +142,13 @@ class DoctorReport(Result):
 
 def why_not(settings: Settings, service: str) -> str | None:
     """Return why these settings exclude a service; None if they do not."""
-    from entrez_kit.references.check.sources import named_sources
+    from entrez_kit.references.check.sources import parse_sources
 
     if service == "europepmc" and not settings.europepmc_enabled:
         return "EUROPEPMC_ENABLED=false"
     if service == "unpaywall" and settings.unpaywall_email is None:
         return "UNPAYWALL_EMAIL is not set"
-    if service in ("crossref", "openalex") and service not in named_sources(settings.check_sources):
+    if service in ("crossref", "openalex") and service not in parse_sources(settings.check_sources):
         return f"ENTREZ_KIT_CHECK_SOURCES does not name {service}"
     return None
 

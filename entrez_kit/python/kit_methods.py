@@ -1006,34 +1006,32 @@ class Methods(OperationRunner):
         corrects: bool = False,
         target: str | None = None,
     ) -> "CheckResult":
-        """Check references: does each exist, say what its record says, and still stand by every source that keeps
-        record?
+        """Check references: does each exist, agree with its record, and have no retraction in any source?
 
-        Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as
-        text, or references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous,
-        mismatch (for each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv.
-        2019".
+        Use it before you trust a reference: made-up ones often have real identifiers. Give a pasted list as text, or
+        references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous, mismatch
+        (for each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv. 2019".
 
         Args:
-            text: A pasted list, or a text with one under its heading. Give text or references.
+            text: A pasted list, or a text that contains a list under its heading. Give text or references.
             text_start: With text: how many of its references to skip.
-            references: References in order: each its fields, or a text as it is written; an id alone is one, too.
+            references: References in order: each as fields, as text, or as an id.
             max_references: How many references of a text to check.
-            warnings: What there was to say about their file.
-            sources: Who is asked how works stand; everyone unless given.
+            warnings: Warnings about the file of the references.
+            sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
-            only: problems leaves out what is verified.
-            calls: What is wrong with the calls in the text of a manuscript.
-            corrects: Say what a corrected file would change.
-            target: Where the corrected file goes, if anything changes.
+            only: problems omits verified references.
+            calls: Citations in the text of a manuscript without an entry, and uncited entries.
+            corrects: Return the changes of a corrected file.
+            target: Path of the corrected file, if anything changes.
 
         Returns:
-            One outcome per reference, in their order; ``fixed`` is the corrected file.
+            One outcome per reference, in the order of the references; ``fixed`` is the path of the corrected file.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
-            UpstreamError: no reference could be checked, because NCBI did not answer.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+            UpstreamError: no reference could be checked, because NCBI did not respond.
+            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
         """
 
     @runs_search_all

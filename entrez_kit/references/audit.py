@@ -19,7 +19,7 @@ from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
-from entrez_kit.references.check.sources import TITLES, SourceName, Sources, SourceStanding, Work, verdict_of
+from entrez_kit.references.check.sources import TITLES, SourceName, Sources, SourceStanding, Work, combine_results
 from entrez_kit.relationships.links import fetch_links
 from entrez_kit.services import Services
 
@@ -200,13 +200,13 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
     ) -> Iterator[AuditedWork]:
         pmids = [article.pmid for article in articles]
         works = [Work(article.doi, article.pmid, article) for article in articles]
-        if "pubmed" in sources.asked:  # the corpus knows how they stood when it was last brought in step
+        if "pubmed" in sources.enabled:  # the corpus knows how they stood when it was last brought in step
             today = look_up_standings(self._services, pmids)
             now = (one.model_copy(update={"standing": today.known.get(one.pmid)}) for one in articles)
             works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
         cites, unread = references.of(pmids) if references is not None else ({}, {})
         for article, row in zip(articles, sources.ask(works), strict=True):
-            verdict = verdict_of(row)
+            verdict = combine_results(row)
             work = AuditedWork(
                 pmid=article.pmid,
                 doi=article.doi,

@@ -23,8 +23,8 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.references.check.compare import compare
 from entrez_kit.references.check.compare_fields import Agreement, FieldName
-from entrez_kit.references.check.findings import Finding, finding_of
-from entrez_kit.references.files.references import Reference, divided_name
+from entrez_kit.references.check.findings import Finding, to_finding
+from entrez_kit.references.files.references import Reference, parse_name
 from entrez_kit.services import Services
 
 MAX_CITATIONS: Final = 5_000
@@ -223,7 +223,7 @@ def compare_citation(citation: Citation, article: Article) -> Agreement:
     reference = Reference(
         key=citation.key or "",
         title=citation.title,
-        authors=[divided_name(citation.author_name)] if citation.author_name else [],
+        authors=[parse_name(citation.author_name)] if citation.author_name else [],
         more_authors=True,
         journal=citation.journal,
         year=citation.year,
@@ -267,8 +267,8 @@ def _judged(
     clean = [record for found, record in compared if found.same and not found.differences]
     likely = [record for found, record in compared if _is_match(found)]
     candidates = [record.pmid for record in clean or likely or [record for _, record in compared]][:MAX_CANDIDATES]
-    found = [finding_of(one) for one in agreement.differences]
-    warnings = [MatchWarning(code=CODES[one.field], message=finding_of(one).message) for one in agreement.differences]
+    found = [to_finding(one) for one in agreement.differences]
+    warnings = [MatchWarning(code=CODES[one.field], message=to_finding(one).message) for one in agreement.differences]
     about = {"warnings": warnings, "findings": found, "citation": brief_citation(article)}
     if complete and (len(clean) == 1 or (len(compared) == 1 and likely)):
         return CitationMatch(

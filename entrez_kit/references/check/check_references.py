@@ -1,8 +1,8 @@
-"""Check references: does each exist, does it say what its record says, does its work still stand?
+"""Check references: does each exist, does it agree with its record, and was its work retracted?
 
-A reference is found by its identifiers, and where those lead nowhere, or to another work, by journal, volume and page
-or by its title. An identifier that exists proves nothing: made-up references often carry the DOI of a real article.
-How the work stands is asked of every source there is (``sources.py``).
+A record is found by identifier. If the identifiers lead to no record or to another work, it is found by journal, volume
+and page, or by title. A valid identifier is not sufficient: made-up references often have the DOI of a real article.
+The publication status is looked up in all sources (``sources.py``).
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver, place_of, retraction_status
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
 from entrez_kit.references.check.find_records import Candidates, FoundBy, Match, find_records
-from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, finding_of, gravest
+from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest, to_finding
 from entrez_kit.references.check.pasted_lists import MAX_TEXT, PastedList, as_reference, read_list
 from entrez_kit.references.check.sources import (
     RETRACTED,
@@ -36,7 +36,7 @@ from entrez_kit.references.check.sources import (
     Sources,
     SourceStanding,
     Work,
-    verdict_of,
+    combine_results,
 )
 from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
@@ -44,14 +44,14 @@ from entrez_kit.services import Services
 MAX_REFERENCES: Final = 20_000
 MAX_MCP_REFERENCES: Final = 50
 MAX_LEFT: Final = 200
-"""References that a warning names."""
+"""Maximum references that a warning names."""
 MAX_LEFT_TEXT: Final = 60
-"""Characters of each."""
+"""Maximum characters of each of them."""
 MAX_LIST: Final = 1_000_000
 MAX_KEY: Final = 60
 MAX_CANDIDATES: Final = 5
 REPLACED: Final = frozenset(("superseded", "republished", "preprint_published"))
-"""Standings of a work that has a newer version."""
+"""The statuses of a work that has a newer version."""
 MAX_SHOWN: Final = 120
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
     "identifier": "the identifier belongs to another work",
@@ -61,8 +61,8 @@ ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
 LABELS: Final[Mapping[IdentifierName, str]] = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}
 
 
-def _reference_of(value: Any) -> Any:
-    """Take an id, or a text as it is written, for a reference; and the identifiers that such a text holds."""
+def _to_reference(value: Any) -> Any:
+    """Convert an id or the text of a reference to a reference, with the identifiers in the text."""
     if isinstance(value, Mapping) and isinstance(value.get("text"), str) and set(value) <= {"key", "text", "line"}:
         made = as_reference(value["text"], 1)
         return {**made.model_dump(exclude={"key", "line"}), **{name: value[name] for name in value if name != "text"}}
@@ -75,17 +75,17 @@ def _reference_of(value: Any) -> Any:
     return as_reference(" ".join(value.split()), 1).model_copy(update={"key": key, "line": None})
 
 
-def _beginning(reference: Reference) -> str:
-    """Return the first words of a reference."""
+def _shorten(reference: Reference) -> str:
+    """Return the beginning of a reference."""
     text = " ".join((reference.text or reference.title or reference.key).split())
     return text if len(text) <= MAX_LEFT_TEXT else f"{text[: MAX_LEFT_TEXT - 1]}…"
 
 
 class InTextFinding(Result):
-    """A call in a text that has no entry in the list (``no_entry``), or an entry that nothing calls (``never_called``).
+    """A citation in the text without an entry in the list (``no_entry``), or an uncited entry (``never_called``).
 
-    ``call`` is the number, the name and year, or the key; ``line`` where it stands first (of a Word document the
-    paragraph, as ``counts`` says), ``text`` the words around it.
+    ``call`` is the number, the name and year, or the key. ``line`` is its first line, or in a Word document its first
+    paragraph, as ``counts`` specifies. ``text`` has the words around it.
     """
 
     kind: Literal["no_entry", "never_called"]
@@ -96,51 +96,51 @@ class InTextFinding(Result):
 
 
 class CheckRequest(Request):
-    """The references to check, and what is to become of the file they stand in."""
+    """The references to check, and how to correct their file."""
 
     text: str | None = Field(
         default=None,
         max_length=MAX_LIST,
-        description="A pasted list, or a text with one under its heading. Give text or references.",
+        description="A pasted list, or a text that contains a list under its heading. Give text or references.",
     )
     text_start: int = Field(default=0, ge=0, description="With text: how many of its references to skip.")
-    references: list[Annotated[Reference, BeforeValidator(_reference_of)]] = Field(
+    references: list[Annotated[Reference, BeforeValidator(_to_reference)]] = Field(
         default=[],
         max_length=MAX_REFERENCES,
-        description="References in order: each its fields, or a text as it is written; an id alone is one, too.",
+        description="References in order: each as fields, as text, or as an id.",
     )
     max_references: SkipJsonSchema[int | None] = Field(
         default=None, ge=1, description="How many references of a text to check."
     )
-    warnings: SkipJsonSchema[list[Warn]] = Field(default=[], description="What there was to say about their file.")
+    warnings: SkipJsonSchema[list[Warn]] = Field(default=[], description="Warnings about the file of the references.")
     sources: list[SourceName] | None = Field(
-        default=None, description="Who is asked how works stand; everyone unless given."
+        default=None, description="Sources of the publication status; all by default."
     )
     retraction_watch: SkipJsonSchema[str | None] = Field(
         default=None, description="CSV file of the Retraction Watch database."
     )
-    only: Literal["all", "problems"] = Field(default="all", description="problems leaves out what is verified.")
+    only: Literal["all", "problems"] = Field(default="all", description="problems omits verified references.")
     calls: SkipJsonSchema[list[InTextFinding]] = Field(
-        default=[], description="What is wrong with the calls in the text of a manuscript."
+        default=[], description="Citations in the text of a manuscript without an entry, and uncited entries."
     )
-    corrects: SkipJsonSchema[bool] = Field(default=False, description="Say what a corrected file would change.")
+    corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
     target: SkipJsonSchema[str | None] = Field(
-        default=None, description="Where the corrected file goes, if anything changes."
+        default=None, description="Path of the corrected file, if anything changes."
     )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if bool(self.text) == bool(self.references):
-            raise wrong("references", "give a text, or references", "both" if self.text else "neither")
+            raise wrong("references", "give either text or references", "both" if self.text else "neither")
         if not self.listed:
             if self.text_start and self._all_of_text:
                 raise wrong("text_start", f"the text has {len(self._all_of_text)} references", self.text_start)
-            raise wrong("text", "there is no reference in it", (self.text or "")[:MAX_SHOWN])
+            raise wrong("text", "it does not contain a reference", (self.text or "")[:MAX_SHOWN])
         return self
 
     @cached_property
     def listed(self) -> list[Reference]:
-        """The references, those of a text among them."""
+        """The references, given as references or in a text."""
         if not self.text:
             return self.references
         end = None if self.max_references is None else self.text_start + self.max_references
@@ -159,19 +159,20 @@ class CheckRequest(Request):
         return [*self._pasted.warnings, *self._warn_about_rest()]
 
     def _warn_about_rest(self) -> list[Warn]:
+        """Return a warning that names the references of the text after the ones to check."""
         end = self.text_start + len(self.listed)
         rest = self._all_of_text[end:] if self.text else []
         if not rest:
             return []
         message = FrontendText(
             f"References {self.text_start + 1} to {end} of {len(self._all_of_text)} were checked. ",
-            *("For the others give the same text with ", Argument("text_start"), f" {end}."),
+            *("To check the others, give the same text with ", Argument("text_start"), f" {end}."),
         )
-        return [Warn(code="references_left", message=message, terms=[_beginning(one) for one in rest[:MAX_LEFT]])]
+        return [Warn(code="references_left", message=message, terms=[_shorten(one) for one in rest[:MAX_LEFT]])]
 
 
 class NearestWork(Result):
-    """The work in PubMed most like a reference that was not found; ``likeness`` of the titles is 0 to 1."""
+    """The work in PubMed most similar to a reference without a record; ``likeness`` of the titles is 0 to 1."""
 
     pmid: str
     title: str
@@ -182,12 +183,12 @@ class NearestWork(Result):
 class CheckedReference(Result):
     """The result for one reference.
 
-    ``findings`` has every problem of it; ``status`` is the code of the gravest, ``verified`` if there are none.
-    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, which is PubMed's unless ``record_source``
-    says otherwise. ``differences`` may be there whatever the status but verified. Of ``another_work``, which has
-    ``same_work`` false, the record is what was found instead. ``standing_status`` is what all ``sources`` come to:
-    ``none`` only where each one that was asked answered, else ``unknown`` where nothing is known. ``duplicate_of`` is
-    the number of the earlier row that cites the same work, from 1.
+    ``findings`` has all problems. ``status`` is the code of the most serious one, or ``verified`` without findings.
+    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, from PubMed or from ``record_source``.
+    ``differences`` has the fields that differ from the record. If ``status`` is ``another_work``, the record is that of
+    another work, and ``same_work`` is false. ``standing_status`` is the combined result of all ``sources``: ``none``
+    only if no source failed, ``unknown`` if the status could not be determined. ``duplicate_of`` is the row number,
+    from 1, of an earlier reference to the same work.
     """
 
     key: str
@@ -226,12 +227,12 @@ class CheckedReference(Result):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the record is the one that is meant, so that the reference can be corrected by it."""
+        """Whether the record is that of the cited work, so that it can be used to correct the reference."""
         return bool(self.pmid or self.doi) and self.same_work is None
 
 
 class Change(Result):
-    """What a corrected file says otherwise than before; ``old`` is empty where something was added."""
+    """A change in a corrected file; ``old`` is empty if the field was added."""
 
     key: str
     line: int | None = omit_if_empty()
@@ -241,14 +242,14 @@ class Change(Result):
 
 
 class CheckResult(Result):
-    """One outcome per reference, in their order; ``fixed`` is the corrected file.
+    """One outcome per reference, in the order of the references; ``fixed`` is the path of the corrected file.
 
-    ``counts`` has for each code the number of references with such a finding, so a reference with two problems counts
-    twice; ``verified`` is the number of references without findings.
+    ``counts`` has the number of references with each code, so a reference with two problems counts twice. ``verified``
+    is the number of references without findings.
 
-    Where only problems were asked for, ``references`` has these alone; ``total`` and ``counts`` are of all.
+    If the request was for problems only, ``references`` omits verified ones; ``total`` and ``counts`` include them.
 
-    ``changes`` are those of the corrected file, whether it was written or not.
+    ``changes`` has the changes of the corrected file, also if the file was not written.
     """
 
     RECORDS: ClassVar = "references"
@@ -265,17 +266,17 @@ class CheckResult(Result):
 
     @property
     def corrections(self) -> Mapping[int, FieldUpdate]:
-        """What to change in the file, by the number of the reference."""
+        """The changes for the file, by the index of the reference."""
         return self._corrections
 
     @property
     def findings(self) -> int:
-        """How many references are not verified."""
+        """The number of references that are not verified."""
         return self.total - self.counts["verified"]
 
 
 class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
-    """What becomes of each reference; ``result`` tells the whole after the walk."""
+    """The outcomes of references, in order. After the iteration, ``result`` returns the result document."""
 
     def __init__(self, services: Services, request: CheckRequest) -> None:
         super().__init__()
@@ -295,12 +296,12 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         for start in range(0, len(references), BATCH):
             tracing.step(start, len(references))
             batch = references[start : start + BATCH]
-            found = find_records(self._services, batch, crossref="crossref" in sources.asked)
-            outcomes = [_outcome(one) for one in found]
+            found = find_records(self._services, batch, crossref="crossref" in sources.enabled)
+            outcomes = [_build_outcome(one) for one in found]
             _ask_standings(sources, found, outcomes)
             for number, (one, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
                 self._name_earlier(outcome, number)
-                correction = _correction(one.reference, outcome, article) if self._request.corrects else None
+                correction = _build_correction(one.reference, outcome, article) if self._request.corrects else None
                 if correction is not None:
                     self._corrections[number] = correction
                 if one.failure is not None and article is None:
@@ -313,14 +314,14 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         tracing.step(len(references), len(references))
         if failure is not None and self._unanswered == len(references):
             raise failure
-        self.warnings += [*self._request.warn_about_text(), *_cited_twice(self._checked)]
+        self.warnings += [*self._request.warn_about_text(), *_warn_of_duplicates(self._checked)]
 
     def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
-        """Add the finding ``duplicate`` to a reference whose work an earlier row cites, too."""
+        """Add the finding ``duplicate`` if an earlier row cites the same work."""
         work = outcome.pmid or outcome.doi
         if work and outcome.same_work is not False and (first := self._rows.setdefault(work, number)) != number:
             outcome.duplicate_of = first + 1
-            outcome.add("duplicate", f"cited before, in row {first + 1}")
+            outcome.add("duplicate", f"already cited in row {first + 1}")
 
     def result(self) -> CheckResult:
         result = CheckResult(
@@ -331,33 +332,33 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             warnings=self.warnings,
             fixed=self._request.target if self._corrections else None,
             corrected=len(self._corrections),
-            changes=_changes(self._request.listed, self._corrections),
+            changes=_list_changes(self._request.listed, self._corrections),
         )
         result._corrections = self._corrections
         return result
 
 
 def check_references(services: Services, request: CheckRequest) -> Checks:
-    """Check references: does each exist, say what its record says, and still stand by every source that keeps record?
+    """Check references: does each exist, agree with its record, and have no retraction in any source?
 
-    Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as text,
-    or references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous, mismatch
-    (for each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv. 2019".
+    Use it before you trust a reference: made-up ones often have real identifiers. Give a pasted list as text, or
+    references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous, mismatch (for
+    each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv. 2019".
 
     Args:
         services: the clients.
         request: the references.
 
     Raises:
-        UpstreamError: no reference could be checked, because NCBI did not answer.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no reference could be checked, because NCBI did not respond.
+        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
 
-    Source: EFetch, ECitMatch and ESearch; Europe PMC, Crossref, OpenAlex and Retraction Watch for the standing.
+    Source: EFetch, ECitMatch and ESearch; Europe PMC, Crossref, OpenAlex and Retraction Watch for the status.
     """
     return Checks(services, request)
 
 
-def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
+def _warn_of_duplicates(checked: Sequence[CheckedReference]) -> list[Warn]:
     works: dict[str, list[str]] = {}
     for outcome in checked:
         if outcome.pmid and outcome.same_work is not False:
@@ -372,7 +373,7 @@ def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
 # Outcomes
 
 
-def _outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
+def _build_outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
     reference = one.reference
     checked = CheckedReference(
         key=reference.key,
@@ -394,7 +395,7 @@ def _outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
     equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
     if len(equal) > 1 and best.found_by != "identifier":
         checked.candidate_pmids = equal[:MAX_CANDIDATES]
-        checked.detail = "several records fit equally well; add a PMID or DOI"
+        checked.detail = "several records match equally well; add a PMID or DOI"
         checked.add("ambiguous", checked.detail)
         return checked, None
     article = best.article
@@ -406,7 +407,7 @@ def _outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
     _set_standing(checked, article.standing)
     details = [f"PubMed has no record of {', '.join(one.absent)}"] if one.absent else []
     if best.agreement.left:
-        details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it says: {brief_place(article)}")
+        details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {brief_place(article)}")
     if best.same:
         _add_differences(checked, one, best)
     else:
@@ -420,26 +421,26 @@ def _outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
 
 
 def _add_differences(checked: CheckedReference, one: Candidates, match: Match) -> None:
-    """Add a finding ``mismatch`` for each field that differs, and for each identifier that leads nowhere.
+    """Add a finding ``mismatch`` for each field that differs, and for each identifier without a record.
 
-    Identifiers that belong to another article are left to ``_add_owner``.
+    ``_add_owner`` reports the identifiers that belong to another article.
     """
     for difference in match.differences:
         if difference.field not in one.owners:
-            checked.add_finding(finding_of(difference))
+            checked.add_finding(to_finding(difference))
     if match.agreement.left:
         given = " ".join(match.agreement.left)
         place = brief_place(match.article)
-        checked.add("mismatch", f"the record does not have: {given}; it says: {place}", given=given, recorded=place)
+        checked.add("mismatch", f"the record does not have: {given}; it has: {place}", given=given, recorded=place)
     differing = {difference.field for difference in match.differences}
     for name in IDENTIFIERS:
         given, recorded = getattr(one.reference, name), getattr(match.article, name)
-        # PubMed may not know a DOI of a record it has; a PMID or PMCID that leads nowhere is wrong.
+        # A PubMed record may lack its DOI, but a PMID or PMCID without a record is wrong.
         if name != "doi" and given in one.absent and name not in differing:
             message = f"{name}: PubMed has no record of {given}"
             checked.add("mismatch", message, field=name, given=given, recorded=recorded)
     for name, error in one.unknown_owners.items():
-        message = f"{name}: it is not known which article it belongs to: {error.message}"
+        message = f"{name}: its article could not be looked up: {error.message}"
         checked.add("unchecked", message, field=name, given=getattr(one.reference, name))
 
 
@@ -449,8 +450,8 @@ def _set_standing(checked: CheckedReference, standing: Standing | None) -> None:
     checked.notice = standing.note if standing else None
 
 
-def _owners(one: Candidates, checked: CheckedReference) -> dict[IdentifierName, Article]:
-    """Return the articles that identifiers of a reference belong to, if they are not the one that it means."""
+def _find_owners(one: Candidates, checked: CheckedReference) -> dict[IdentifierName, Article]:
+    """Return the articles that identifiers of a reference belong to, except the cited article."""
     if checked.same_work is not False:
         return one.owners if checked.pmid or checked.doi else {}
     found = [match.article for match in one.matches.values() if match.found_by == "identifier"]
@@ -465,11 +466,11 @@ def _owners(one: Candidates, checked: CheckedReference) -> dict[IdentifierName, 
 def _ask_standings(
     sources: Sources, found: Sequence[Candidates], outcomes: Sequence[tuple[CheckedReference, Article | None]]
 ) -> None:
-    """Ask how the works stand that were found, and those that identifiers belong to."""
-    owners = [_owners(one, outcome) for one, (outcome, _) in zip(found, outcomes, strict=True)]
+    """Look up the publication status of the cited works, and of other works that identifiers belong to."""
+    owners = [_find_owners(one, outcome) for one, (outcome, _) in zip(found, outcomes, strict=True)]
     meant = [article if outcome.same_work is None else None for outcome, article in outcomes]
     works = [one for article, others in zip(meant, owners, strict=True) for one in (article, *others.values()) if one]
-    said = iter(sources.ask([_work(article) for article in works]))
+    said = iter(sources.ask([_to_work(article) for article in works]))
     for one, (outcome, _), article, others in zip(found, outcomes, meant, owners, strict=True):
         if article is not None:
             _judge(outcome, next(said))
@@ -477,57 +478,58 @@ def _ask_standings(
             _add_owner(outcome, name, getattr(one.reference, name), owner, next(said))
 
 
-def _work(article: Article) -> Work:
+def _to_work(article: Article) -> Work:
     return Work((article.doi or "").lower() or None, article.pmid or None, article if article.pmid else None)
 
 
 def _add_owner(
     outcome: CheckedReference, name: IdentifierName, given: str, owner: Article, said: list[SourceStanding]
 ) -> None:
-    """Add the findings for an identifier that belongs to another article: whose it is, and how that one stands."""
+    """Add the findings for an identifier that belongs to another article: the article and its publication status."""
     is_meant = outcome.same_work is None
-    standing = graver(verdict_of(said).standing, owner.standing)
-    whose = brief_owner(owner)
-    grave = standing is not None and _code_of(standing.status) in ("retracted", "concern")
+    standing = graver(combine_results(said).standing, owner.standing)
+    citation = brief_owner(owner)
+    grave = standing is not None and _to_code(standing.status) in ("retracted", "concern")
     label = f", {standing.label.upper()}" if standing is not None and grave else ""
     meant = (outcome.pmid and f"PMID {outcome.pmid}") or (outcome.doi and f"doi:{outcome.doi}")
-    message = f"Your {LABELS[name]} belongs to: {whose}{label}."
-    message += f" You probably mean {meant}." if is_meant else " It is another work than the reference."
+    message = f"Your {LABELS[name]} belongs to: {citation}{label}."
+    message += f" You probably mean {meant}." if is_meant else " That is not the work in the reference."
     about: dict[str, Any] = {"field": name, "given": given, "pmid": owner.pmid or None, "standing": standing}
     recorded = getattr(outcome, name) if is_meant else None
     outcome.add("mismatch" if is_meant else "another_work", message, recorded=recorded, **about)
-    if standing is not None and grave and (code := _code_of(standing.status)) is not None:
+    if standing is not None and grave and (code := _to_code(standing.status)) is not None:
         outcome.add(code, f"The article that your {LABELS[name]} belongs to: {standing.note}", **about)
     failed = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in said if one.says == "failed")
     if failed:
-        outcome.add("unchecked", f"not known to stand by all sources: {failed}", **{**about, "standing": None})
+        message = f"not all sources could be checked for a retraction: {failed}"
+        outcome.add("unchecked", message, **{**about, "standing": None})
 
 
 def _judge(outcome: CheckedReference, said: list[SourceStanding]) -> None:
-    """Add what the sources say of a work to the result of its reference."""
-    verdict = verdict_of(said)
-    standing = graver(verdict.standing, outcome.standing)  # of the record, which PubMed may not have been asked about
+    """Add the results of the sources to the outcome of a reference."""
+    verdict = combine_results(said)
+    standing = graver(verdict.standing, outcome.standing)  # PubMed may be disabled as a source, but has the record
     _set_standing(outcome, standing)
     outcome.standing_status = standing.status if standing is not None else verdict.says
     outcome.disagreement, outcome.sources = verdict.disagreement, said
     details = [outcome.detail] if outcome.detail else []
     failed = [one for one in said if one.says == "failed"]
-    if standing is not None and (code := _code_of(standing.status)) is not None:
+    if standing is not None and (code := _to_code(standing.status)) is not None:
         message = standing.note
-        newer = "; ".join(dict.fromkeys(filter(None, map(_newer, _notices_of(standing)))))
+        newer = "; ".join(dict.fromkeys(filter(None, map(_join_ids, _filter_notices(standing)))))
         if code == "superseded" and newer:
             details.append(f"the newer version: {newer}")
             message += f"; the newer version: {newer}"
         outcome.add(code, "; ".join(filter(None, (message, verdict.disagreement))))
     if failed:
         named = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in failed)
-        details.append(f"not known to stand by all sources: {named}")
+        details.append(f"not all sources could be checked for a retraction: {named}")
         outcome.add("unchecked", details[-1])
     outcome.detail = "; ".join(details) or None
 
 
-def _code_of(says: StandingStatus) -> FindingCode | None:
-    """Return the code of the finding that a standing makes; None if it is not a problem of who cites the work."""
+def _to_code(says: StandingStatus) -> FindingCode | None:
+    """Convert a publication status to a finding code; None if citing such a work is not a problem."""
     if says in RETRACTED:
         return "retracted"
     if says == "expression_of_concern":
@@ -535,54 +537,54 @@ def _code_of(says: StandingStatus) -> FindingCode | None:
     return "superseded" if says in REPLACED else None
 
 
-def _notices_of(standing: Standing) -> list[StandingNotice]:
+def _filter_notices(standing: Standing) -> list[StandingNotice]:
     return [notice for notice in standing.notices if notice.status == standing.status]
 
 
-def _newer(notice: StandingNotice) -> str:
+def _join_ids(notice: StandingNotice) -> str:
     ids = [f"PMID {notice.pmid}" if notice.pmid else "", f"doi:{notice.doi}" if notice.doi else ""]
     return ", ".join(part for part in (place_of(notice), *ids) if part)
 
 
 def _add_missing_record(checked: CheckedReference, one: Candidates) -> None:
-    """Add the finding that explains why a reference has no record."""
+    """Add a finding to a reference without a record, with the reason."""
     reference, text = one.reference, one.reference.text
     shown = (text or "")[:MAX_SHOWN]
     code: FindingCode = "not_found"
     detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
     if one.others:
         code, checked.candidate_pmids = "ambiguous", one.others[:MAX_CANDIDATES]
-        detail = "several records fit; add volume, page, author or a PMID"
+        detail = "several records match; add volume, page, author or a PMID"
     elif one.absent:
         detail = f"PubMed has no record of {', '.join(one.absent)}"
         if reference.title:
-            detail += ", nor one with this title"
+            detail += ", and no record with this title"
         elif text and one.title_term is not None:
-            detail += f", nor of what it says: {shown}"
+            detail += f", and no record that matches the text: {shown}"
     elif text is not None and len(text) > MAX_TEXT:
         code = "unreadable"
-        detail = f"this is too long to be a reference. It begins: {shown}"
+        detail = f"the text is too long for a reference. It begins: {shown}"
     elif text is not None and one.title_term is None and not one.citations:
         code = "unreadable"
-        detail = f"nothing was looked up: neither an identifier nor a title can be made out. It says: {shown}"
+        detail = f"not looked up: no identifier and no title was recognized in: {shown}"
     elif text is not None:
         detail += f": {shown}"
     elif not (reference.title or (reference.journal and reference.year)):
         code = "unreadable"
-        detail = "nothing was looked up: it has neither an identifier nor a title"
+        detail = "not looked up: the reference has no identifier and no title"
     if code == "not_found" and one.places:
-        detail = f"{_place_facts(one)}: {shown}" if text is not None else _place_facts(one)
+        detail = f"{_describe_place(one)}: {shown}" if text is not None else _describe_place(one)
     message = checked.detail = detail
     if code == "not_found" and one.nearest is not None:
         likeness, near = one.nearest
         citation = brief_citation(near)
         checked.nearest = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
-        message = f"{detail}; nearest ({likeness:.0%} alike): {citation}"
+        message = f"{detail}; most similar record ({likeness:.0%}): {citation}"
     checked.add(code, message)
 
 
-def _place_facts(one: Candidates) -> str:
-    """Return what is known of the place that a reference without a record names."""
+def _describe_place(one: Candidates) -> str:
+    """Describe the journal, the place and the identifiers of a reference without a record."""
     doi = one.reference.doi
     place = next((place for place in one.places if place.journal not in one.unknown_journals), one.places[0])
     facts = ["possibly made up: PubMed has no such article"]
@@ -592,8 +594,8 @@ def _place_facts(one: Candidates) -> str:
         there = f"volume {place.volume}, page {place.first_page}"
         facts.append(f"NCBI knows the journal {place.journal}, and PubMed has no article at {there} of {place.year}")
     if doi:
-        known = "does not know" if doi in one.unregistered else "was not asked about"
-        facts.append(f"PubMed has no record of {doi}, and Crossref {known} it")
+        crossref = "Crossref does not know it" if doi in one.unregistered else "it was not looked up in Crossref"
+        facts.append(f"PubMed has no record of {doi}, and {crossref}")
     ids = [value for value in (one.reference.pmid, one.reference.pmcid) if value in one.absent]
     facts += [f"PubMed has no record of {', '.join(ids)}"] if ids else []
     return "; ".join(facts)
@@ -602,11 +604,11 @@ def _place_facts(one: Candidates) -> str:
 # Corrections
 
 
-def _correction(reference: Reference, outcome: CheckedReference, article: Article | None) -> FieldUpdate | None:
-    """Return what to change in a reference whose record is certain: fields that differ, and a note of a retraction.
+def _build_correction(reference: Reference, outcome: CheckedReference, article: Article | None) -> FieldUpdate | None:
+    """Return the correction of a reference with a certain record: fields that differ, and a note of a retraction.
 
-    What was not found, and what has the title, the authors or the identifier of another work, is left as it is: its
-    author must look at it.
+    A reference without a record, or with the title, the authors or the identifier of another work, is not corrected: a
+    person has to decide.
     """
     if article is None or not outcome.is_certain:
         return None
@@ -619,8 +621,8 @@ def _correction(reference: Reference, outcome: CheckedReference, article: Articl
     return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
 
 
-def _changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpdate]) -> list[Change]:
-    """Return what corrections change, field by field: the old text and the new one."""
+def _list_changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpdate]) -> list[Change]:
+    """Return the change of each corrected field, with the old and the new text."""
     changes: list[Change] = []
     for number, correction in corrections.items():
         reference = references[number]

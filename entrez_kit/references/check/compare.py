@@ -1,4 +1,4 @@
-"""The one comparison of a reference with a record: ``check`` and ``match`` judge by it."""
+"""Compare a reference with a record. ``check`` and ``match`` both use this comparison."""
 
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.compare_fields import Agreement, compare_fields
@@ -10,9 +10,9 @@ def compare(reference: Reference, article: Article, *, any_author: bool = False)
     """Compare a reference with a record.
 
     Args:
-        reference: the reference, with fields or written out as text.
+        reference: the reference, as fields or as text.
         article: the record.
-        any_author: whether the one author that is given may be any of the record's.
+        any_author: whether the one author of the reference may be any author of the record.
     """
     if reference.text is not None:
         return compare_text(reference, article)

@@ -1,7 +1,7 @@
-"""Compare a reference with the record it is meant to cite: every field it has, every author in order.
+"""Compare the fields of a reference with a record: each field of the reference, and each author in order.
 
-What people rightly write in several ways is the same: letter case, accents, ü and ue, ß and ss, initials and given
-names, abbreviated journals, shortened page ranges, Greek letters and their names. Everything else is a difference.
+Valid variants are equal: letter case, accents, ü and ue, ß and ss, initials and given names, abbreviated journals,
+shortened page ranges, Greek letters and their names. Everything else is a difference.
 """
 
 import re
@@ -33,11 +33,11 @@ IDENTIFIERS: Final[tuple[IdentifierName, ...]] = get_args(IdentifierName)
 SIMILAR_NAMES: Final = 0.6
 SURE_NAMES: Final = 0.75
 LIKE_TITLES: Final = 0.75
-"""Share of letters that a title with mistakes has in common with the right one."""
+"""Minimum likeness of a title with mistakes to the correct title."""
 ONE_LETTER: Final = 0.8
-"""Likeness of two family names that differ in one letter."""
+"""The likeness assigned to two family names that differ in one letter."""
 SHORT_NAME: Final = 4
-"""Shorter family names that differ in one letter are often those of two persons."""
+"""Shorter family names that differ in one letter often belong to different persons."""
 MAX_NAME: Final = 200
 SHOWN_NAMES: Final = 10
 _UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
@@ -54,7 +54,7 @@ _SMALL_WORDS: Final = frozenset(
 
 
 class FieldDifference(Result):
-    """A field in which a reference and its record differ; ``detail`` says how, where that is not plain."""
+    """A field with different values in a reference and its record; ``detail`` explains a complex difference."""
 
     field: FieldName
     given: str
@@ -63,10 +63,10 @@ class FieldDifference(Result):
 
 
 class Agreement(NamedTuple):
-    """How a reference agrees with a record.
+    """The result of comparing a reference with a record.
 
-    ``same`` is whether the record is the work that the reference means, ``left`` are words of a text that belong to no
-    field of the record, ``has_authors`` is whether the reference names authors and these are the record's.
+    ``same``: the reference cites the work of the record. ``left``: words of a text that do not belong to any field of
+    the record. ``has_authors``: the reference names authors, and they are those of the record.
     """
 
     same: bool
@@ -81,7 +81,7 @@ def compare_fields(reference: Reference, article: Article, *, any_author: bool =
     Args:
         reference: the reference.
         article: the record.
-        any_author: whether the one author that is given may be any of the record's.
+        any_author: whether the one author of the reference may be any author of the record.
     """
     is_bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
     differing = differences(reference, article, any_author=any_author)
@@ -90,7 +90,7 @@ def compare_fields(reference: Reference, article: Article, *, any_author: bool =
 
 
 def differences(reference: Reference, article: Article, *, any_author: bool = False) -> list[FieldDifference]:
-    """Return the fields a reference has otherwise than the record; what only one of the two has is no difference."""
+    """Return the fields that differ. A field that is missing in the reference or in the record is not a difference."""
     item = csl_item(article)
     found: list[FieldDifference] = []
 
@@ -100,8 +100,8 @@ def differences(reference: Reference, article: Article, *, any_author: bool = Fa
     if reference.title and titles_of(article) and not _is_title(reference.title, article):
         differs("title", reference.title, str(item.get("title", "")))
     if reference.authors and (detail := author_difference(reference, item.get("author", []), any_author=any_author)):
-        given = _listed([author.text for author in reference.authors])
-        differs("authors", given, _listed([format_name(name) for name in item.get("author", ())]), detail)
+        given = _join_names([author.text for author in reference.authors])
+        differs("authors", given, _join_names([format_name(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
     if reference.journal and container and not same_journal(reference.journal, article):
         differs("journal", reference.journal, str(container))
@@ -120,12 +120,12 @@ def differences(reference: Reference, article: Article, *, any_author: bool = Fa
 
 
 def titles_of(article: Article) -> list[str]:
-    """Return the titles that a reference may give a work, its own and the English one."""
+    """Return the titles of a work: the English title and the title in the original language."""
     return [title for title in (article.title, article.vernacular_title) if title]
 
 
 def identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
-    """Yield the identifiers that a reference has otherwise than the record."""
+    """Yield the identifiers that differ between a reference and a record."""
     for name in IDENTIFIERS:
         mine, theirs = getattr(reference, name), getattr(article, name)
         if mine and theirs and mine.lower() != theirs.lower():
@@ -133,11 +133,11 @@ def identifier_differences(reference: Reference, article: Article) -> Iterator[F
 
 
 def same_work(reference: Reference, article: Article, *, any_author: bool = False) -> bool:
-    """Tell whether a reference means a record: neither its title nor its authors are those of another work.
+    """Return true if a reference cites the work of a record: its title and authors are not those of another work.
 
-    If an identifier agrees, or journal, volume and page, a title or an author with mistakes is still the record's.
-    Otherwise a title that is only like the record's needs the year beside it, and a short one the authors, too. Without
-    a title first author, year, volume and page decide.
+    If an identifier agrees, or journal, volume and page agree, the title and the authors may contain mistakes.
+    Otherwise a similar title requires the same year, and a title with mistakes also requires the same authors. Without
+    a title, the first author, year, volume and page decide.
     """
     item = csl_item(article)
     names = _names_meant(reference, item.get("author", []), any_author=any_author)
@@ -150,7 +150,7 @@ def same_work(reference: Reference, article: Article, *, any_author: bool = Fals
     volume, pages, years = item.get("volume"), _pages_of(article, item), years_of(article)
     agreeing: list[bool] = []
     if reference.authors and names:
-        agreeing.append(_likeness(reference.authors[0], names[0], sure=True) >= SURE_NAMES)
+        agreeing.append(_compare_names(reference.authors[0], names[0], sure=True) >= SURE_NAMES)
     if reference.year and years:
         agreeing.append(reference.year in years)
     if reference.volume and volume:
@@ -161,7 +161,7 @@ def same_work(reference: Reference, article: Article, *, any_author: bool = Fals
 
 
 def is_at_its_place(reference: Reference, article: Article) -> bool:
-    """Tell whether an identifier of a reference is the record's, or its journal, volume and page are."""
+    """Return true if an identifier agrees with the record, or if journal, volume and page agree."""
     if any((getattr(reference, name) or "-").lower() == (getattr(article, name) or "").lower() for name in IDENTIFIERS):
         return True
     item = csl_item(article)
@@ -174,7 +174,7 @@ def is_at_its_place(reference: Reference, article: Article) -> bool:
 
 
 def _is_title_with_mistakes(reference: Reference, article: Article, names: Sequence[Name], *, sure: bool) -> bool:
-    """Tell whether the title of a reference is the record's with mistakes, or a part of it."""
+    """Return true if the title of a reference is the title of the record with mistakes, or a part of it."""
     given = fold_text(reference.title or "")
     titles = [fold_text(title) for title in titles_of(article)]
     if sure:
@@ -195,13 +195,13 @@ def _is_title_with_mistakes(reference: Reference, article: Article, names: Seque
 
 
 def _has_words_of(given: str, title: str) -> bool:
-    """Tell whether the words of a title are most of another title's, in their order."""
+    """Return true if a title consists of at least half of the words of another title, in the same order."""
     words, left = given.split(), iter(title.split())
     return len(words) * 2 >= len(title.split()) and all(word in left for word in words)
 
 
 def title_agrees(reference: Reference, article: Article) -> bool:
-    """Tell whether the title of a reference is a record's, or like it."""
+    """Return true if the title of a reference is equal or similar to the title of a record."""
     given = reference.title or ""
     return bool(given) and (
         _is_title(given, article)
@@ -210,8 +210,10 @@ def title_agrees(reference: Reference, article: Article) -> bool:
 
 
 def _has_other_authors(mine: Sequence[RefAuthor], names: Sequence[Name], *, sure: bool) -> bool:
-    """Tell whether the authors of a reference are another work's: fewer than half of them are the record's, misspelt
-    ones included, or under another first author fewer than two thirds.
+    """Return true if the authors of a reference are those of another work.
+
+    Then fewer than half of them match authors of the record (misspelt names count as matches), or the first author
+    differs and fewer than two thirds match.
     """
     if not mine or not names:
         return False
@@ -234,7 +236,7 @@ def _title_key(title: str) -> str:
 def _is_title(mine: str, article: Article) -> bool:
     key = _title_key(mine)
     keys = [_title_key(title) for title in titles_of(article)]
-    # A title in two languages is given as one of them, or as both.
+    # A reference gives a title in two languages in either language, or in both.
     return key in keys or (len(keys) > 1 and key in (keys[0] + keys[1], keys[1] + keys[0]))
 
 
@@ -242,7 +244,7 @@ def _is_title(mine: str, article: Article) -> bool:
 
 
 def same_journal(given: str, article: Article) -> bool:
-    """Tell whether a name is the journal's: its title, an abbreviation of it, or its initials."""
+    """Return true if a name is the title of the journal, an abbreviation of it, or its initials."""
     journal, book = article.journal_info or JournalInfo(), article.book_info or BookInfo()
     names = [journal.title, journal.iso_abbreviation, book.title, book.collection_title, book.publisher]
     names += [format_journal_title(name) for name in names if name]
@@ -251,7 +253,7 @@ def same_journal(given: str, article: Article) -> bool:
         words = _journal_words(name or "")
         if not words or not wanted:
             continue
-        if "".join(words) == "".join(wanted) or _abbreviated(wanted, words):
+        if "".join(words) == "".join(wanted) or _is_abbreviated(wanted, words):
             return True
         initials = "".join(word[0] for word in words)
         if given.strip().isupper() and len(wanted) == 1 and len(given.strip()) > 2 and initials.startswith(wanted[0]):
@@ -263,13 +265,13 @@ def _journal_words(name: str) -> list[str]:
     return [word for word in fold_text(name).split() if word not in _SMALL_WORDS]
 
 
-def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether each word of one name abbreviates the word of the other at its place, or the other way round."""
+def _is_abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return true if two names have as many words, and in each pair of words one abbreviates the other."""
     return len(one) == len(other) and all(abbreviates(*sorted(pair, key=len)) for pair in zip(one, other, strict=True))
 
 
 def _pages_of(article: Article, item: Item) -> list[str]:
-    """Return the pages of a record and its article number, of which a reference may give either."""
+    """Return the pages and the article number of a record. A reference may give either."""
     number = (article.journal_info or JournalInfo()).article_number
     given = (item.get("page"), item.get("number"), number if item.get("page") else None)
     return list(dict.fromkeys(str(one) for one in given if one))
@@ -283,44 +285,44 @@ def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
 
 
 def _names_meant(reference: Reference, names: Sequence[Name], *, any_author: bool) -> Sequence[Name]:
-    """Return the names that the authors of a reference are compared with: all, or the one that is most like them."""
+    """Return the names to compare with the authors of a reference: all, or with ``any_author`` the most similar one."""
     if not any_author or not reference.authors:
         return names
     mine = reference.authors[0]
     same = [name for name in names if _same_person(mine, name)]
-    return same[:1] or sorted(names, key=lambda name: -_likeness(mine, name, sure=True))[:1]
+    return same[:1] or sorted(names, key=lambda name: -_compare_names(mine, name, sure=True))[:1]
 
 
 def author_difference(reference: Reference, names: Sequence[Name], *, any_author: bool = False) -> str | None:
-    """Return what is wrong with a list of authors: who is missing, added, misspelt or out of order; None if nothing."""
+    """Describe missing, added, misspelt and misplaced authors; None if the list is correct."""
     mine = reference.authors
     if any_author and names:
         meant = _names_meant(reference, names, any_author=True)
-        if _likeness(mine[0], meant[0], sure=True) < SIMILAR_NAMES:
-            return f"{mine[0].text} is none of the {len(names)} authors"
+        if _compare_names(mine[0], meant[0], sure=True) < SIMILAR_NAMES:
+            return f"{mine[0].text} is not one of the {len(names)} authors"
         names = meant
     theirs = list(names[: len(mine)]) if reference.more_authors else list(names)
     if not theirs:
         return None
     places, misspelt = _places(mine, theirs, least=SIMILAR_NAMES, sure=True)
-    said = []
-    for word, texts in (
+    problems = []
+    for label, texts in (
         ("misspelt", [f"{mine[n].text} (record: {format_name(theirs[places[n] or 0])})" for n in misspelt]),
         ("added", [author.text for author, place in zip(mine, places, strict=True) if place is None]),
         ("missing", [format_name(theirs[number]) for number in _free(places, theirs)]),
     ):
         if texts:
-            said.append(f"{word}: {_listed(texts)}")
+            problems.append(f"{label}: {_join_names(texts)}")
     order = [place for place in places if place is not None]
     if order != sorted(order):
-        said.append("the order is another")
-    return "; ".join(said) or None
+        problems.append("the order differs")
+    return "; ".join(problems) or None
 
 
 def _places(
     mine: Sequence[RefAuthor], theirs: Sequence[Name], *, least: float, sure: bool
 ) -> tuple[list[int | None], list[int]]:
-    """Return for each author of a reference the place of the same person in the record, and which are misspelt."""
+    """Return the position in the record of each author of a reference, and the indexes of misspelt authors."""
     places = _pairs(mine, theirs)
     free = _free(places, theirs)
     misspelt: list[int] = []
@@ -338,7 +340,7 @@ def _free(places: Sequence[int | None], theirs: Sequence[Name]) -> list[int]:
 
 
 def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None]:
-    """Return for each author of a reference the place of the same person in the record."""
+    """Return the position of each author of a reference in the record; None for an author the record does not have."""
     by_family: dict[str, list[int]] = {}
     for number, name in enumerate(theirs):
         forms = _forms(name.get("literal") or format_family_name(name))
@@ -350,7 +352,7 @@ def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None
     taken: set[int] = set()
     places: list[int | None] = []
     for number, author in enumerate(mine):
-        # What was divided at a comma may be the whole name of a group.
+        # A name that was split at a comma may be the full name of a group.
         forms = _forms(author.group or author.family or "") | _forms(author.text)
         candidates = sorted({place for form in forms for place in by_family.get(form, ())} - taken)
         candidates.sort(key=lambda place, number=number: abs(place - number))  # type: ignore[misc]
@@ -362,7 +364,7 @@ def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None
 
 
 def _forms(family: str) -> set[str]:
-    """Return how a name may be written in plain letters: Müller is muller and mueller, and so is Mueller."""
+    """Return the spellings of a name in plain letters: muller and mueller, for Müller and for Mueller."""
     text = re.sub(r"^the\s+", "", family.strip(), flags=re.IGNORECASE)
     plain, expanded_form = _bare(text), fold_text(text, expand=True).replace(" ", "")
     return {plain, expanded_form, _UMLAUT.sub(r"\1", plain), _UMLAUT.sub(r"\1", expanded_form)} - {""}
@@ -381,7 +383,7 @@ def _same_person(author: RefAuthor, name: Name) -> bool:
 
 
 def _same_given(mine: str, theirs: str) -> bool:
-    """Tell whether given names may be of one person: initials agree, and so do first names that both spell out."""
+    """Return true if given names can belong to one person: the initials agree, and so do first names given in full."""
     first, second = _given_words(mine), _given_words(theirs)
     if not first or not second:
         return True
@@ -397,7 +399,7 @@ def _same_given(mine: str, theirs: str) -> bool:
 
 
 def _given_words(given: str) -> list[str]:
-    """Divide given names into words, and initials that stand together into letters."""
+    """Split given names into words, and initials without spaces into letters."""
     words: list[str] = []
     for word in re.findall(r"[^\W_]+", given):
         if word.isupper() and len(word) <= 3:
@@ -410,17 +412,19 @@ def _given_words(given: str) -> list[str]:
 def _nearest(
     number: int, author: RefAuthor, names: Sequence[Name], free: Sequence[int], least: float, *, sure: bool
 ) -> int | None:
-    """Return the place of the record's author that a misspelt one is meant to be: near by, with a similar name."""
+    """Return the position of the author that a misspelt name refers to: at a nearby position, with a similar name."""
     near = [place for place in free if abs(place - number) <= 3]
-    found = [(likeness, -place) for place in near if (likeness := _likeness(author, names[place], sure=sure)) >= least]
+    found = [
+        (likeness, -place) for place in near if (likeness := _compare_names(author, names[place], sure=sure)) >= least
+    ]
     return -max(found)[1] if found else None
 
 
-def _likeness(author: RefAuthor, name: Name, *, sure: bool) -> float:
-    """Return how much two names have in common, 0 to 1.
+def _compare_names(author: RefAuthor, name: Name, *, sure: bool) -> float:
+    """Return the likeness of two names, 0 to 1.
 
-    Family names that differ in one letter are alike if the given names agree, short ones only where it is ``sure`` that
-    the record is meant.
+    Family names that differ in one letter are alike if the given names agree. Short family names are alike only if the
+    reference certainly cites the record (``sure``).
     """
     mine, theirs = fold_text(author.text[:MAX_NAME]), fold_text(format_name(name)[:MAX_NAME])
     whole = text_likeness(mine, theirs)
@@ -433,6 +437,6 @@ def _likeness(author: RefAuthor, name: Name, *, sure: bool) -> float:
     return max(whole, ONE_LETTER if one_letter else text_likeness(family, recorded))
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _join_names(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
     return "; ".join(texts[:SHOWN_NAMES]) + more

@@ -1,8 +1,8 @@
-"""Compare a reference that is written out as text with a record.
+"""Compare the text of a reference with a record.
 
-A text is not divided into fields. It agrees with a record if all its words and numbers are the record's own, the whole
-title is in it, and authors and numbers come in the record's order. What differs is named by its field if the field is
-clear: the title and each author may have mistakes, and a number belongs to the field whose place it takes.
+The text is not split into fields. It agrees with a record if it contains the whole title, all its words and numbers
+are in the record, and authors and numbers are in the order of the record. A difference names its field if the field is
+clear: the title and each author may contain mistakes, and the position of a number determines its field.
 """
 
 import re
@@ -44,19 +44,19 @@ from entrez_kit.references.files.references import Reference
 MAX_SHOWN: Final = 120
 MAX_LEFT: Final = 12
 LEAST_TITLE: Final = 3
-"""Words that belong to no field, from which on they are the title of another work."""
+"""From this number of words without a field, the words are the title of another work."""
 SURE_TITLE: Final = 15
-"""Letters of a title, from which on a text with most of them is no accident."""
+"""From this number of letters, a text contains most of a title only if it cites the work."""
 WIDER: Final = (0, 1, -1)
-"""Words that a title with mistakes may have more than the right one."""
+"""How many words longer than the correct title a title with mistakes can be."""
 MAX_WINDOWS: Final = 5
-"""Places of a text at which a title with mistakes is compared letter by letter."""
+"""Maximum number of positions at which the text is compared with a title letter by letter."""
 MAX_PART: Final = 60
-"""Words of the beginning of a title that a text may have alone."""
+"""Maximum words of the beginning of a title that is searched in a text."""
 MAX_NAMES: Final = 100
-"""Authors whose names may have mistakes; further ones are looked for as they are."""
+"""Maximum authors whose names may contain mistakes. Names after these must match exactly."""
 MAX_HEAD: Final = 600
-"""Words among which authors with mistakes are looked for."""
+"""Maximum words searched for authors whose names may contain mistakes."""
 _LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
 _SUPERFLUOUS_WORDS: Final = (
     "a an and the of in on for to at from et al others doi pmid pmcid vol volume no nr number issue p pp pg pages "
@@ -65,27 +65,27 @@ _SUPERFLUOUS_WORDS: Final = (
     "polish english abstract internet"
 )
 _SUPERFLUOUS: Final = frozenset(_SUPERFLUOUS_WORDS.split())
-"""Words that say nothing about a work."""
+"""Words that do not help to identify a work."""
 _PLACE_WORDS: Final = "bd band jg jahrgang h heft s seiten t tome n num u coll т с вып стр и др"
 _OF_PLACES: Final = frozenset(_PLACE_WORDS.split())
-"""Words in front of volumes, issues and pages in German, French, Russian and Chinese lists."""
+"""Words before volumes, issues and pages in German, French, Russian and Chinese lists."""
 _OTHERS: Final = frozenset((("et", "al"), ("and", "others"), ("u", "a"), ("et", "coll"), ("и", "др")))
-"""The words that stand for the authors who are left out."""
+"""Words that replace omitted authors."""
 _NOT_NAMES: Final = frozenset(("eds", "coll", "u", "и", "др"))
 _BOOK_WORDS: Final = "edited by ed eds editor editors edition revised chap chapter report univ up hrsg"
 _OF_BOOKS: Final = frozenset(_BOOK_WORDS.split())
-"""Words that references have in front of the parts of a book."""
+"""Words before the parts of a book in a reference."""
 _GENERATIONS: Final = frozenset(("jr", "sr", "ii", "iii", "iv", "2nd", "3rd", "4th"))
 _PARTICLES: Final = ("non-dropping-particle", "dropping-particle")
 NAME_WORDS: Final = 12
-"""More words than these do not stand between two family names."""
+"""Maximum words between two family names."""
 MAX_INITIALS: Final = 3
 _SPELT: Final = re.compile(r"\b(\w) (?=\w\b)")
 _YEAR: Final = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}[a-z]?")
 
 
 def compare_text(reference: Reference, article: Article) -> Agreement:
-    """Compare a reference that is written out with a record."""
+    """Compare a reference given as text with a record."""
     item = csl_item(article)
     words = words_of(DOCUMENT_TYPE.sub(" ", reference.text or ""), _words_of_record(article, item))
     found = list(identifier_differences(reference, article))
@@ -105,7 +105,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     place = _compare_place(rest, article, item)
     if title.spans:
         return Agreement(not authors.are_others, [*found, *place.differences], place.left, authors.agree)
-    # Without the title, what is left may be another one.
+    # If the title of the record is not in the text, the remaining words may be another title.
     unknown = [word for word in place.left if len(word) > 1]
     unknown += [word for one in place.differences if one.field == "journal" for word in one.given.split()]
     names_other_work = len(unknown) >= LEAST_TITLE
@@ -118,7 +118,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
         and authors.difference is None
         and _is_nearly_at_its_place(words, article, item, place)
     )
-    if unknown or not (sure or nearly):  # at its place a reference needs no title
+    if unknown or not (sure or nearly):  # journal, volume and page identify a work without a title
         found.append(FieldDifference(field="title", given=shown, record=str(item.get("title", "")), detail=detail))
     differences = [one for one in place.differences if not (names_other_work and one.field == "journal")]
     agrees = sure or nearly or (authors.agree and not differences)
@@ -127,7 +127,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
 
 
 def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, place: "_Place") -> bool:
-    """Return whether a text without a title differs from a record in one of year, volume and pages alone."""
+    """Return true if a text without a title differs from a record only in the year, the volume or the pages."""
     fields = [one.field for one in place.differences]
     agreeing = [bool(wanted) and wanted <= set(words) for wanted in map(set, _volume_and_page(item))]
     agreeing.append(not set(years_of(article)).isdisjoint(words))
@@ -135,7 +135,7 @@ def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, 
 
 
 def _volume_and_page(item: Item) -> tuple[list[str], list[str]]:
-    """Return the words of a record's volume and of its first page."""
+    """Return the words of the volume and of the first page of a record."""
     page = str(item.get("page") or item.get("number") or "").partition("-")[0]
     return fold_text(str(item.get("volume") or "")).split(), fold_text(page).split()
 
@@ -148,7 +148,7 @@ def _words_of_record(article: Article, item: Item) -> set[str]:
 
 
 def _is_at_its_place(reference: Reference, words: Sequence[str], article: Article, item: Item) -> bool:
-    """Tell whether an identifier of a text is the record's, or its journal, volume and first page are in the text."""
+    """Return true if an identifier agrees with the record, or the text has its journal, volume and first page."""
     if any(
         (getattr(reference, name) or "-").lower() == (getattr(article, name) or "").lower()
         for name in ("doi", "pmid", "pmcid")
@@ -170,7 +170,7 @@ def _journal_names(article: Article, item: Item) -> list[str]:
 
 
 def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
-    """Return where some words stand among others, one behind the other."""
+    """Return the position of consecutive words in other words."""
     if not wanted:
         return None
     size = len(wanted)
@@ -178,7 +178,7 @@ def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
 
 
 def _journal_start(words: Sequence[str], article: Article, item: Item) -> int | None:
-    """Return where the journal of a record begins in a text; a shortened name ends before the first number."""
+    """Return the position of the journal in a text. An abbreviated name ends before the first number."""
     names = sorted((fold_text(name).split() for name in _journal_names(article, item)), key=len, reverse=True)
     whole = next((place for name in names if (place := _place_of(name, words)) is not None), None)
     if whole is not None:
@@ -199,14 +199,14 @@ def _first_number(words: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Title:
-    """Where the title of a record is in a text, and what differs in it."""
+    """The position of the title of a record in a text, and the difference between the two."""
 
     spans: Sequence[tuple[int, int]] = ()
     difference: FieldDifference | None = None
 
 
 def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title:
-    """Find the title: whole, with mistakes, or its beginning."""
+    """Find the whole title, the title with mistakes, or the beginning of the title."""
     titles = [fold_text(title).split() for title in titles_of(article)]
     spans = [(place, len(title)) for title in titles if (place := _place_of(title, words)) is not None]
     if spans:
@@ -221,7 +221,7 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
         for size in range(min(len(title) - 1, MAX_PART), LEAST_PART - 1, -1):
             if (place := _place_of(title[:size], words)) is not None and (sure or set(words) & set(years_of(article))):
                 given = " ".join(words[place : place + size])
-                detail = f"the text has only the beginning: {given}"
+                detail = f"the text has only the beginning of the title: {given}"
                 return _Title(
                     [(place, size)], FieldDifference(field="title", given=given, record=record, detail=detail)
                 )
@@ -229,7 +229,7 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
 
 
 def _near(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[float, int, int] | None:
-    """Return how much a part of a text is like a title, where it begins and how many words it has."""
+    """Return the likeness, the position and the number of words of the part of a text most similar to a title."""
     whole = "".join(title)
     if not sure and len(whole) < SURE_TITLE:
         return None
@@ -251,7 +251,7 @@ def _near(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[fl
 
 @dataclass(slots=True)
 class _Authors:
-    """How the authors of a text agree with those of a record; ``taken`` are the places of their words."""
+    """The result of comparing the authors; ``taken`` has the positions of the words of authors."""
 
     taken: set[int] = field(default_factory=set)
     difference: FieldDifference | None = None
@@ -261,7 +261,7 @@ class _Authors:
 
 @dataclass(slots=True)
 class _Found:
-    """The authors of a record in the words of a text: their places, and those that are misspelt there."""
+    """The authors of a record that a text names: their positions, and the misspelt names."""
 
     places: dict[int, int] = field(default_factory=dict)
     misspelt: dict[int, str] = field(default_factory=dict)
@@ -271,11 +271,11 @@ class _Found:
 def _compare_authors(
     words: Sequence[str], article: Article, text: str, head: int | None, journal: int | None
 ) -> _Authors:
-    """Compare the authors, who stand before the title at ``head``, or without a title before the journal."""
+    """Compare the authors, which precede the title (at ``head``) or, without a title, the journal."""
     names = csl_names(article.authors, with_initials=True)
     if not names:
         return _Authors()
-    # What the title says of others is said of no author.
+    # An ellipsis in the title does not replace authors.
     others = any(pair in _OTHERS for pair in pairwise(words))
     others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)
     known_end = head if head is not None else journal
@@ -290,64 +290,63 @@ def _compare_authors(
     if not found.places:
         if not may_be_names:
             return _Authors(taken)  # the text names no authors
-        return _Authors(taken | set(range(known_end or 0)), _none_of_them(words, names, known_end), are_others=True)
+        return _Authors(taken | set(range(known_end or 0)), _to_other_authors(words, names, known_end), are_others=True)
     open_words = [words[n] for n in range(end) if n not in found.taken and _may_be_name(words[n])]
     added = [word for word in open_words if len(word) > 1]
     has_initials = any(len(word) < MAX_INITIALS for word in open_words)
     if head is None and not (journal is not None and len(added) < LEAST_TITLE and has_initials):
         added, known_end = [], None  # these words may be another title
-    # Those who are left out are not the first ones.
+    # "et al." does not replace the first authors.
     wanted = names[: min(found.places)] if others else names
     missing = [format_name(name) for n, name in enumerate(wanted) if n not in found.places]
     order = [found.places[n] for n in sorted(found.places)]
-    said = [
-        f"{word}: {_listed(texts)}"
-        for word, texts in (
+    problems = [
+        f"{label}: {_join_names(texts)}"
+        for label, texts in (
             ("misspelt", [f"{given} (record: {format_name(names[n])})" for n, given in found.misspelt.items()]),
             ("added", added),
             ("missing", missing),
         )
         if texts
     ]
-    said += ["the order is another"] if order != sorted(order) else []
+    problems += ["the order differs"] if order != sorted(order) else []
     result = _Authors(found.taken | set(range(known_end or 0)), agree=True)
-    if said:
+    if problems:
         given = " ".join(words[:end])
         result.difference = FieldDifference(
-            field="authors", given=given, record=_listed(list(map(format_name, names))), detail="; ".join(said)
+            field="authors", given=given, record=_join_names(list(map(format_name, names))), detail="; ".join(problems)
         )
-    return result if len(found.places) * 3 >= len(found.places) + len(added) else _with_others(result)
+    if len(found.places) * 3 < len(found.places) + len(added):
+        result.agree, result.are_others = False, True
+    return result
 
 
-def _with_others(authors: _Authors) -> _Authors:
-    authors.agree, authors.are_others = False, True
-    return authors
-
-
-def _none_of_them(words: Sequence[str], names: Sequence[Name], head: int | None) -> FieldDifference:
-    """Return the difference of a text by other authors; it says that none is in it only if that is so."""
+def _to_other_authors(words: Sequence[str], names: Sequence[Name], head: int | None) -> FieldDifference:
+    """Return the difference for a text by other authors."""
     known = [fold_text(str(name.get("literal") or name.get("family") or "")).split() for name in names]
-    somewhere = any(_place_of(family, words) is not None for family in known)
-    detail = "these are other authors" if somewhere else "none of the record's authors is in the text"
+    has_any = any(_place_of(family, words) is not None for family in known)
+    detail = "the authors are different" if has_any else "the text does not have any author of the record"
     given = " ".join(words[: head or NAME_WORDS])
-    return FieldDifference(field="authors", given=given, record=_listed(list(map(format_name, names))), detail=detail)
+    return FieldDifference(
+        field="authors", given=given, record=_join_names(list(map(format_name, names))), detail=detail
+    )
 
 
 def _may_be_name(word: str) -> bool:
     return word not in _SUPERFLUOUS and not word.isdigit() and word not in _GENERATIONS and word not in _NOT_NAMES
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _join_names(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
     return "; ".join(texts[:SHOWN_NAMES]) + more
 
 
 def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, set[int]]:
-    """Return how many of a record's authors are at the head of a text, in order, and the places of their words.
+    """Return how many authors of a record a text begins with, in order, and the positions of their words.
 
-    Between two family names only given names and initials of these two may stand. Where the text says that there are
-    ``others``, some of the record's may be passed over, but not the first. At ``end`` the title stood; a letter behind
-    it is the journal's.
+    Only given names and initials of two neighbours may be between their family names. If the text has ``others`` ("et
+    al."), it may omit authors of the record, but not the first. The title began at ``end``, so a letter after ``end``
+    belongs to the journal.
     """
     taken: set[int] = set()
     begin = 0
@@ -378,7 +377,7 @@ def _family_words(name: Name) -> list[str]:
 
 
 def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
-    """Find the authors of a record among words, in any order; a family name may have mistakes."""
+    """Find the authors of a record in words, in any order. A family name may contain mistakes."""
     found = _Found()
     for number, name in enumerate(names):
         family = _family_words(name)
@@ -386,12 +385,12 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
         starts = [n for n in range(len(words) - size + 1) if found.taken.isdisjoint(range(n, n + size))]
         exact = [n for n in starts if list(words[n : n + size]) == family]
         if exact:
-            # Of two persons with one family name the given names tell which one it is.
+            # Given names distinguish persons with the same family name.
             place = max(exact, key=lambda n: (_has_given(words, n, size, name), -n))
         elif number >= MAX_NAMES:
             continue
         else:
-            near = [(likeness, -n) for n in starts if (likeness := _name_likeness(words, n, size, name))]
+            near = [(likeness, -n) for n in starts if (likeness := _compare_family(words, n, size, name))]
             if not near:
                 continue
             place = -max(near)[1]
@@ -415,8 +414,8 @@ def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
     )
 
 
-def _name_likeness(words: Sequence[str], start: int, size: int, name: Name) -> float:
-    """Return how much a part of a text is like a family name; 0 if it is another one."""
+def _compare_family(words: Sequence[str], start: int, size: int, name: Name) -> float:
+    """Return the likeness of a part of a text to a family name; 0 if it is another name."""
     one, other = "".join(words[start : start + size]), "".join(_family_words(name))
     likeness = text_likeness(one, other)
     if is_one_edit(one, other) and _has_given(words, start, size, name):
@@ -425,13 +424,13 @@ def _name_likeness(words: Sequence[str], start: int, size: int, name: Name) -> f
 
 
 def _given_forms(name: Name) -> set[str]:
-    """Return the words a given name may be written with: itself, its parts, and its initials together or apart."""
+    """Return the forms of a given name: the name, its parts, and its initials with and without spaces."""
     words = fold_text(str(name.get("given") or "")).split()
     particles = fold_text(" ".join(str(name.get(part) or "") for part in _PARTICLES)).split()
     initials = "".join(word[0] for word in words)
     letters = {letter for word in words if len(word) <= MAX_INITIALS for letter in word}
     suffixes = _GENERATIONS if name.get("suffix") else frozenset[str]()
-    printed = fold_text(name.get("initials", ""))  # PubMed's may be fewer than there are names
+    printed = fold_text(name.get("initials", ""))  # PubMed may have fewer initials than given names
     return {*words, *particles, *initials, initials, initials[:1], printed, "".join(words), *letters} - {""} | suffixes
 
 
@@ -439,7 +438,7 @@ def _given_forms(name: Name) -> set[str]:
 
 
 class _Place(NamedTuple):
-    """How a text agrees with the journal, the dates and the numbers of a record; ``left`` are words of no field."""
+    """The result of comparing journal, dates and numbers; ``left`` has words that do not belong to any field."""
 
     differences: list[FieldDifference]
     left: list[str]
@@ -447,7 +446,7 @@ class _Place(NamedTuple):
 
 
 def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place:
-    """Compare words with the journal and the dates, and numbers with volume, issue and pages in their order."""
+    """Compare words with the journal and the dates, and numbers with volume, issue and pages in order."""
     journal = article.journal_info or JournalInfo()
     of_book = _words_of_book(article)
     words = [word for word in words if word not in of_book]
@@ -464,9 +463,9 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     known = of_journal | {
         word for word in fold_text(" ".join(filter(None, places))).split() if word.isalpha()
     }  # iii-iv
-    said = [word for word in words if word in known and word not in _SUPERFLUOUS and not word.isdigit()]
+    of_name = [word for word in words if word in known and word not in _SUPERFLUOUS and not word.isdigit()]
     # "Nature" is not "Nature methods".
-    left: list[str] = said if cut and 0 < len(said) < min(map(len, cut)) else []
+    left: list[str] = of_name if cut and 0 < len(of_name) < min(map(len, cut)) else []
     has_journal = has_journal and not left
     years = set(years_of(article))
     forms = [[one for one in form if one[0] not in years] for form in _places(article, item)]
@@ -492,7 +491,7 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
 
 
 def _words_of_book(article: Article) -> set[str]:
-    """Return the words that a reference may have of a book: its editors, edition, series, publisher and numbers."""
+    """Return the words of a book that a reference can have: editors, edition, series, publisher and numbers."""
     book = article.book_info
     if book is None:
         return set()
@@ -512,14 +511,14 @@ def _is_year(word: str) -> bool:
 
 
 def _is_word_with_mistakes(word: str, right: str) -> bool:
-    """Tell whether a word with a digit in it is a word of letters as scanned text has it."""
+    """Return true if a word that contains a digit is a scanning error for a word without digits."""
     return len(right) > 1 and not right.isdigit() and confusable_key(word) == confusable_key(right)
 
 
 def _unknown_words(
     words: Sequence[str], article: Article, known: Collection[str], years: Collection[str], digits: Collection[str]
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the words that are neither of the journal nor of a date, and whether each is a number."""
+    """Yield the words that belong neither to the journal nor to a date, and whether each is a number."""
     journal = article.journal_info or JournalInfo()
     published = journal.publication_date or PublicationDate()
     dates: Sequence[PublicationDate | ArticleDate] = (published, *article.article_dates)
@@ -548,7 +547,7 @@ def _unknown_words(
 
 
 def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
-    """Yield the words of a journal's names that count, without what stands in brackets and behind colons."""
+    """Yield the significant words of the names of a journal, without text in brackets and after colons."""
     for name in names:
         text = fold_text(re.split(r"[(:=]", name or "", maxsplit=1)[0])
         for form in {text, _SPELT.sub(r"\1", text)}:
@@ -557,11 +556,11 @@ def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
 
 
 _Labelled = tuple[str, FieldName]
-"""A number, and the field it belongs to."""
+"""A number, and the field that it belongs to."""
 
 
 def _compare_numbers(given: Sequence[str], forms: Sequence[Sequence[_Labelled]], item: Item) -> list[FieldDifference]:
-    """Compare numbers with the form of volume, issue and pages that they are most like; name the fields that differ."""
+    """Compare numbers with the most similar form of volume, issue and pages, and return the fields that differ."""
     record = {"pages": item.get("page") or item.get("number"), "volume": item.get("volume"), "issue": item.get("issue")}
 
     def cost(form: Sequence[_Labelled]) -> tuple[int, int, bool]:
@@ -586,7 +585,10 @@ def _compare_numbers(given: Sequence[str], forms: Sequence[Sequence[_Labelled]],
 
 
 def _places(article: Article, item: Item) -> list[list[_Labelled]]:
-    """Return the forms of volume, issue and pages in a text: each given or not, a range whole, short or its start."""
+    """Return the possible forms of volume, issue and pages in a text.
+
+    Each can be missing. A page range can be complete, shortened, or only its first page.
+    """
     pages = expand_ranges(str(item.get("page") or item.get("number") or ""))
     head = re.split(r"[,;]", pages)[0]
     first, _, last = head.partition("-")

@@ -1,4 +1,4 @@
-"""What a Crossref record says of a work: how it stands, and its fields in the shape of PubMed's articles."""
+"""Convert Crossref records: the publication status of a work, and its fields as a PubMed article."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -21,7 +21,7 @@ UPDATES: Final[Mapping[str, StandingStatus]] = {
     "new_version": "superseded",
     "new_edition": "superseded",
 }
-"""Crossref's update types; all others, errata and corrigenda among them, correct a work."""
+"""Crossref's update types. All other types, for example errata and corrigenda, are corrections."""
 _NOTICES: Final[Mapping[StandingStatus, StandingStatus]] = {
     "retracted": "retraction_notice",
     "partially_retracted": "retraction_notice",
@@ -29,26 +29,26 @@ _NOTICES: Final[Mapping[StandingStatus, StandingStatus]] = {
     "expression_of_concern": "concern_notice",
     "corrected": "correction_notice",
 }
-"""What a work is that says so of another one."""
+"""The status of the notice itself, by the status that it gives to another work."""
 
 
 def standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing | None:
-    """Say how a work stands by its record and by notices that name it; None where neither says anything.
+    """Return the status of a work by its record and by the notices that name it; None if they have no status.
 
     Args:
         record: the record of the work, whose ``updated-by`` names notices.
         notices: records of notices, whose ``update-to`` names the work.
     """
     own = _doi(record)
-    found = [_notice(update, _doi(update)) for update in _listed(record, "updated-by")]
+    found = [_notice(update, _doi(update)) for update in _iter_objects(record, "updated-by")]
     for notice in (record, *notices):
-        for update in _listed(notice, "update-to"):
+        for update in _iter_objects(notice, "update-to"):
             if _doi(update) == own:
                 found.append(_notice(update, _doi(notice)))
             elif notice is record and (status := _NOTICES.get(_status(update))):
                 found.append(_notice(update, _doi(update), status))
     for relation, status in (("is-preprint-of", "preprint_published"), ("is-replaced-by", "superseded")):
-        for related in _listed(record.get("relation"), relation):
+        for related in _iter_objects(record.get("relation"), relation):
             found.append(StandingNotice(status=status, kind=relation, doi=str(related.get("id") or "") or None))
     marked = standing_of(title=title_of(record))
     if marked is not None and not any(notice.status in LIFTED or "notice" in notice.status for notice in found):
@@ -57,7 +57,7 @@ def standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing
 
 
 def standing_by(notices: Iterable[StandingNotice]) -> Standing | None:
-    """Return the standing that dated notices come to: a reinstatement takes back what was said before it."""
+    """Return the status that dated notices result in: a reinstatement cancels earlier retractions and concerns."""
     found = list({(one.status, one.doi, one.pmid): one for one in notices}.values())
     reinstated = max((one.date or "" for one in found if one.status == "reinstated"), default=None)
     if reinstated is not None:
@@ -73,7 +73,7 @@ def title_of(record: Record) -> str:
 
 
 def article_of(record: Record) -> Article:
-    """Return a record in the shape of PubMed's articles; it has no PMID."""
+    """Convert a record to a PubMed article without a PMID."""
     doi = str(record["DOI"])
     dates = [next(iter((record.get(name) or {}).get("date-parts") or [[]])) for name in _DATES]
     issued = [part for part in next((date for date in dates if date and date[0]), ()) if isinstance(part, int)]
@@ -99,7 +99,7 @@ def article_of(record: Record) -> Article:
             "doi": doi.lower(),
             "title": title_of(record),
             "url": f"https://doi.org/{doi}",
-            "authors": [author for one in _listed(record, "author") if (author := _author(one)) is not None],
+            "authors": [author for one in _iter_objects(record, "author") if (author := _author(one)) is not None],
             "journal_info": journal,
             "article_dates": [{"type": "Electronic", "year": year} for year in sorted(others)],
             "standing": standing_of_work(record),
@@ -118,7 +118,7 @@ def _author(person: Record) -> Author | None:
     return Author(last_name=family, first_name=given or None, suffix=person.get("suffix"))
 
 
-def _listed(holder: Any, name: str) -> Iterator[Record]:
+def _iter_objects(holder: Any, name: str) -> Iterator[Record]:
     listed = holder.get(name) if isinstance(holder, Mapping) else None
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, Mapping):

@@ -1,4 +1,4 @@
-"""Find the records that references may mean: by identifier, by journal and place, by title."""
+"""Find the records that references may cite: by identifier, by journal and place, by title."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ from entrez_kit.references.check.compare_fields import (
     titles_of,
 )
 from entrez_kit.references.check.crossref_records import article_of
-from entrez_kit.references.check.guessing import Guess, guessed
+from entrez_kit.references.check.guessing import Guess, guess_parts
 from entrez_kit.references.check.sources import crossref_records
 from entrez_kit.references.files.references import Reference
 from entrez_kit.services import Services
@@ -38,13 +38,13 @@ from entrez_kit.services import Services
 TITLES_PER_SEARCH: Final = 10
 RECORDS_PER_SEARCH: Final = 100
 LEAST_LIKENESS: Final = 0.5
-"""Titles that have less in common are not worth naming."""
+"""Minimum likeness of the title of the most similar record."""
 LEAST_TITLE_SHARE: Final = 0.3
-"""Share of the words of a title, from which on a text may have this title."""
+"""Minimum share of the words of a title in a text that may have this title."""
 LEAST_WORDS: Final = 3
-"""Titles of fewer words are searched with the first author, or not at all: they would find anything."""
+"""Titles of fewer words match too many records, so they are searched with the first author or not at all."""
 MAX_FITTING: Final = 5
-"""Records that are compared if several fit a place."""
+"""Maximum records to compare if several match a place."""
 
 _DIVIDED: Final = re.compile(r"(?<=[a-z])[-\u2010] ?(?=[a-z])")
 
@@ -54,7 +54,7 @@ FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A record that a reference may mean, and how the two agree."""
+    """A record that a reference may cite, and the result of comparing the two."""
 
     article: Article
     found_by: FoundBy
@@ -62,7 +62,7 @@ class Match:
 
     @property
     def same(self) -> bool:
-        """Whether it is the work that the reference means."""
+        """Whether it is the cited work."""
         return self.agreement.same
 
     @property
@@ -72,17 +72,17 @@ class Match:
 
     @property
     def faults(self) -> int:
-        """In how much they differ."""
+        """The number of differences."""
         return len(self.agreement.differences) + len(self.agreement.left)
 
 
 @dataclass(eq=False)
 class Candidates:
-    """The records that a reference may mean, and what the look-ups said about it.
+    """The records that a reference may cite, and the results of its look-ups.
 
-    ``absent`` are identifiers that PubMed does not have, ``owners`` the articles that identifiers belong to if that is
-    not the record that is meant, ``unknown_owners`` why that is not known, ``unregistered`` DOIs that Crossref does not
-    have, ``unknown_journals`` journals that NCBI's matcher does not know.
+    ``absent`` has identifiers without a PubMed record, ``unregistered`` has DOIs without a Crossref record, and
+    ``unknown_journals`` has journals that NCBI's citation matcher does not know. ``owners`` has the articles other than
+    the cited one that identifiers belong to, and ``unknown_owners`` the errors of looking these up.
     """
 
     reference: Reference
@@ -97,7 +97,7 @@ class Candidates:
     unknown_journals: set[str] = field(default_factory=set)
 
     def add(self, article: Article, found_by: FoundBy, *, only_same: bool = False) -> None:
-        """Add a record, under the way it was first found; ``only_same`` if it is the work that is meant."""
+        """Add a record that was not found before; with ``only_same``, only if it is the cited work."""
         key = article.pmid or article.doi or ""
         if key not in self.matches:
             match = Match(article, found_by, compare(self.reference, article))
@@ -105,7 +105,7 @@ class Candidates:
                 self.matches[key] = match
 
     def may_have_title(self, article: Article) -> bool:
-        """Whether a text has enough words of a record's title; one search is for several texts."""
+        """Return true if the text has enough words of the title: one search is for the titles of several texts."""
         return any(
             sum(key in self._word_keys for key in keys) >= LEAST_TITLE_SHARE * len(keys)
             for title in titles_of(article)
@@ -120,15 +120,15 @@ class Candidates:
 
     @property
     def settled(self) -> bool:
-        """Whether one of the records is the work that is meant."""
+        """Whether one of the records is the cited work."""
         return any(one.same for one in self.matches.values())
 
     @property
     def ranked(self) -> list[Match]:
-        """The records that may be meant, the likeliest first."""
+        """The records that the reference may cite, the most likely first."""
         matches = list(self.matches.values())
         if any(match.found_by == "identifier" and not match.same for match in matches):
-            # The title of one work and the identifier of another need the authors to say which one is meant.
+            # If title and identifier belong to different works, the authors decide which one is cited.
             matches = [
                 match
                 if match.found_by == "identifier" or match.agreement.has_authors
@@ -139,29 +139,29 @@ class Candidates:
 
     @cached_property
     def guess(self) -> Guess:
-        """What a reference that is written out may say."""
-        return guessed(self.reference.text or "")
+        """The parts guessed from the text of the reference."""
+        return guess_parts(self.reference.text or "")
 
     @property
     def title(self) -> str:
-        """The title, or what may be it."""
+        """The title, or the most likely guess."""
         return self.reference.title or next(iter(self.guess.titles), "")
 
     @cached_property
     def title_term(self) -> str | None:
-        """A search for the title; None where there is none to make out."""
+        """A search term for the title; None without a title."""
         reference = self.reference
         if reference.text:
-            # A hyphen may be that of a line break.
+            # A hyphen may come from a line break.
             titles = [form for title in self.guess.titles for form in dict.fromkeys((title, _DIVIDED.sub("", title)))]
-            terms = [_term(title, self.guess.author) for title in titles]
+            terms = [_build_term(title, self.guess.author) for title in titles]
             return " OR ".join(term for term in terms if term) or None
         first = reference.authors[0] if reference.authors else None
-        return _term(reference.title or "", (first.family or surname(first.text)) if first else None)
+        return _build_term(reference.title or "", (first.family or surname(first.text)) if first else None)
 
     @cached_property
     def citations(self) -> list[Citation]:
-        """What NCBI's matcher can look up: a journal and a place in it, the likeliest first."""
+        """Journals and places for NCBI's citation matcher, the most likely first."""
         reference, guess = self.reference, self.guess
         if reference.journal and reference.year and (reference.volume or reference.pages):
             first = reference.authors[0] if reference.authors else None
@@ -187,17 +187,17 @@ class Candidates:
 
     @property
     def places(self) -> list[Citation]:
-        """Those of its citations that have a journal, a volume and a page."""
+        """The citations with a journal, a volume and a page."""
         return [citation for citation in self.citations if citation.volume and citation.first_page]
 
 
 def _digits_of_page(page: str) -> str:
-    """Return a page as NCBI takes it: digits as scanned text has them, or a Roman numeral unchanged."""
+    """Return a page for NCBI: correct scanning errors in digits, and keep a Roman numeral unchanged."""
     return digits_of(page) if any(map(str.isdigit, page)) else page
 
 
 def find_records(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[Candidates]:
-    """Find the records that a batch of references may mean, in a number of requests that the batch bounds."""
+    """Find the records that a batch of references may cite. The number of requests depends on the batch size only."""
     found = [Candidates(reference) for reference in references]
     _look_up_identifiers(services, found)
     for look_up in (_look_up_places, _search_titles):
@@ -211,10 +211,10 @@ def find_records(services: Services, references: Sequence[Reference], *, crossre
 
 
 _Wanted = dict[str, list[Candidates]]
-"""What is looked up, and for which references."""
+"""Identifiers or search terms, each with the references that need its record."""
 
 
-def _wanted(pairs: Iterable[tuple[str | None, Candidates]]) -> _Wanted:
+def _group_by_key(pairs: Iterable[tuple[str | None, Candidates]]) -> _Wanted:
     wanted: _Wanted = {}
     for key, one in pairs:
         if key:
@@ -223,7 +223,7 @@ def _wanted(pairs: Iterable[tuple[str | None, Candidates]]) -> _Wanted:
 
 
 def _fetch(services: Services, wanted: _Wanted) -> Iterator[tuple[Candidates, Fetched, Article | None]]:
-    """Fetch records by identifier; yield them with each of those they are wanted for."""
+    """Fetch records by identifier, and yield each with each reference that needs it."""
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
         article = item.record.article() if item.record is not None else None
         for one in wanted[item.input]:
@@ -234,10 +234,10 @@ def _fetch(services: Services, wanted: _Wanted) -> Iterator[tuple[Candidates, Fe
 
 
 def _look_up_identifiers(services: Services, found: Sequence[Candidates]) -> None:
-    """Look identifiers up, the cheapest kind first; what its PMID settles needs no search for its DOI."""
+    """Look up identifiers, the cheapest kind first. If the PMID leads to the cited work, the DOI is not searched."""
     kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
     for kind in kinds:
-        wanted = _wanted((getattr(one.reference, kind), one) for one in found if not one.settled)
+        wanted = _group_by_key((getattr(one.reference, kind), one) for one in found if not one.settled)
         for one, item, article in _fetch(services, wanted):
             if article is not None:
                 one.add(article, "identifier")
@@ -246,13 +246,13 @@ def _look_up_identifiers(services: Services, found: Sequence[Candidates]) -> Non
             else:
                 one.absent.append(item.input)
     for one in found:
-        if one.settled:  # one identifier that leads to the record is enough
+        if one.settled:  # one identifier with the record is sufficient
             one.failure = None
 
 
 def _look_up_dois(services: Services, found: Sequence[Candidates]) -> None:
-    """Ask Crossref for the DOIs that PubMed does not have: of books, preprints, conference papers, other fields."""
-    wanted = _wanted((one.reference.doi, one) for one in found if one.reference.doi in one.absent)
+    """Request DOIs without a PubMed record from Crossref: books, preprints, conference papers, other subjects."""
+    wanted = _group_by_key((one.reference.doi, one) for one in found if one.reference.doi in one.absent)
     records, errors = crossref_records(services, wanted)
     for doi, record in records.items():
         for one in wanted[doi]:
@@ -266,7 +266,7 @@ def _look_up_dois(services: Services, found: Sequence[Candidates]) -> None:
 
 
 def _find_owners(services: Services, found: Sequence[Candidates], *, crossref: bool) -> None:
-    """Find the articles that identifiers belong to which the record that is meant does not have."""
+    """For identifiers that differ from the record of the cited work, find the articles they belong to."""
     wanted: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
     for one in found:
         article = one.ranked[0].article
@@ -317,16 +317,16 @@ def _has_id(article: Article, name: IdentifierName, value: str) -> bool:
 
 
 def _look_up_places(services: Services, found: Sequence[Candidates]) -> None:
-    """Ask NCBI's matcher for references with a journal and a place in it, with the author and without."""
+    """Look up journals and places in NCBI's citation matcher, with and without the author."""
     lines = [(one, citation) for one in found for citation in one.citations]
     lines += [(one, citation.model_copy(update={"author_name": None})) for one in found for citation in one.places]
     _match_lines(services, lines, at_place=True)
 
 
 def _look_up_altered_places(services: Services, found: Sequence[Candidates]) -> None:
-    """Ask for places with a part left out that may be wrong.
+    """Look up places without one part, which may be wrong.
 
-    NCBI's matcher does not know every article number, so a page is left out beside another part, too.
+    NCBI's citation matcher does not know all article numbers, so the page is also omitted together with another part.
     """
     alone = ("year", "volume", "first_page")
     parts = [(part,) for part in alone] + [("first_page", part) for part in ("year", "volume", "author_name")]
@@ -341,7 +341,7 @@ def _look_up_altered_places(services: Services, found: Sequence[Candidates]) -> 
 
 
 def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]], *, at_place: bool) -> None:
-    """Ask NCBI's matcher; add the records, and if ``at_place`` is false only those that are meant."""
+    """Send citations to NCBI's citation matcher and add the records; without ``at_place`` only those of cited works."""
     if not lines:
         return
     citations = [citation for _, citation in lines]
@@ -377,7 +377,7 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
 
 
 def _search_titles(services: Services, found: Sequence[Candidates]) -> None:
-    wanted = _wanted((one.title_term, one) for one in found)
+    wanted = _group_by_key((one.title_term, one) for one in found)
     pmids, failed = _search(services, wanted)
     for term, error in failed.items():
         for one in wanted[term]:
@@ -395,9 +395,10 @@ def _search_titles(services: Services, found: Sequence[Candidates]) -> None:
 def _search(
     services: Services, wanted: _Wanted, *, all_of_them: bool = True
 ) -> tuple[_Wanted, dict[str, EntrezKitError]]:
-    """Search for terms, several at a time; return the PMIDs with those they may be for, and what failed.
+    """Search for terms, several in one request; return the references of each PMID, and the errors of terms.
 
-    A search that finds too much is made for each term by itself, unless some of what there is will do.
+    If a search finds more records than it returns, each of its terms is searched separately, unless ``all_of_them`` is
+    false.
     """
 
     def ask(batch: list[str]) -> tuple[list[str], int]:
@@ -406,17 +407,17 @@ def _search(
 
     failed: dict[str, EntrezKitError] = {}
 
-    def asked(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
+    def search(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
         refusals = (EntityNotFound, InvalidInput)
         answers = in_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
         failed.update(answers.failed)
         return answers.answers
 
-    answers = asked(list(wanted), TITLES_PER_SEARCH)
+    answers = search(list(wanted), TITLES_PER_SEARCH)
     if all_of_them:
         crowded = [term for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for term in batch]
         answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
-        answers += asked(crowded, 1)
+        answers += search(crowded, 1)
     pmids: _Wanted = {}
     for batch, (ids, _) in answers:
         for pmid in ids:
@@ -425,8 +426,8 @@ def _search(
 
 
 def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
-    """Look for works with parts of the title: the one that is meant, under a title with mistakes, or the most like."""
-    wanted = _wanted((_parts_term(folded_words(one.title)), one) for one in found)
+    """Search for parts of the title, to find the cited work despite mistakes in its title, or the most similar work."""
+    wanted = _group_by_key((_build_parts_term(folded_words(one.title)), one) for one in found)
     for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
@@ -438,7 +439,7 @@ def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
             one.nearest = (likeness, article)
 
 
-def _parts_term(words: Sequence[str]) -> str | None:
+def _build_parts_term(words: Sequence[str]) -> str | None:
     middle = len(words) // 2
     if middle < LEAST_WORDS:
         return None
@@ -446,18 +447,18 @@ def _parts_term(words: Sequence[str]) -> str | None:
     return " OR ".join(f"({' '.join(part)}[Title])" for part in parts)
 
 
-def _term(title: str, author: str | None) -> str | None:
+def _build_term(title: str, author: str | None) -> str | None:
     words = folded_words(title)
     if not words or (len(words) < LEAST_WORDS and not author):
         return None
     term = f"{' '.join(words)}[Title]"
     if len(words) < LEAST_WORDS and (name := folded_words(author or "")):
-        # Given names may stand before the family's.
+        # Given names may precede the family name.
         term += " AND ({})".format(" OR ".join(dict.fromkeys((f"{' '.join(name)}[Author]", f"{name[-1]}[Author]"))))
     return f"({term})"
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the words of a text without what PubMed would take for syntax."""
+    """Return the words of a text without characters that are syntax in a PubMed search."""
     cleaned = "".join(mark if mark.isalnum() or mark in "-'." else " " for mark in on_the_line(text))
     return [word for part in cleaned.split() if (word := part.strip("-'."))]

@@ -1,4 +1,4 @@
-"""The findings of a reference: every problem that ``check`` reports, one object each."""
+"""The findings of a reference: one object for each problem that ``check`` reports."""
 
 from collections.abc import Iterable
 from typing import Final, Literal, get_args
@@ -20,7 +20,7 @@ FindingCode = Literal[
     "unchecked",
 ]
 CODES: Final[tuple[FindingCode, ...]] = get_args(FindingCode)
-"""All codes, the gravest first."""
+"""All codes, the most serious first."""
 CheckStatus = Literal["verified", FindingCode]
 STATUSES: Final[tuple[CheckStatus, ...]] = ("verified", *CODES)
 
@@ -28,8 +28,8 @@ STATUSES: Final[tuple[CheckStatus, ...]] = ("verified", *CODES)
 class Finding(Result):
     """One problem of a reference.
 
-    ``field`` is the field of the reference, ``given`` its value there, ``recorded`` the value of the record. ``pmid``
-    and ``standing`` are those of the article that an identifier belongs to, if that is not the article that is meant.
+    ``field`` is the field that differs, ``given`` its value in the reference, ``recorded`` its value in the record.
+    If an identifier belongs to a different article, ``pmid`` and ``standing`` are those of that article.
     """
 
     code: FindingCode
@@ -42,17 +42,17 @@ class Finding(Result):
 
 
 def gravest(findings: Iterable[Finding]) -> CheckStatus:
-    """Return the code of the gravest finding, or "verified" if there are no findings."""
+    """Return the code of the most serious finding, or "verified" if the list is empty."""
     return min((one.code for one in findings), key=CODES.index, default="verified")
 
 
-def finding_of(difference: FieldDifference) -> Finding:
-    """Return the finding for a field that differs."""
-    said = difference.detail or f"{difference.given} → {difference.record}"
+def to_finding(difference: FieldDifference) -> Finding:
+    """Convert a difference of a field to a finding."""
+    detail = difference.detail or f"{difference.given} → {difference.record}"
     return Finding(
         code="mismatch",
         field=difference.field,
         given=difference.given,
         recorded=difference.record,
-        message=f"{difference.field}: {said}",
+        message=f"{difference.field}: {detail}",
     )

@@ -1,6 +1,6 @@
-"""Guess where title and place stand in a reference that is written out, in whatever style.
+"""Guess the title, the journal and the place of a reference from its text, in any citation style.
 
-What comes of it is searched for and never asserted: the whole text is compared with the record that is found.
+A guess is only a search term. Each record found is compared with the whole text.
 """
 
 import re
@@ -23,7 +23,7 @@ VISITED: Final = re.compile(
     r"|\b(?:accessed|retrieved|viewed|available (?:at|from)|last accessed)\b(?: on)?:?[^.;:]{0,40}(?=\.|;|:|https?://|$)",
     re.IGNORECASE,
 )
-"""What says when and where somebody looked at a work."""
+"""When and where an author accessed a work."""
 _QUOTED: Final = re.compile(r"[“\"„«]([^“”\"„«»]{10,600})[”\"“»]|(?<!\w)[‘']([^‘]{10,600}?)[’'](?=[\s,.;)]|$)")
 _AFTER_YEAR: Final = re.compile(
     r"\(?\b(?:1[89]|20)[0-9]{2}[a-z]?(?:,? [A-Z][a-z]{2,8}(?:[-–/][A-Z][a-z]{2,8})?\.?(?: [0-9]{1,2})?)?\)?[.,:]\s++"
@@ -55,7 +55,7 @@ _NAMES_END: Final = re.compile(r"(?<![^\W_])[^\W\d_a-z]\.,? (?=\S)")
 _AUTHORS_MARK: Final = re.compile(
     r"[^:—]{2,2000}?(?:(?<![^\W_])[^\W\d_a-z]{1,4}\.?|\b(?:al|coll|u\. ?a|others)\.?,?)(?::| [—–]) ++"
 )
-"""Authors with initials, and the colon or the dash between them and the title."""
+"""Authors with initials, and the colon or dash that separates them from the title."""
 _JOURNAL_PART: Final = re.compile(r"[^\W\d_].{0,150}?[0-9]{1,4} ?\((?:1[89]|20)[0-9]{2}\)")
 _JOURNAL: Final = re.compile(
     r"(?<=[.,?!\"”'’] )(?:(?<=, )(?:[^\W\d_]{1,13}\. ){1,5})?"
@@ -104,7 +104,7 @@ MAX_PLACES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A journal, and a place in it."""
+    """A journal with the year, volume and first page of an article."""
 
     journal: str
     year: str
@@ -114,7 +114,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a text may say: titles and places, the likeliest first, the first author and the year."""
+    """The parts guessed from a text: titles and places (the most likely first), the first author and the year."""
 
     titles: tuple[str, ...] = ()
     author: str | None = None
@@ -123,13 +123,13 @@ class Guess:
 
 
 def _dated_place(text: str) -> re.Match[str] | None:
-    """Return the last place of a text that a year belongs to."""
+    """Return the last place in a text that has a year."""
     found = [match for pattern in _DATED_PLACES for match in pattern.finditer(text)]
     return max(found, key=lambda match: match.start(), default=None)
 
 
 def _places_before(text: str, place: re.Match[str]) -> Iterator[Place]:
-    """Yield a place with each text before it that may be the journal, the likeliest first."""
+    """Yield the place with each possible journal name before it, the most likely first."""
     head = text[: place.start()].strip(" .,:;–—")
     names = dict.fromkeys(_BEFORE_JOURNAL.sub("", name).strip(" .,:;") for name in _journals_at_end(head))
     for name in [name for name in names if name and len(name.split()) <= MAX_JOURNAL_WORDS][:MAX_PLACES]:
@@ -137,10 +137,10 @@ def _places_before(text: str, place: re.Match[str]) -> Iterator[Place]:
 
 
 def _journals_at_end(head: str) -> Iterator[str]:
-    """Yield the ends of a text that may be a journal.
+    """Yield the ends of a text that can be the name of a journal.
 
-    A journal follows the last comma or "et al". Initials behind a comma may be those of the last author. A full stop
-    ends a sentence or an abbreviation; a journal has abbreviations in it and no end of a sentence.
+    A journal follows the last comma or "et al". Initials after a comma may belong to the last author. A full stop
+    ends a sentence or an abbreviation. The name of a journal can contain abbreviations, but not the end of a sentence.
     """
     words = head.split()
     ends = [n for n in range(len(words) - 1) if words[n][-1] in ".?!"]
@@ -160,18 +160,18 @@ def _journals_at_end(head: str) -> Iterator[str]:
 
 
 def _first_author(text: str) -> str | None:
-    """Return the family name at the head of a text, behind initials or before them."""
+    """Return the family name at the start of a text, before or after initials."""
     if match := _INITIALS_AND_FAMILY.match(text):
         return match["family"]
     return match[0] if (match := _FIRST_AUTHOR.match(text)) else None
 
 
-def guessed(text: str) -> Guess:
+def guess_parts(text: str) -> Guess:
     """Guess the parts of a reference."""
     plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", DOCUMENT_TYPE.sub("", text))).split())
     dated = _dated_place(plain)
     found = dict.fromkeys(part for title in _titles(plain) for part in _parts(title))
-    # A text with the place in it is not a title.
+    # A title does not contain the place.
     titles = tuple(title for title in found if dated is None or dated[0] not in title)[:MAX_TITLES]
     years = YEAR.findall(plain)
     journal, place = _journal_and_place(plain, titles)
@@ -183,7 +183,10 @@ def guessed(text: str) -> Guess:
 
 
 def _journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re.Match[str] | None]:
-    """Guess what stands behind the title; of a reply or a comment nothing but the place may tell what is cited."""
+    """Guess the journal and the place that follow the title.
+
+    A reply or a comment may share its title with other articles, so only the place identifies it.
+    """
     begins = [text.find(title) + len(title) for title in titles[:1]]
     begins += [match.start() for match in [_JOURNAL.search(text)] if match]
     journal, place = "", None
@@ -200,7 +203,7 @@ def _journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re
 
 
 def _titles(text: str) -> Iterator[str]:
-    """Yield texts that may be the title: in quotes, behind a year, or else the sentences least like names."""
+    """Yield possible titles: text in quotes, text after a year, then the sentences that look least like names."""
     for inside in _BRACKETS.findall(text):
         if len(inside.split()) > MIN_TITLE_WORDS:
             yield inside.strip(" .")
@@ -211,23 +214,23 @@ def _titles(text: str) -> Iterator[str]:
     begin, end = min(text.find(mark) % (len(text) + 1) for mark in '“"'), max(text.rfind(mark) for mark in '”"')
     if _enough(quoted := text[begin + 1 : end].strip(" .,")):  # with a quotation in it
         yield quoted
-    if behind := _behind_mark(text):
-        yield behind
-    if behind := _behind_names(text):
-        yield behind
+    if title := _find_title_at_mark(text):
+        yield title
+    if title := _find_title_after_names(text):
+        yield title
     if year := _AFTER_YEAR.search(text[: len(text) // 2 + 40]):
         sentence = _SENTENCE.split(text[year.end() :], maxsplit=1)[0].strip(" .,;“”\"‘’'")
         if _enough(sentence) and _prose(sentence) > 0:
             yield sentence
     sentences = [part.strip(" .,;“”\"‘’'") for part in _SENTENCE.split(text)]
     sentences = [part for part in sentences if _enough(part)]
-    # The journal and its place have the digits; names have neither small words nor length.
+    # A journal and its place contain digits. Names contain neither lower-case words nor long words.
     yield from sorted((part for part in sentences if _prose(part) > 0), key=lambda part: -_prose(part))
     yield from (part for part in sentences if _prose(part) <= 0 and not _INITIAL.search(part))
 
 
-def _behind_mark(text: str) -> str | None:
-    """Return a title that a mark sets off: a colon or a dash from the names, or two slashes from the journal."""
+def _find_title_at_mark(text: str) -> str | None:
+    """Return a title separated by a mark: a colon or a dash after the names, or two slashes before the journal."""
     head, slashes, _ = text.partition(" // ")
     if slashes:
         names = list(_NAMES_END.finditer(head))
@@ -238,8 +241,8 @@ def _behind_mark(text: str) -> str | None:
     return _SENTENCE.split(text[mark.end() :], maxsplit=1)[0].strip(' .,“”"')
 
 
-def _behind_names(text: str) -> str | None:
-    """Return what stands between names with initials and a journal, where nothing but commas divide these."""
+def _find_title_after_names(text: str) -> str | None:
+    """Return the text between names with initials and a journal, if all are separated by commas only."""
     parts = text.split(", ")
     persons = [bool(_PERSON.fullmatch(part)) for part in parts]
     first = next((n for n in range(1, len(parts)) if persons[n - 1] and not persons[n]), 0)
@@ -248,14 +251,14 @@ def _behind_names(text: str) -> str | None:
 
 
 def _parts(title: str) -> Iterator[str]:
-    """Yield a title in two languages one by one; what else is in brackets says what kind of work it is."""
+    """Yield a title and its translation separately. Other words in brackets are the type of the work."""
     inside = [part.strip(" .") for part in _BRACKETS.findall(title)]
     outside = " ".join(_BRACKETS.sub(" ", title).split()).strip(" .,;")
     if _enough(outside):
         yield outside
     yield from (part for part in inside if len(part.split()) > MIN_TITLE_WORDS)
     if "," in outside and (longest := max(outside.split(", "), key=_prose)) != outside and _prose(longest) > 2:
-        yield longest  # names and title with nothing but commas between them
+        yield longest  # names and title are separated by commas only
 
 
 def _enough(text: str) -> bool:
@@ -263,7 +266,7 @@ def _enough(text: str) -> bool:
 
 
 def _prose(text: str) -> float:
-    """Return how much a text is like a title: words in small letters speak for it, initials and numbers against."""
+    """Return a score of a text as a title: lower-case words raise it, initials and numbers lower it."""
     if text.isupper() and len(_CAPITALS.findall(text)) > MIN_TITLE_WORDS:
         text = text.lower()
     words = re.findall(r"[^\W_]+(?:[-'’][^\W_]+)*", text)

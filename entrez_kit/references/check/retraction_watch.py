@@ -1,4 +1,4 @@
-"""The Retraction Watch database: a CSV file that Crossref gives out, read into what it says of each work."""
+"""Read the Retraction Watch database, a CSV file that Crossref publishes."""
 
 import csv
 from collections.abc import Iterator
@@ -27,16 +27,16 @@ MAX_REASON: Final = 300
 
 @dataclass(slots=True)
 class RetractionWatch:
-    """What the database says, by DOI and PMID.
+    """The notices of the database, by DOI and PMID.
 
-    ``newest`` is the date of its latest notice, by which a reader sees how old the file is.
+    ``newest`` is the date of the latest notice, which shows how old the file is.
     """
 
     by_id: dict[str, list[StandingNotice]] = field(default_factory=dict)
     newest: str = ""
 
-    def standing(self, doi: str | None, pmid: str | None) -> Standing | None:
-        """Return how a work stands; None where the database does not name it."""
+    def find_standing(self, doi: str | None, pmid: str | None) -> Standing | None:
+        """Return the status of a work; None if the database does not name the work."""
         ids = [known for known in ((doi or "").lower(), pmid) if known]
         return standing_by(notice for known in ids for notice in self.by_id.get(known, ()))
 
@@ -45,7 +45,7 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
     """Read the CSV file.
 
     Raises:
-        InvalidInput: it cannot be read, or is not that database.
+        InvalidInput: the file cannot be read, or is not the Retraction Watch database.
     """
     found = RetractionWatch()
     try:
@@ -54,7 +54,9 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
             csv.field_size_limit(MAX_FIELD)
             rows = csv.DictReader(lines)
             if not set(COLUMNS) <= set(rows.fieldnames or ()):
-                raise _unusable(path, f"it lacks columns of the Retraction Watch database ({', '.join(COLUMNS)})")
+                raise _unusable(
+                    path, f"it does not have all columns of the Retraction Watch database ({', '.join(COLUMNS)})"
+                )
             for row in rows:
                 for key, notice in _notices(row):
                     found.by_id.setdefault(key, []).append(notice)
@@ -64,7 +66,7 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
     except csv.Error as exc:
         raise _unusable(path, f"it cannot be read: {exc}") from None
     if not found.by_id:
-        raise _unusable(path, "it names no work")
+        raise _unusable(path, "it has no notices")
     return found
 
 
@@ -84,7 +86,7 @@ def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
         reason="; ".join(reason for reason in reasons if reason)[:MAX_REASON] or None,
     )
     original = normalize_doi((row["OriginalPaperDOI"] or "").strip()).lower()
-    if original.startswith("10."):  # "unavailable" is none
+    if original.startswith("10."):  # a missing DOI is written "unavailable"
         yield original, notice
     work = (row["OriginalPaperPubMedID"] or "").strip()
     if work.isdigit() and int(work):
@@ -92,7 +94,7 @@ def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
 
 
 def _date(text: str | None) -> str | None:
-    """Return a date as the database writes it ("2/28/2010 0:00") in the order of ISO."""
+    """Convert a date of the database ("2/28/2010 0:00") to ISO 8601."""
     written = (text or "").split(" ")[0]
     for form in ("%m/%d/%Y", "%Y-%m-%d"):
         try:
@@ -106,7 +108,7 @@ def _unusable(path: Path, problem: str) -> InvalidInput:
     return InvalidInput(
         f"{path}: {problem}.",
         invalid_input=str(path),
-        recovery_hint="Name the CSV file that Crossref gives out: "
+        recovery_hint="Download the CSV file from Crossref: "
         "https://gitlab.com/crossref/retraction-watch-data/-/raw/main/retraction_watch.csv",
         details={"reason": "bad_file"},
     )

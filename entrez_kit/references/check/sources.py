@@ -1,7 +1,7 @@
-"""How works stand by everyone who keeps record of it: PubMed, Europe PMC, Crossref, OpenAlex and Retraction Watch.
+"""Look up the publication status of works in PubMed, Europe PMC, Crossref, OpenAlex and Retraction Watch.
 
-No source knows all retractions, so what one is silent about says little. A source that failed, or has no record of a
-work, is never taken for one that has nothing against it.
+No source has all retractions, so a work without a notice in one source may be retracted. A source that failed, or that
+has no record of a work, does not count as a source without notices.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,14 +37,15 @@ CROSSREF_BATCH: Final = 20
 REFUSALS: Final = (EntityNotFound, InvalidInput)
 _SILENT: Final = frozenset(("none", "not_held", "not_asked", "failed"))
 RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
-COMMA: Final = "Crossref cannot be asked which notices name a DOI with a comma in it; its own record names none"
+COMMA: Final = "the Crossref record has no notice, and Crossref cannot search for notices of a DOI with a comma"
 
 
 class SourceStanding(Result):
-    """What one source says of a work.
+    """The publication status of a work in one source.
 
-    ``says`` is how the work stands; ``none``: nothing is against it; ``not_held``: the source has no record of it;
-    ``not_asked``: it was switched off, or the work has no identifier that it knows; ``failed``: it gave no answer.
+    ``says`` is the status. ``none``: the source has the work, without a notice. ``not_held``: the source does not have
+    the work. ``not_asked``: the source is disabled, or the work does not have an identifier for it. ``failed``: the
+    source did not respond.
     """
 
     source: SourceName
@@ -54,13 +55,13 @@ class SourceStanding(Result):
 
     @property
     def status(self) -> StandingStatus | None:
-        """How the work stands, where the source says anything of it."""
+        """The publication status; None if the source has no notice."""
         return None if self.says in _SILENT else self.says  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A work to ask about: its identifiers, and its record where PubMed has one, or why that is not known."""
+    """A work to look up: its identifiers, and its PubMed record or the error of reading it."""
 
     doi: str | None = None
     pmid: str | None = None
@@ -70,9 +71,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What all sources come to: the gravest of what they say, and whether one that could say so does not.
+    """The combined result of all sources: the most serious status, and whether the sources disagree.
 
-    ``says`` is ``none`` only where every source that was asked answered and one of them has the work; else ``unknown``.
+    ``says`` is ``none`` only if no request failed and at least one source has the work. Otherwise it is ``unknown``.
     """
 
     says: StandingStatus | Literal["none", "unknown"]
@@ -80,21 +81,21 @@ class Verdict:
     disagreement: str | None
 
 
-Asked = Callable[[Work], SourceStanding]
-"""What a source that was asked says of a work."""
+LookUp = Callable[[Work], SourceStanding]
+"""Returns the result of one source for a work."""
 
 
-def named_sources(text: str | None) -> list[SourceName]:
-    """Return the sources named in a comma-separated list; all of them where there is none.
+def parse_sources(text: str | None) -> list[SourceName]:
+    """Parse a comma-separated list of sources; without a list, return all sources.
 
     Raises:
-        InvalidInput: one of them does not exist.
+        InvalidInput: a source does not exist.
     """
     return parse_names(text, SOURCES, noun="source", argument="sources") or list(SOURCES)
 
 
-def verdict_of(said: Sequence[SourceStanding]) -> Verdict:
-    """Return what the sources come to."""
+def combine_results(said: Sequence[SourceStanding]) -> Verdict:
+    """Combine the results of the sources."""
     standing: Standing | None = None
     for one in said:
         if one.status is not None:
@@ -118,21 +119,21 @@ def _kind(status: StandingStatus) -> str:
 
 
 def _could_say(one: SourceStanding, grave: str) -> bool:
-    """Tell whether a source that has the work, and keeps record of such things, says otherwise."""
+    """Return true if a source has the work and records this kind of status, but does not report it."""
     if one.says in ("not_held", "not_asked", "failed"):
         return False
-    if one.source == "openalex":  # it knows of retractions only
+    if one.source == "openalex":  # it records retractions only
         return grave == "retracted"
     return grave in ("retracted", "expression_of_concern", "reinstated")
 
 
 class Sources:
-    """The sources that are asked, for any number of works.
+    """Looks up the publication status of works in several sources.
 
     Args:
         services: the clients.
-        asked: which of them; those of the settings unless given.
-        retraction_watch: the CSV file of that database; that of the settings unless given.
+        enabled: the sources to use; by default those of the settings.
+        retraction_watch: the CSV file of the Retraction Watch database; by default that of the settings.
 
     Raises:
         InvalidInput: the file cannot be read, or the settings name a source that does not exist.
@@ -141,47 +142,52 @@ class Sources:
     def __init__(
         self,
         services: Services,
-        asked: Sequence[SourceName] | None = None,
+        enabled: Sequence[SourceName] | None = None,
         retraction_watch: str | Path | None = None,
     ) -> None:
         self.services = services
-        self.asked = asked or named_sources(services.settings.check_sources)
+        self.enabled = enabled or parse_sources(services.settings.check_sources)
         self._watch: RetractionWatch | None = None
-        named = retraction_watch or services.settings.retraction_watch
-        if named is not None and "retraction_watch" in self.asked:
-            self._watch = read_retraction_watch(Path(named))
+        file = retraction_watch or services.settings.retraction_watch
+        if file is not None and "retraction_watch" in self.enabled:
+            self._watch = read_retraction_watch(Path(file))
 
     def ask(self, works: Sequence[Work]) -> list[list[SourceStanding]]:
-        """Return what every source says of each work; those that are asked over the network at the same time."""
-        readers: dict[SourceName, Callable[[], Asked]] = {
-            "pubmed": lambda: _of_pubmed,
-            "europepmc": partial(_europepmc, self.services, works),
-            "crossref": partial(_crossref, self.services, works),
-            "openalex": partial(_openalex, self.services, works),
-            "retraction_watch": lambda: self._of_watch,
+        """Return the result of every source for each work. All sources are requested at the same time."""
+        readers: dict[SourceName, Callable[[], LookUp]] = {
+            "pubmed": lambda: _read_pubmed,
+            "europepmc": partial(_request_europepmc, self.services, works),
+            "crossref": partial(_request_crossref, self.services, works),
+            "openalex": partial(_request_openalex, self.services, works),
+            "retraction_watch": lambda: self._read_watch,
         }
-        waiting = {name: in_background(readers[name]) for name in self.asked}
-        says = {name: found() for name, found in waiting.items()}
+        pending = {name: in_background(readers[name]) for name in self.enabled}
+        look_ups = {name: result() for name, result in pending.items()}
         return [
-            [says[name](work) if name in says else SourceStanding(source=name, says="not_asked") for name in SOURCES]
+            [
+                look_ups[name](work) if name in look_ups else SourceStanding(source=name, says="not_asked")
+                for name in SOURCES
+            ]
             for work in works
         ]
 
-    def _of_watch(self, work: Work) -> SourceStanding:
+    def _read_watch(self, work: Work) -> SourceStanding:
         if self._watch is None:
-            return SourceStanding(source="retraction_watch", says="not_asked", detail="no file is named")
+            return SourceStanding(source="retraction_watch", says="not_asked", detail="no file is configured")
         if not (work.doi or work.pmid):
-            return _without_id("retraction_watch", "DOI nor PMID")
+            return _to_result_without_id("retraction_watch", "DOI or PMID")
         newest = self._watch.newest
-        standing = self._watch.standing(work.doi, work.pmid)
-        return _said("retraction_watch", standing, f"file with notices until {newest}" if newest else None)
+        standing = self._watch.find_standing(work.doi, work.pmid)
+        return _to_result("retraction_watch", standing, f"file with notices until {newest}" if newest else None)
 
 
 # One source each -----------------------------------------------------------------------------------------------------
 
 
-def _said(source: SourceName, found: Standing | EntrezKitError | None, detail: str | None = None) -> SourceStanding:
-    """Say how a work stands, or why that is not known."""
+def _to_result(
+    source: SourceName, found: Standing | EntrezKitError | None, detail: str | None = None
+) -> SourceStanding:
+    """Convert a status or an error to the result of a source."""
     if isinstance(found, EntrezKitError):
         says: Said = "not_asked" if isinstance(found, NotConfigured) else "failed"
         return SourceStanding(source=source, says=says, detail=str(found.message))
@@ -190,32 +196,32 @@ def _said(source: SourceName, found: Standing | EntrezKitError | None, detail: s
     return SourceStanding(source=source, says=found.status, notices=found.notices, detail=detail)
 
 
-def _without_id(source: SourceName, lacking: str) -> SourceStanding:
-    return SourceStanding(source=source, says="not_asked", detail=f"the work has neither {lacking}")
+def _to_result_without_id(source: SourceName, ids: str) -> SourceStanding:
+    return SourceStanding(source=source, says="not_asked", detail=f"the work has no {ids}")
 
 
-def _of_pubmed(work: Work) -> SourceStanding:
+def _read_pubmed(work: Work) -> SourceStanding:
     if work.failure is None and work.article is None:
         return SourceStanding(source="pubmed", says="not_held")
-    return _said("pubmed", work.failure or (work.article.standing if work.article else None))
+    return _to_result("pubmed", work.failure or (work.article.standing if work.article else None))
 
 
-def _europepmc(services: Services, works: Sequence[Work]) -> Asked:
+def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
     from entrez_kit.pubmed.europepmc.europepmc_records import parse_page
 
-    clauses = {clause: work for work in works if (clause := _clause(work))}
+    clauses = {clause: work for work in works if (clause := _build_clause(work))}
 
     def ask(batch: list[str]) -> dict[str, list[Standing | None]]:
-        # Preprints and PMC's copies have records of their own beside PubMed's.
+        # Europe PMC has separate records of preprints and of copies in PMC.
         size = min(1000, 5 * len(batch))
         found = services.europepmc.search(
-            query=" OR ".join(batch), page_size=size, lookups=[_lookup(clauses[clause]) for clause in batch]
+            query=" OR ".join(batch), page_size=size, lookups=[_match_record(clauses[clause]) for clause in batch]
         )
         page = parse_page(found.value, "*")
         if page.skipped:
-            raise malformed_error("Europe PMC search", "a record without its source or its id")
+            raise malformed_error("Europe PMC search", "a record without source or id")
         if page.total_found > len(page.articles) and len(batch) > 1:
-            raise UpstreamError("Europe PMC lists only some of the records.", details={"reason": "incomplete"})
+            raise UpstreamError("Europe PMC returned only some of the records.", details={"reason": "incomplete"})
         return {
             clause: [article.standing for article in page.articles if _is_of(clauses[clause], article)]
             for clause in batch
@@ -225,25 +231,25 @@ def _europepmc(services: Services, works: Sequence[Work]) -> Asked:
         at_once = services.europepmc.at_once
         asked = in_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=REFUSALS, at_once=at_once)
     except NotConfigured as exc:
-        off = _said("europepmc", exc)
-        return lambda work: off
+        disabled = _to_result("europepmc", exc)
+        return lambda work: disabled
     found = {clause: standings for _, answer in asked.answers for clause, standings in answer.items()}
     failures = {**asked.failed, **asked.refused}
 
-    def said(work: Work) -> SourceStanding:
-        clause = _clause(work)
+    def look_up(work: Work) -> SourceStanding:
+        clause = _build_clause(work)
         if clause is None:
-            return _without_id("europepmc", "DOI nor PMID")
+            return _to_result_without_id("europepmc", "DOI or PMID")
         if clause in failures:
-            return _said("europepmc", failures[clause])
+            return _to_result("europepmc", failures[clause])
         if not found[clause]:
             return SourceStanding(source="europepmc", says="not_held")
-        return _said("europepmc", reduce(graver, found[clause]))
+        return _to_result("europepmc", reduce(graver, found[clause]))
 
-    return said
+    return look_up
 
 
-def _clause(work: Work) -> str | None:
+def _build_clause(work: Work) -> str | None:
     if work.pmid:
         return f"(EXT_ID:{work.pmid} AND SRC:MED)"
     if work.doi:
@@ -251,8 +257,8 @@ def _clause(work: Work) -> str | None:
     return None
 
 
-def _lookup(work: Work) -> Callable[[dict[str, Any]], bool]:
-    """Return what tells whether a record that Europe PMC lists is of a work."""
+def _match_record(work: Work) -> Callable[[dict[str, Any]], bool]:
+    """Return a function that returns true for the Europe PMC records of a work."""
     from entrez_kit.services.europe_pmc import has_id
 
     if work.pmid:
@@ -269,10 +275,10 @@ def _is_of(work: Work, record: Article) -> bool:
 def crossref_records(
     services: Services, dois: Iterable[str | None]
 ) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
-    """Return what Crossref has of DOIs, and why it has nothing of the others.
+    """Return the Crossref records of DOIs, and the errors of the DOIs without a record.
 
-    Of several it leaves out what it does not know, and it cannot be asked for several with a comma in them: each of
-    these is asked for alone.
+    In a response for several DOIs, Crossref omits unknown ones, and a request cannot contain a DOI with a comma. Such
+    DOIs are requested one at a time.
     """
 
     def ask(batch: list[str]) -> dict[str, Record]:
@@ -293,41 +299,47 @@ def crossref_records(
     return found, errors
 
 
-def _of_doi(
-    source: SourceName, errors: Mapping[str, EntrezKitError], said: Callable[[str], Standing | EntrezKitError | None]
-) -> Asked:
-    """Say what a source that knows works by their DOI says of each."""
+def _look_up_by_doi(
+    source: SourceName, errors: Mapping[str, EntrezKitError], find: Callable[[str], Standing | EntrezKitError | None]
+) -> LookUp:
+    """Return the look-up for a source that identifies works by DOI.
 
-    def of(work: Work) -> SourceStanding:
+    Args:
+        source: the source.
+        errors: the DOIs for which a request failed.
+        find: returns the status of a DOI.
+    """
+
+    def look_up(work: Work) -> SourceStanding:
         if not work.doi:
-            return _without_id(source, "DOI")
+            return _to_result_without_id(source, "DOI")
         if isinstance(errors.get(work.doi), EntityNotFound):
             return SourceStanding(source=source, says="not_held")
-        return _said(source, errors.get(work.doi) or said(work.doi))
+        return _to_result(source, errors.get(work.doi) or find(work.doi))
 
-    return of
+    return look_up
 
 
-def _crossref(services: Services, works: Sequence[Work]) -> Asked:
-    """Ask Crossref both ways: what updates a work by its own record, and which notices say that they update it."""
+def _request_crossref(services: Services, works: Sequence[Work]) -> LookUp:
+    """Read the updates in the record of each work, then search for notices that name the work."""
     records, errors = crossref_records(services, [work.doi for work in works])
-    named = {doi: standing_of_work(record) for doi, record in records.items()}
-    # A record that names what retracts it needs no second question.
-    open_ones = [doi for doi, standing in named.items() if standing is None or standing.status not in RETRACTED]
+    standings = {doi: standing_of_work(record) for doi, record in records.items()}
+    # If the record already names a retraction, a search for notices is not necessary.
+    remaining = [doi for doi, standing in standings.items() if standing is None or standing.status not in RETRACTED]
     asked = in_batches(
-        [doi for doi in open_ones if "," not in doi],
+        [doi for doi in remaining if "," not in doi],
         CROSSREF_BATCH,
         lambda batch: services.crossref.updates(batch).value,
         refusals=REFUSALS,
     )
     for batch, notices in asked.answers:
         for doi in batch:
-            named[doi] = standing_of_work(records[doi], notices)
-    failures = {**asked.failed, **asked.refused, **{doi: UpstreamError(COMMA) for doi in open_ones if "," in doi}}
-    return _of_doi("crossref", errors, lambda doi: named[doi] or failures.get(doi))
+            standings[doi] = standing_of_work(records[doi], notices)
+    failures = {**asked.failed, **asked.refused, **{doi: UpstreamError(COMMA) for doi in remaining if "," in doi}}
+    return _look_up_by_doi("crossref", errors, lambda doi: standings[doi] or failures.get(doi))
 
 
-def _openalex(services: Services, works: Sequence[Work]) -> Asked:
+def _request_openalex(services: Services, works: Sequence[Work]) -> LookUp:
     openalex = services.openalex
     dois = list(dict.fromkeys(work.doi for work in works if work.doi))
     asked = in_batches(
@@ -335,4 +347,4 @@ def _openalex(services: Services, works: Sequence[Work]) -> Asked:
     )
     retracted = {batch[0] for batch, answer in asked.answers if answer}
     errors = asked.failed | asked.refused
-    return _of_doi("openalex", errors, lambda doi: Standing(status="retracted") if doi in retracted else None)
+    return _look_up_by_doi("openalex", errors, lambda doi: Standing(status="retracted") if doi in retracted else None)

@@ -13,10 +13,10 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.sentences import sentence_breaks
 from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.models import Claim
-from entrez_kit.references.files.references import Reference, unreadable
-from entrez_kit.references.manuscripts.calls import entry_numbers, mark_calls
-from entrez_kit.references.manuscripts.document import Beside, Paragraph, numbers_called
-from entrez_kit.references.manuscripts.read_markdown import KEY, footnotes, own_list, paragraphs
+from entrez_kit.references.files.references import Reference, unreadable_error
+from entrez_kit.references.manuscripts.calls import mark_calls, number_entries
+from entrez_kit.references.manuscripts.document import Beside, Paragraph, parse_numbers
+from entrez_kit.references.manuscripts.read_markdown import KEY, iter_paragraphs, read_footnotes, read_own_list
 
 KINDS: Final[Mapping[str, str]] = {
     ".csv": "csv",
@@ -95,7 +95,7 @@ def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference]
         found = ClaimFile(list(_of_rows(rows, name, keys)))
     if not found.claims:
         what = "no sentence of this draft cites anything" if kind == "md" else "there is no claim in this file"
-        raise unreadable(name, what, hint=HINT)
+        raise unreadable_error(name, what, hint=HINT)
     return found
 
 
@@ -129,12 +129,12 @@ def claims_of_document(
 
         manuscript = articles.read_article_xml(content, name)
         text = articles.read_paragraphs(content)
-    numbers = zip(entry_numbers(manuscript.references), manuscript.references, strict=True)
+    numbers = zip(number_entries(manuscript.references), manuscript.references, strict=True)
     keys = {number: _id_of(one) for number, one in numbers}
     keys |= {one.key: _id_of(one) for one in (*manuscript.references, *bibliography)}
     found = _of_paragraphs(text, keys, has_list=bool(manuscript.references))
     if not found.claims:
-        raise unreadable(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
+        raise unreadable_error(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
     found.warnings = [*manuscript.warnings, *found.warnings]
     return found
 
@@ -157,7 +157,7 @@ def _table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, 
                 yield line + 1, row
             line = reader.line_num
     except csv.Error as exc:
-        raise unreadable(name, f"line {reader.line_num}: {exc}", hint=HINT) from None
+        raise unreadable_error(name, f"line {reader.line_num}: {exc}", hint=HINT) from None
 
 
 def _json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
@@ -168,11 +168,11 @@ def _json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, A
         try:
             read = json.loads(piece)
         except (ValueError, RecursionError) as exc:
-            raise unreadable(name, f"line {line} is no JSON ({type(exc).__name__})", hint=HINT) from None
+            raise unreadable_error(name, f"line {line} is no JSON ({type(exc).__name__})", hint=HINT) from None
         rows = read if isinstance(read, list) else read.get("claims", [read]) if isinstance(read, dict) else [read]
         for row in rows:
             if not isinstance(row, dict):
-                raise unreadable(name, f"line {line} is no object with the members claim and id", hint=HINT)
+                raise unreadable_error(name, f"line {line} is no object with the members claim and id", hint=HINT)
             yield line, row
 
 
@@ -184,7 +184,7 @@ def _of_rows(
         column, id_columns = _columns(tuple(named))
         if column is None or not id_columns:
             have = ", ".join(map(str, list(row)[:8])) or "none"
-            raise unreadable(name, f"it has no columns claim and id, but {have}", hint=HINT)
+            raise unreadable_error(name, f"it has no columns claim and id, but {have}", hint=HINT)
         ids = [one for named_ids in id_columns for one in _ids_in(named.get(named_ids), named_ids, keys)]
         yield Claim.model_construct(
             text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
@@ -224,13 +224,13 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
 
 
 def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
-    listed = own_list(draft)
+    listed = read_own_list(draft)
     keys = {
         **{one.number or str(n): _id_of(one) for n, one in enumerate(listed.references, start=1)},
-        **{f"^{one.key}": _id_of(one) for one in footnotes(draft)},
+        **{f"^{one.key}": _id_of(one) for one in read_footnotes(draft)},
         **keys,
     }
-    text = (Paragraph(*one) for one in paragraphs(draft) if one[0] not in listed.lines and not _NOTE.match(one[1]))
+    text = (Paragraph(*one) for one in iter_paragraphs(draft) if one[0] not in listed.lines and not _NOTE.match(one[1]))
     return _of_paragraphs(text, keys, has_list=bool(listed.references))
 
 
@@ -331,7 +331,7 @@ def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], st
         return "" if take(match[0].strip("<>.,;")) else match[0]
 
     def of_numbers(match: re.Match[str]) -> str:
-        marks = [match[1]] if match[1].startswith("^") else map(str, numbers_called(match[1]))
+        marks = [match[1]] if match[1].startswith("^") else map(str, parse_numbers(match[1]))
         for mark in marks:
             if cited := keys.get(mark):
                 ids[cited] = None

@@ -20,19 +20,19 @@ COLUMNS: Final = {
     "title": ("title", "article_title"),
     "key": ("key", "id", "ref", "reference"),
 }
-"""Our fields and the column names that are taken for them."""
+"""The fields, with the column names that are recognized for each."""
 
 
 def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
-    """Read references from a file's text; each is a mapping of the fields of ``Citation`` that it has.
+    """Read references from the text of a file. Each is a mapping with fields of ``Citation``.
 
     Raises:
-        InvalidInput: the file holds no reference, or one that cannot be read; the message says which and where.
+        InvalidInput: the file has no references, or a reference cannot be read. The message has its line.
     """
     citations = _from_bibtex(text) if bibtex else _from_csv(text)
     if not citations:
         raise InvalidInput(
-            "The file holds no reference.",
+            "The file does not contain a reference.",
             recovery_hint="Give a BibTeX file, or a CSV file with a header such as journal,year,volume,page,author.",
             details={"reason": "no_references"},
         )
@@ -67,7 +67,7 @@ def _from_csv(text: str) -> list[dict[str, str]]:
         names = {_column(name) for name in rows.fieldnames or []}
         if not names & {column for columns in COLUMNS.values() for column in columns}:
             raise InvalidInput(
-                f"The CSV file has no column of a reference; its header is {', '.join(sorted(names)) or 'empty'}.",
+                f"The CSV file has no column for references; its header is {', '.join(sorted(names)) or 'empty'}.",
                 recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first "
                 "line.",
                 details={"reason": "bad_csv"},
@@ -111,7 +111,7 @@ def _citation(values: dict[str, Any]) -> dict[str, str]:
 
 
 def first_author(names: str) -> str:
-    """Return the first of several authors as PubMed writes it: family name and initials ("Doe JA")."""
+    """Return the first of several authors in PubMed's form: family name and initials ("Doe JA")."""
     first = re.split(r"(?<!\s)(?:\s*+;\s*+|\s++and\s++)", names)[0].strip()
     if "," in first:
         family, _, given = (part.strip() for part in first.partition(","))

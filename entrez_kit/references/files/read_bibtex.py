@@ -1,4 +1,4 @@
-"""BibTeX and biblatex files: read entry by entry, and corrected field by field, with all else left as it is."""
+"""Read and correct BibTeX and biblatex files. A correction changes only the values of fields that differ."""
 
 import logging
 import re
@@ -18,8 +18,8 @@ from entrez_kit.references.files.references import (
     identifiers_in,
     identifiers_of,
     identifiers_of_note,
-    repeated_keys,
-    unreadable,
+    unreadable_error,
+    warn_of_repeated_keys,
     year_in,
 )
 
@@ -36,12 +36,12 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "pmcid": ("pmcid", "pmc"),
     "note": ("note",),
 }
-"""Our fields and those of BibTeX and biblatex, the one that counts first."""
+"""The fields of a reference, with the fields of BibTeX and biblatex for each in order of precedence."""
 MAX_STRING: Final = 10_000
-"""Each @string may name the ones before it twice, and so double with every line."""
+"""Maximum length of a @string. A @string can contain an earlier one twice, so the length can double with each line."""
 MAX_LATEX: Final = 20_000
 MAX_DEPTH: Final = 50
-"""Braces in braces; each takes several calls of the LaTeX reader."""
+"""Maximum depth of braces. The LaTeX parser needs several nested calls for each level."""
 _SPECIAL: Final = re.compile(r"[\\{}$~]|--|``|''")
 _BARE_PERCENT: Final = re.compile(r"(?<!\\)%")
 _EMPTY_BRACES: Final = re.compile(r"(\\[A-Za-z]+)\{\}")
@@ -53,13 +53,13 @@ _GREEK: Final = re.compile(
 """Greek letters outside of formulas."""
 _INITIALS: Final = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
 _BRACED_PERSON: Final = re.compile(rf"[^,]+, {_INITIALS}|(?:[^\W\d_a-z]\.[ -]?){{1,4}} ?[^\W\d_]{{2}}[^,.]*")
-"""A person in braces: a family name and initials, or initials with full stops and a family name."""
+"""A person in braces: a family name with initials, or initials with full stops before a family name."""
 _EXTENDED: Final = re.compile(r"\b(family|given|prefix|suffix)\s*=\s*", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _BibEntry:
-    """An entry with the places of its values in the text."""
+    """An entry, with the offsets of its values in the text."""
 
     kind: str
     key: str
@@ -73,7 +73,7 @@ class BibtexFile(ReferenceFile):
     """The references of a BibTeX or biblatex file.
 
     Raises:
-        InvalidInput: an entry cannot be read; the message says which line.
+        InvalidInput: an entry cannot be read. The message has the line number.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -81,18 +81,18 @@ class BibtexFile(ReferenceFile):
         self._strings = {month: month for month in MONTHS}
         self._entries = list(self._read(name))
         references = [_reference(entry) for entry in self._entries]
-        super().__init__(references, repeated_keys(references))
+        super().__init__(references, warn_of_repeated_keys(references))
 
     def _read(self, name: str) -> Iterator[_BibEntry]:
         from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
         from bibtexparser.splitter import Splitter
 
-        logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what fails is raised here
+        logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # failures are raised below
         library = Splitter(self._text).split()
         for string in library.strings:
             value = self._value(string.value)
             if len(value) > MAX_STRING:
-                raise unreadable(name, "this @string is too long", line=(string.start_line or 0) + 1)
+                raise unreadable_error(name, "this @string is too long", line=(string.start_line or 0) + 1)
             self._strings[string.key.lower()] = value
         cursor = 0
         for block in library.blocks:
@@ -103,7 +103,7 @@ class BibtexFile(ReferenceFile):
                 line = (block.start_line or 0) + 1
                 reason = str(getattr(block.error, "abort_reason", block.error)).rstrip(". ")
                 hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
-                raise unreadable(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
+                raise unreadable_error(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
             if not isinstance(entry, Entry):
                 continue
             start = self._text.index(entry.raw or "", cursor)
@@ -124,7 +124,7 @@ class BibtexFile(ReferenceFile):
         return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, end)
 
     def _value(self, raw: str) -> str:
-        """Return what a value says: without its braces or quotes, macros replaced, parts joined."""
+        """Return the text of a value: remove its braces or quotes, replace macros, and join its parts."""
         parts = []
         for part in _parts(raw):
             text = part.strip()
@@ -134,8 +134,8 @@ class BibtexFile(ReferenceFile):
                 parts.append(self._strings.get(text.lower(), text))
         return "".join(parts)
 
-    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
-        """Return the text with references changed, by their number."""
+    def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
+        """Return the text with changed references, by their index."""
         edits: list[tuple[int, int, str]] = []
         for number, correction in corrections.items():
             edits += self._edits(self._entries[number], correction)
@@ -164,7 +164,7 @@ class BibtexFile(ReferenceFile):
                 begin, end = entry.spans[field]
                 if field == "date":
                     text = re.sub(r"[0-9]{4}", text, entry.values[field], count=1)
-                yield begin, end, _enclosed(self._text[begin:end], text)
+                yield begin, end, _enclose(self._text[begin:end], text)
         note, old = escape(correction.note), entry.values.get("note", "").strip()
         if note and "note" not in entry.spans:
             added.append(("note", f"{{{note}}}"))
@@ -174,7 +174,7 @@ class BibtexFile(ReferenceFile):
             yield self._insertion(entry, added)
 
     def _insertion(self, entry: _BibEntry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
-        """Put new fields behind the last one, indented like it."""
+        """Insert new fields after the last one, with the same indentation."""
         newline = "\r\n" if "\r\n" in self._text else "\n"
         if not entry.spans:
             place = self._text.rindex("}", 0, entry.end) if "}" in self._text[: entry.end] else entry.end
@@ -190,7 +190,7 @@ class BibtexFile(ReferenceFile):
 
 
 def _parts(raw: str) -> Iterator[str]:
-    """Divide a value at the # that joins its parts, which inside braces and quotes is text."""
+    """Split a value at each # outside of braces and quotes."""
     quoted, start = False, 0
     for place, (character, depth) in enumerate(zip(raw, _depths(raw), strict=True)):
         if character == '"' and depth == 0:
@@ -202,19 +202,19 @@ def _parts(raw: str) -> Iterator[str]:
 
 
 def _depths(text: str) -> list[int]:
-    """Return for each character how many braces stand open behind it."""
+    """Return the number of open braces after each character."""
     return list(accumulate((character == "{") - (character == "}") for character in text))
 
 
 def _field_for(entry: _BibEntry, name: str) -> str | None:
-    """Return the field of an entry that holds one of ours."""
+    """Return the name of the BibTeX field with the value of a field."""
     if name == "pmid" and entry.values.get("eprinttype", "").lower() != "pubmed":
         return "pmid" if "pmid" in entry.spans else None
     return next((field for field in NAMES[name] if field in entry.spans), None)
 
 
-def _enclosed(old: str, new: str) -> str:
-    """Put a new value into what the old one stood in: braces, two pairs of them, quotes, or nothing for a number."""
+def _enclose(old: str, new: str) -> str:
+    """Enclose a new value like the old one: in braces, double braces or quotes; a number needs none."""
     if old.isdigit() and new.isdigit():
         return new
     if old.startswith('"') and old.endswith('"') and old.count('"') == 2 and '"' not in new:
@@ -225,9 +225,9 @@ def _enclosed(old: str, new: str) -> str:
 
 
 def latex_to_text(text: str) -> str:
-    """Return what LaTeX prints for a text, as far as a reader cares."""
+    """Convert LaTeX to plain text."""
     if len(text) > MAX_LATEX or max(_depths(text), default=0) > MAX_DEPTH:
-        text = re.sub(r"[{}]", "", text)  # nobody meant this
+        text = re.sub(r"[{}]", "", text)  # too large for the LaTeX parser, and not a real value
     elif _SPECIAL.search(text):
         from pylatexenc.latex2text import LatexNodes2Text
 
@@ -250,7 +250,7 @@ def _reference(entry: _BibEntry) -> Reference:
         return latex_to_text(value) if value is not None else None
 
     def raw(name: str) -> str:
-        # Only underscores and percent signs are ever escaped in identifiers and addresses.
+        # Identifiers and URLs contain only these escaped characters.
         return re.sub(r"\\([_%&#])", r"\1", entry.values.get(name, "")).replace("{", "").replace("}", "")
 
     authors, more = _authors(entry.values.get("author", ""))
@@ -282,14 +282,14 @@ def _authors(text: str) -> tuple[list[RefAuthor], bool]:
     text = _EMPTY_BRACES.sub(r"{\1}", " ".join(text.split()))
     parts = _without_braces(text).split(" and ")
     if _is_braced(text) and len(parts) > 1 and all(part.count(",") == 1 for part in parts):
-        text = " and ".join(parts)  # the braces are around a list of persons
+        text = " and ".join(parts)  # the braces enclose a list of persons
     names = [name for name in split_multiple_persons_names(text) if name.strip()]
     more = bool(names) and names[-1].strip().lower() == "others"
     return [_author(name) for name in (names[:-1] if more else names)], more
 
 
 def _is_braced(text: str) -> bool:
-    """Return true if one pair of braces is around the whole text."""
+    """Return true if one pair of braces encloses the whole text."""
     depths = _depths(text)
     return text.startswith("{") and depths[-1] == 0 and depths.count(0) == 1
 

@@ -1,4 +1,4 @@
-"""CSL-JSON files: read item by item, and corrected field by field; unknown fields and the order of all stay."""
+"""Read and correct CSL-JSON files. A correction keeps unknown fields and the order of fields."""
 
 import json
 import re
@@ -13,8 +13,8 @@ from entrez_kit.references.files.references import (
     identifiers_in,
     identifiers_of,
     identifiers_of_note,
-    repeated_keys,
-    unreadable,
+    unreadable_error,
+    warn_of_repeated_keys,
     year_in,
 )
 
@@ -29,10 +29,10 @@ _NUMBERS: Final = {
 
 
 class CslFile(ReferenceFile):
-    """The references of a CSL-JSON file: a list of items, or an object that holds one.
+    """The references of a CSL-JSON file: a list of items, or an object that contains such a list.
 
     Raises:
-        InvalidInput: it is no JSON, or holds something else.
+        InvalidInput: the file is not JSON, or not CSL-JSON.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -41,28 +41,28 @@ class CslFile(ReferenceFile):
             self._document: Any = json.loads(text)
         except ValueError as exc:
             line = getattr(exc, "lineno", None)
-            raise unreadable(name, f"this is no JSON: {getattr(exc, 'msg', exc)}", line=line) from None
+            raise unreadable_error(name, f"this is not valid JSON: {getattr(exc, 'msg', exc)}", line=line) from None
         except RecursionError:
-            raise unreadable(name, "lists and objects are nested too deep") from None
-        self._items = self._found(name)
+            raise unreadable_error(name, "its lists and objects are nested too deeply") from None
+        self._items = self._find_items(name)
         references = [csl_reference(number, item) for number, item in enumerate(self._items, start=1)]
-        super().__init__(references, repeated_keys(references))
+        super().__init__(references, warn_of_repeated_keys(references))
 
-    def _found(self, name: str) -> list[dict[str, Any]]:
+    def _find_items(self, name: str) -> list[dict[str, Any]]:
         document = self._document
         if isinstance(document, dict):
             held = next((document[key] for key in ("items", "references") if isinstance(document.get(key), list)), None)
             document = held if held is not None else [document]
         if not isinstance(document, list):
-            raise unreadable(name, "this is no list of references in CSL-JSON")
+            raise unreadable_error(name, "this is not a list of references in CSL-JSON")
         for number, item in enumerate(document, start=1):
             if not isinstance(item, dict) or not ({"type", "title", "DOI", "PMID"} & set(item)):
                 hint = "Give CSL-JSON as reference managers export it: a list of items with type, title, author ..."
-                raise unreadable(name, f"item {number} is no reference in CSL-JSON", hint=hint)
+                raise unreadable_error(name, f"item {number} is not a reference in CSL-JSON", hint=hint)
         return document
 
-    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
-        """Return the text with references changed, by their number."""
+    def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
+        """Return the text with changed references, by their index."""
         for number, correction in corrections.items():
             _correct(self._items[number], correction)
         indent = re.search(r"\n([ \t]+)\S", self._text)
@@ -96,7 +96,7 @@ def _correct(item: dict[str, Any], correction: FieldUpdate) -> None:
 
 
 def csl_reference(number: int, item: Mapping[str, Any]) -> Reference:
-    """Read one item; its number stands for a name that it has not."""
+    """Read one item. An item without an id is named by its number."""
 
     def text(name: str) -> str | None:
         value = item.get(name)

@@ -1,9 +1,9 @@
-"""EndNote's XML export: read record by record."""
+"""Read the records of an EndNote XML export."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from entrez_kit.references.files.references import Reference, divided_name, identifiers_in, identifiers_of, year_in
+from entrez_kit.references.files.references import Reference, identifiers_in, identifiers_of, parse_name, year_in
 
 
 def endnote_reference(record: Any, number: int) -> Reference:
@@ -11,13 +11,13 @@ def endnote_reference(record: Any, number: int) -> Reference:
 
     Args:
         record: its ``<record>`` element.
-        number: its place, for a record without a number of its own.
+        number: the position of the record, used if the record does not have a number.
     """
 
     def first(*paths: str) -> str | None:
         return next((text for path in paths for text in _texts(record, path)), None)
 
-    authors = [divided_name(name) for name in _texts(record, "contributors/authors/author")]
+    authors = [parse_name(name) for name in _texts(record, "contributors/authors/author")]
     other = identifiers_in(*_texts(record, "urls/related-urls/url"), *_texts(record, "custom2"))
     number_of_pubmed = first("accession-num") or ""
     pmid = number_of_pubmed if number_of_pubmed.isdigit() and len(number_of_pubmed) <= 8 else None
@@ -38,7 +38,7 @@ def endnote_reference(record: Any, number: int) -> Reference:
 
 
 def _texts(record: Any, path: str) -> Iterator[str]:
-    """Yield the texts at a path; EndNote wraps each in elements that say how it is set."""
+    """Yield the texts at a path without the style elements that EndNote adds."""
     for element in record.iterfind(path):
         if text := " ".join("".join(element.itertext()).split()):
             yield text

@@ -1,4 +1,4 @@
-"""MEDLINE files (nbib), as PubMed gives them: read record by record."""
+"""Read MEDLINE files (.nbib), as exported by PubMed."""
 
 import re
 from typing import Final
@@ -7,9 +7,9 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    divided_name,
     identifier_of,
-    unreadable,
+    parse_name,
+    unreadable_error,
     year_in,
 )
 
@@ -20,7 +20,7 @@ def read_nbib(text: str, name: str) -> ReferenceFile:
     """Read a MEDLINE file.
 
     Raises:
-        InvalidInput: a line belongs to no field; the message says which.
+        InvalidInput: a line does not belong to a field. The message has the line number.
     """
     references: list[Reference] = []
     fields: list[tuple[str, str]] = []
@@ -36,7 +36,7 @@ def read_nbib(text: str, name: str) -> ReferenceFile:
         elif line.startswith("      ") and fields:
             fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
         elif line.strip():
-            raise unreadable(name, "this line belongs to no field of a MEDLINE record", line=number)
+            raise unreadable_error(name, "this line does not belong to a field of a MEDLINE record", line=number)
     return ReferenceFile(references)
 
 
@@ -63,7 +63,7 @@ def _reference(fields: list[tuple[str, str]], line: int) -> Reference:
 
 
 def _authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
-    """Return the authors; a group behind editors or investigators is one of those."""
+    """Return the authors. A group after editors or investigators is not an author."""
     full = any(tag == "FAU" for tag, _ in fields)
     authors: list[RefAuthor] = []
     others = False
@@ -73,5 +73,5 @@ def _authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
         if tag == "CN" and not others:
             authors.append(RefAuthor(group=value))
         elif tag == ("FAU" if full else "AU") and value:
-            authors.append(divided_name(value))
+            authors.append(parse_name(value))
     return authors

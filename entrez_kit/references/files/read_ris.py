@@ -1,4 +1,4 @@
-"""RIS files: read record by record, and corrected line by line, with all else left as it is."""
+"""Read and correct RIS files. A correction changes only the lines of fields that differ."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,12 +11,12 @@ from entrez_kit.references.files.references import (
     FieldUpdate,
     Reference,
     ReferenceFile,
-    divided_name,
     identifiers_in,
     identifiers_of,
     identifiers_of_note,
-    repeated_keys,
-    unreadable,
+    parse_name,
+    unreadable_error,
+    warn_of_repeated_keys,
     year_in,
 )
 
@@ -35,7 +35,7 @@ _WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS"
 
 @dataclass(slots=True)
 class _TaggedLine:
-    """A line of the file, with its tag where it has one, and its line end."""
+    """A line of the file: its tag if it has one, its value, its text and its line end."""
 
     tag: str
     value: str
@@ -45,7 +45,7 @@ class _TaggedLine:
 
 @dataclass(slots=True)
 class _TaggedField:
-    """A field: its value with the lines that go on under its own, and the numbers of all these."""
+    """A field: its value with continuation lines, and the numbers of all its lines."""
 
     tag: str
     value: str
@@ -54,7 +54,7 @@ class _TaggedField:
 
 @dataclass(slots=True)
 class _Record:
-    """A record: the numbers of its first line and its last, its type, and the fields before the last line."""
+    """A record: the numbers of its first and last line, its type, and its fields."""
 
     start: int
     kind: str
@@ -62,14 +62,14 @@ class _Record:
     end: int = 0
 
     def values(self, *tags: str) -> list[str]:
-        """Return the values of the first of several tags that has any."""
+        """Return the values of the first of several tags that has values."""
         for tag in tags:
             if values := [text for one in self.fields if one.tag == tag and (text := to_one_line(one.value))]:
                 return values
         return []
 
     def first(self, *tags: str) -> str | None:
-        """Return the first of these values."""
+        """Return the first value of these tags."""
         return next(iter(self.values(*tags)), None)
 
 
@@ -77,27 +77,29 @@ class RisFile(ReferenceFile):
     """The references of a RIS file.
 
     Raises:
-        InvalidInput: a record has no end or no beginning; the message says which line.
+        InvalidInput: a record has no end or no beginning. The message has the line number.
     """
 
     def __init__(self, text: str, name: str) -> None:
         self._lines = [_line(part) for part in text.splitlines(keepends=True)]
-        self._records = list(self._divided(name))
+        self._records = list(self._split_records(name))
         references = [_reference(number, record) for number, record in enumerate(self._records, start=1)]
-        super().__init__(references, repeated_keys(references))
+        super().__init__(references, warn_of_repeated_keys(references))
 
-    def _divided(self, name: str) -> Iterator[_Record]:
+    def _split_records(self, name: str) -> Iterator[_Record]:
         record: _Record | None = None
         for number, line in enumerate(self._lines):
             if line.tag == "TY":
                 if record is not None:
-                    problem = f"a record begins before the one of line {record.start + 1} has ended with ER"
-                    raise unreadable(name, problem, line=number + 1)
+                    problem = f"a record begins before ER ends the record of line {record.start + 1}"
+                    raise unreadable_error(name, problem, line=number + 1)
                 record = _Record(number, line.value.strip())
             elif line.tag and record is None:
-                raise unreadable(name, f"{line.tag} stands outside of a record, which begins with TY", line=number + 1)
+                raise unreadable_error(
+                    name, f"{line.tag} is outside of a record, which begins with TY", line=number + 1
+                )
             if record is None:
-                continue  # blank lines, and the numbers some programs put there
+                continue  # empty lines, and the record numbers that some programs write
             if line.tag == "ER":
                 record.end = number
                 yield record
@@ -108,10 +110,10 @@ class RisFile(ReferenceFile):
                 record.fields[-1].value += f" {line.text}"
                 record.fields[-1].lines.append(number)
         if record is not None:
-            raise unreadable(name, "this record does not end with ER", line=record.start + 1)
+            raise unreadable_error(name, "this record does not end with ER", line=record.start + 1)
 
-    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
-        """Return the text with references changed, by their number."""
+    def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
+        """Return the text with changed references, by their index."""
         replaced: dict[int, list[str]] = {}
         for number, correction in corrections.items():
             self._correct(self._records[number], correction, replaced)
@@ -124,7 +126,7 @@ class RisFile(ReferenceFile):
         end = self._lines[record.start].end or "\n"
 
         def put(tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
-            """Put values where the first of the tags stands, or at the end; the lines they replace go."""
+            """Write values at the first tag that is present, or at the end, and remove the lines that they replace."""
             present = [tag for tag in tags if record.values(tag)]
             chosen = present if every else present[:1]
             for tag in chosen or [tags[0]]:
@@ -174,7 +176,7 @@ def _reference(number: int, record: _Record) -> Reference:
         key=record.first("ID") or f"record {number}",
         line=record.start + 1,
         title=record.first(*_TITLES),
-        authors=[divided_name(name) for name in (names[:-1] if more else names)],
+        authors=[parse_name(name) for name in (names[:-1] if more else names)],
         more_authors=more,
         journal=record.first(*_JOURNALS) if record.kind in _WITH_JOURNAL else None,
         year=year_in(record.first(*_YEARS)),

@@ -1,4 +1,4 @@
-"""Find out what a file of references is, and read it."""
+"""Detect the format of a file of references, and read the file."""
 
 import codecs
 import re
@@ -10,7 +10,7 @@ from entrez_kit.references.files.read_bibtex import BibtexFile
 from entrez_kit.references.files.read_csl import CslFile
 from entrez_kit.references.files.read_nbib import read_nbib
 from entrez_kit.references.files.read_ris import RisFile
-from entrez_kit.references.files.references import ReferenceFile, unreadable
+from entrez_kit.references.files.references import ReferenceFile, unreadable_error
 
 KINDS: Final[dict[str, str]] = {
     **dict.fromkeys((".bib", ".bibtex"), "bibtex"),
@@ -19,9 +19,9 @@ KINDS: Final[dict[str, str]] = {
     **dict.fromkeys((".nbib", ".medline"), "nbib"),
     **dict.fromkeys((".txt", ".text", ".md", ".ids", ".csv", ".tsv", ".jsonl"), "ids"),
 }
-"""What a suffix stands for; ids are left to whoever reads identifiers."""
+"""Formats by suffix. Files of ids are read by another module."""
 PLAIN_TEXT: Final = ("", ".txt", ".text", ".md")
-"""Suffixes of what may also be references as they are written out."""
+"""Suffixes of files that can also be lists of references as text."""
 _SIGNS: Final = (
     ("ris", re.compile(r"\s*+(?:[0-9]++\.\s*+)?TY {1,2}- ")),
     ("nbib", re.compile(r"\s*+PMID *+- ?[0-9]")),
@@ -47,20 +47,20 @@ HINT: Final = "Name a .bib, .ris, .json (CSL-JSON) or .nbib file."
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The text of a file and how it was encoded, so that it can be written the same way."""
+    """The text of a file and its encoding, which is used again to write the corrected file."""
 
     text: str
     encoding: str
 
 
-def decoded(content: bytes, name: str, *, hint: str = HINT) -> Decoded:
-    """Return the text of a file: UTF-8, UTF-16 with its mark, or else Windows' western European.
+def decode_file(content: bytes, name: str, *, hint: str = HINT) -> Decoded:
+    """Decode a file: UTF-8, UTF-16 with a byte order mark, or else Windows-1252.
 
     Raises:
-        InvalidInput: the file is empty, or no text.
+        InvalidInput: the file is empty or binary.
     """
     if not content.strip():
-        raise unreadable(name, "the file is empty", hint=hint)
+        raise unreadable_error(name, "the file is empty", hint=hint)
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = ["utf-16"]
     elif content.startswith(codecs.BOM_UTF8):
@@ -74,11 +74,11 @@ def decoded(content: bytes, name: str, *, hint: str = HINT) -> Decoded:
             continue
         if "\x00" not in text:
             return Decoded(text, encoding)
-    raise unreadable(name, "this is no text", hint=hint)
+    raise unreadable_error(name, "this is not a text file", hint=hint)
 
 
-def encoded(text: str, encoding: str) -> bytes:
-    """Return a text in the encoding of its file, or in UTF-8 where that has no room for a letter that was added."""
+def encode_text(text: str, encoding: str) -> bytes:
+    """Encode a text in the encoding of its file, or in UTF-8 if that encoding does not have all characters."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError:
@@ -86,19 +86,19 @@ def encoded(text: str, encoding: str) -> bytes:
 
 
 def kind_of(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
-    """Return what a file is: bibtex, ris, csl, nbib or ids; by its suffix, or else by how it begins.
+    """Detect the format of a file by its suffix, or else by its beginning: bibtex, ris, csl, nbib or ids.
 
     Raises:
-        InvalidInput: it is none of them.
+        InvalidInput: the format is unknown.
     """
     known = KINDS.get(suffix.lower())
     looks = next((kind for kind, sign in _SIGNS if sign.match(text)), None)
     if known is not None and known != "ids":
         return known
-    # PubMed saves MEDLINE as .txt, and others save anything so; what comes through a pipe is at least text.
+    # PubMed saves MEDLINE files as .txt, and a .txt file can have any format. Piped input is treated as text.
     kind = looks or known or ("ids" if suffix in PLAIN_TEXT else None)
     if kind is None:
-        raise unreadable(name, "this is no kind of reference file that is known", hint=hint)
+        raise unreadable_error(name, "the format of this file is unknown", hint=hint)
     return kind
 
 
@@ -106,14 +106,14 @@ def reference_file(text: str, name: str, kind: str) -> ReferenceFile:
     """Read a file of references.
 
     Args:
-        text: what it holds.
-        name: what messages call it.
+        text: the content of the file.
+        name: the name of the file in messages.
         kind: bibtex, ris, csl or nbib.
 
     Raises:
-        InvalidInput: it cannot be read, or holds no reference; the message says where.
+        InvalidInput: the file cannot be read or has no references. The message has the line if it is known.
     """
     file = READERS[kind](text, name)
     if not file.references:
-        raise unreadable(name, "there is no reference in this file", hint=HINT)
+        raise unreadable_error(name, "this file does not contain a reference", hint=HINT)
     return file

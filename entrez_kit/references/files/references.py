@@ -1,4 +1,4 @@
-"""References as people have them in their files, and what a file of them can do: be read, and be corrected."""
+"""The references of a file, and the base class of files that can be read and corrected."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ class RefAuthor(Request):
 
     family: str | None = Field(default=None, description="Family name with its particle.")
     given: str | None = Field(default=None, description="Given names or initials.")
-    group: str | None = Field(default=None, description="Name of a group, or a name that is not divided.")
+    group: str | None = Field(default=None, description="Name of a group, or a name without separate parts.")
 
     @property
     def text(self) -> str:
@@ -32,15 +32,15 @@ class RefAuthor(Request):
 
 
 class Reference(Request):
-    """A reference to check; identifiers find its record, whatever else is given is compared with it."""
+    """A reference to check. Its identifiers are used to find the record; all other fields are compared with it."""
 
-    key: str = Field(description="Name of the reference, given back with the result.")
-    line: int | None = Field(default=None, description="Where it begins in its file.")
-    number: str | None = Field(default=None, description="Its number in a list that the text calls by numbers.")
-    text: str | None = Field(default=None, description="The whole reference, where it is not divided into fields.")
+    key: str = Field(description="Name of the reference, returned with the result.")
+    line: int | None = Field(default=None, description="Its first line in the file.")
+    number: str | None = Field(default=None, description="Its number in a numbered list.")
+    text: str | None = Field(default=None, description="The whole reference, if it is given as text instead of fields.")
     title: str | None = Field(default=None, description="Title of the work.")
     authors: list[RefAuthor] = Field(default=[], description="All authors in order.")
-    more_authors: bool = Field(default=False, description="Whether the list ends with and others.")
+    more_authors: bool = Field(default=False, description="Whether the list of authors ends with et al.")
     journal: str | None = Field(default=None, description="Journal, or the book of a chapter.")
     year: str | None = Field(default=None, description="Year of publication.")
     volume: str | None = Field(default=None, description="Volume of the journal.")
@@ -53,9 +53,9 @@ class Reference(Request):
 
 @dataclass(frozen=True, slots=True)
 class FieldUpdate:
-    """What to change in one reference: fields by our names, and a note to add.
+    """The changes of one reference: new values of fields, and a note to add.
 
-    ``authors`` are names of CSL, ``journal`` is the full title and ``short`` its abbreviation.
+    ``authors`` are CSL names, ``journal`` is the full title and ``short`` its abbreviation.
     """
 
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -64,24 +64,24 @@ class FieldUpdate:
 
 
 class ReferenceFile:
-    """The references of a file, and what there is to say about it."""
+    """The references of a file, and warnings about the file."""
 
     def __init__(self, references: list[Reference], warnings: Sequence[Warn] = ()) -> None:
         self.references = references
         self.warnings = list(warnings)
 
-    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
-        """Return the text of the file with references changed, by their number; all else as it is."""
-        raise NotImplementedError("files of this kind are not corrected")
+    def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
+        """Return the text of the file with changed references, by their index; the rest stays unchanged."""
+        raise NotImplementedError("files of this format cannot be corrected")
 
 
 def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
-    """Return the identifiers that fields hold, the first of each kind: plain, labelled, or in an address."""
+    """Return the identifiers in the values of fields, the first of each kind: bare, with a label, or in a URL."""
     found: dict[IdKind, str] = {}
     for text in texts:
         for part in (text or "").split():
             identifier = read_identifier(part)
-            # A bare number in a note or an address field is anything, in brackets too.
+            # A bare number in a note or a URL field can have any meaning, also in brackets.
             if identifier is not None and (identifier.kind != "pmid" or re.search(r"[^\W\d_]", part)):
                 found.setdefault(identifier.kind, identifier.value)
         for label, value in _LABELLED.findall(text or ""):
@@ -92,13 +92,13 @@ def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
 
 
 def identifiers_of_note(*notes: str | None) -> dict[IdKind, str]:
-    """Return the identifiers of notes that hold nothing else: others may name another work, a retraction notice say."""
+    """Return the identifiers of notes that contain only identifiers: other notes may name another work."""
     alone = [note for note in notes if note and not re.search(r"[^\W\d_]{2}", _IDENTIFIERS.sub(" ", note))]
     return identifiers_in(*alone)
 
 
 def identifier_of(kind: IdKind, text: str | None) -> str | None:
-    """Return the identifier of one kind that a field of its own holds."""
+    """Return the identifier of one kind from the field for this kind."""
     identifier = read_identifier(text or "")
     if identifier is None and kind == "pmcid" and re.fullmatch(r"[0-9]+", (text or "").strip()):
         identifier = read_identifier(f"PMC{(text or '').strip()}")
@@ -108,7 +108,7 @@ def identifier_of(kind: IdKind, text: str | None) -> str | None:
 
 
 def identifiers_of(other: Mapping[IdKind, str], **given: str | None) -> dict[str, Any]:
-    """Return identifiers by their kinds: what their own fields hold, or else others."""
+    """Return identifiers by kind: those of the fields given, or else those of ``other``."""
     kinds: tuple[IdKind, ...] = ("doi", "pmid", "pmcid")
     return {kind: identifier_of(kind, given.get(kind)) or other.get(kind) for kind in kinds}
 
@@ -119,13 +119,13 @@ def year_in(text: str | None) -> str | None:
     return match[0] if match else None
 
 
-def divided_name(text: str) -> RefAuthor:
+def parse_name(text: str) -> RefAuthor:
     """Read a name written "Doe, Jane", "Doe JA" or as a group."""
     text = " ".join(text.split())
     family, comma, rest = text.partition(",")
     if comma and rest.strip():
         given, more, suffix = (part.strip() for part in rest.partition(","))
-        if more and len(suffix) > MAX_SUFFIX:  # of several commas, one is part of the name of a group
+        if more and len(suffix) > MAX_SUFFIX:  # the commas are part of the name of a group
             return RefAuthor(group=text)
         return RefAuthor(family=family.strip(), given=given)
     words = text.rstrip(",").split(" ")
@@ -134,8 +134,8 @@ def divided_name(text: str) -> RefAuthor:
     return RefAuthor(group=" ".join(words))
 
 
-def repeated_keys(references: list[Reference]) -> list[Warn]:
-    """Warn of keys that several references of a file have."""
+def warn_of_repeated_keys(references: list[Reference]) -> list[Warn]:
+    """Return a warning for each key that several references of a file have."""
     places: dict[str, list[int]] = {}
     for reference in references:
         places.setdefault(reference.key, []).append(reference.line or 0)
@@ -147,12 +147,12 @@ def repeated_keys(references: list[Reference]) -> list[Warn]:
     return warnings
 
 
-def unreadable(name: str, problem: str, *, line: int | None = None, hint: str | None = None) -> InvalidInput:
-    """Return the error for a file that cannot be read as what it is."""
+def unreadable_error(name: str, problem: str, *, line: int | None = None, hint: str | None = None) -> InvalidInput:
+    """Return the error for a file that cannot be read in its format."""
     place = f"{name}, line {line}" if line else name
     if hint is None:
-        whole = "Check that this is the file you meant, and that it opens in the program it comes from."
-        hint = "Correct this place of the file and run the command again." if line else whole
+        whole = "Check that this is the right file, and that it opens in the program that wrote it."
+        hint = "Correct this line of the file and run the command again." if line else whole
     return InvalidInput(
         f"{place}: {problem}.",
         invalid_input=name,

@@ -1,1 +1,1 @@
-"""Manuscripts: the reference list of a document, whatever it is written in, and the calls in its text."""
+"""Manuscripts: the reference list of a document in any format, and the citations in its text."""

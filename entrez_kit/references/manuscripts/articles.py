@@ -1,4 +1,4 @@
-"""Published articles: the reference list of JATS XML, of a PDF's text, and of an article known by its PMID or PMCID."""
+"""Read the reference list of a published article: from JATS XML, from a PDF, or by PMID, PMCID or DOI."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.references.check.pasted_lists import as_reference, read_list
 from entrez_kit.references.files.read_endnote import endnote_reference
-from entrez_kit.references.files.references import RefAuthor, Reference, identifiers_of, unreadable, year_in
+from entrez_kit.references.files.references import RefAuthor, Reference, identifiers_of, unreadable_error, year_in
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
 from entrez_kit.services import Services
 
@@ -22,43 +22,43 @@ _TWICE_BRACKETED: Final = re.compile(r"[\[(]\[([0-9, ;\u2010-\u2015-]{1,200})\][
 
 
 def read_article_xml(content: bytes, name: str) -> Manuscript:
-    """Read the reference list of an article in JATS, or an export of EndNote's.
+    """Read the reference list of a JATS article, or an EndNote XML export.
 
     Raises:
-        InvalidInput: it is neither, or broken.
+        InvalidInput: the file is in neither format, or its XML is not well-formed.
     """
     try:
         root = parse(content)
     except UpstreamError:
-        size = f"it has {len(content):,} bytes, more than the {MAX_BYTES:,} that are read"
-        raise unreadable(name, size if len(content) > MAX_BYTES else "its XML is broken") from None
+        size = f"it has {len(content):,} bytes (the limit is {MAX_BYTES:,})"
+        raise unreadable_error(name, size if len(content) > MAX_BYTES else "its XML is not well-formed") from None
     if local(root) == "xml" and (records := list(root.iter("record"))):
         if root.getroottree().docinfo.internalDTD is not None:
-            raise unreadable(name, "its XML has a DTD, which no export of EndNote's has")
+            raise unreadable_error(name, "its XML has a DTD, but EndNote does not export DTDs")
         return Manuscript([endnote_reference(record, number) for number, record in enumerate(records, start=1)])
     articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
-    references = [one for article in articles for one in _listed(article)]
-    return Manuscript(references, sought="it has no <ref> with anything in it")
+    references = [one for article in articles for one in _iter_references(article)]
+    return Manuscript(references, searched="it has no <ref> with content")
 
 
-def _listed(article: Any) -> Iterator[Reference]:
+def _iter_references(article: Any) -> Iterator[Reference]:
     texts = {one.id: one.citation for one in read_reference_list(article) if one.id}
     outside = ("sub-article", "response", "front", "ref")
     for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
         key = attribute(element, "id") or f"reference {number}"
-        text = texts.get(key) or _text(element)
+        text = texts.get(key) or _join_text(element)
         if text:
-            yield _reference(element, key, number, text)
+            yield _read_reference(element, key, number, text)
 
 
-def _reference(element: Any, key: str, number: int, text: str) -> Reference:
-    """Read one reference: field by field where the publisher gives the fields of an article, else as text."""
+def _read_reference(element: Any, key: str, number: int, text: str) -> Reference:
+    """Read one reference: as fields if the publisher tagged the fields of an article, else as text."""
 
     def first(*names: str) -> str | None:
-        found = (_text(one) for name in names for one in descendants(element, name))
+        found = (_join_text(one) for name in names for one in descendants(element, name))
         return next((one for one in found if one), None)
 
-    ids = {attribute(one, "pub-id-type").lower(): _text(one) for one in descendants(element, "pub-id")}
+    ids = {attribute(one, "pub-id-type").lower(): _join_text(one) for one in descendants(element, "pub-id")}
     written = as_reference(text, number)
     base = {
         "key": key,
@@ -79,10 +79,10 @@ def _reference(element: Any, key: str, number: int, text: str) -> Reference:
     holders = [one for one in groups if attribute(one, "person-group-type") in ("author", "")] or [element]
     for holder in holders:
         for name in descendants(holder, "name", "string-name", "collab"):
-            parts = {local(part): _text(part) for part in name}
+            parts = {local(part): _join_text(part) for part in name}
             if parts.get("surname"):
                 authors.append(RefAuthor(family=parts["surname"], given=parts.get("given-names")))
-            elif whole := _text(name):
+            elif whole := _join_text(name):
                 authors.append(RefAuthor(group=whole))
     start, end = first("fpage"), first("lpage")
     return Reference(
@@ -99,7 +99,7 @@ def _reference(element: Any, key: str, number: int, text: str) -> Reference:
 
 
 def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
-    """Yield the paragraphs of an article in JATS, with the numbers of the references that they call in brackets."""
+    """Yield the paragraphs of a JATS article, with the numbers of cited references in brackets."""
     root = parse(content)
     articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
     for article in articles:
@@ -128,23 +128,23 @@ def _with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[str]:
         yield child.tail or ""
 
 
-def _text(element: Any) -> str:
+def _join_text(element: Any) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
 def read_pdf(content: bytes, name: str) -> Manuscript:
-    """Read the list under the heading of a PDF's references.
+    """Read the list under the references heading of a PDF.
 
     Raises:
-        InvalidInput: it has no text, or cannot be read.
-        NotConfigured: what reads PDFs is not installed.
+        InvalidInput: the PDF has no text, or cannot be read.
+        NotConfigured: the PDF reader is not installed.
     """
     from entrez_kit.fulltext.pdf import pdf_to_text
 
     try:
         text = pdf_to_text(content).text
     except UpstreamError as exc:
-        raise unreadable(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
+        raise unreadable_error(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
     # An empty line is the end of a page.
     pasted = read_list("\n".join(line or "\f" for line in text.splitlines()))
     before = pasted.lines.start - 1 if pasted.has_heading else None
@@ -154,16 +154,16 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
     return Manuscript(pasted.references, lines, warnings=[*pasted.warnings])
 
 
-def own_references(services: Services, article: Identifier) -> list[Reference]:
-    """Return the reference list of a published article: of its full text, or what PubMed has of it.
+def fetch_references(services: Services, article: Identifier) -> list[Reference]:
+    """Return the reference list of a published article from its full text, or else from PubMed.
 
     Args:
         services: the clients.
         article: its PMID, PMCID or DOI.
 
     Raises:
-        EntityNotFound: there is no such article, or nobody has its list.
-        UpstreamError: no service answered.
+        EntityNotFound: the article does not exist, or no service has its list.
+        UpstreamError: no service responded.
     """
     from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT
 
@@ -185,19 +185,19 @@ def own_references(services: Services, article: Identifier) -> list[Reference]:
             raise item.error
         related = list(read_references(item.record.element, item.pmid or "")) if item.record is not None else []
         if related:
-            return [_of_pubmed(one, number) for number, one in enumerate(related, start=1)]
+            return [_to_reference(one, number) for number, one in enumerate(related, start=1)]
     if failure is not None:
         raise failure
     raise EntityNotFound(
-        f"Nobody has the reference list of {article.given}.",
+        f"No service has the reference list of {article.given}.",
         invalid_input=article.given,
-        recovery_hint="Save its references from the publisher's page, or give its PDF.",
+        recovery_hint="Copy its references from the publisher's page, or give its PDF.",
         details={"reason": "no_references"},
     )
 
 
-def _of_pubmed(cited: CitedWork, number: int) -> Reference:
-    """Return an entry of PubMed's list; what it links is its word for the work, the rest is text."""
+def _to_reference(cited: CitedWork, number: int) -> Reference:
+    """Convert an entry of PubMed's list. An entry with identifiers is checked by these, without its text."""
     ids = {"pmid": cited.pmid, "pmcid": cited.pmcid, "doi": cited.doi}
     if cited.citation and not any(ids.values()):
         return as_reference(cited.citation, number, number=str(number), where="reference")

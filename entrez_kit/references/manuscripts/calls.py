@@ -1,4 +1,4 @@
-"""Calls in the text of a manuscript: those that have no entry in its list, and entries that nothing calls."""
+"""Find the citations in the text of a manuscript without an entry in its list, and uncited entries."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -8,9 +8,9 @@ from typing import Any, Final
 from entrez_kit.pubmed.likeness import fold_text
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 from entrez_kit.references.check.check_references import InTextFinding
-from entrez_kit.references.check.guessing import guessed
+from entrez_kit.references.check.guessing import guess_parts
 from entrez_kit.references.files.references import Reference
-from entrez_kit.references.manuscripts.document import DASH, Line, Manuscript, Paragraph, numbers_called
+from entrez_kit.references.manuscripts.document import DASH, Line, Manuscript, Paragraph, parse_numbers
 
 AROUND: Final = 40
 MIN_CALLS: Final = 2
@@ -23,7 +23,7 @@ _RAISE: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁻–-][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
 _PARTICLE: Final = r"(?:van|von|de|del|della|di|da|du|la|le|den|der|ter|ten|el|al|bin|dos|st\.)[ '’-]"
 _FAMILY: Final = rf"(?:{_PARTICLE}){{0,3}}[^\W\d_a-z](?:\w{{1,60}}+(?:['’-]\w{{2,60}}+){{0,4}}|['’]\w{{2,60}}+)"
-"""Bounded, so that letters in a row are no name that begins anew with each of them."""
+"""The lengths are bounded, so that the time of a search does not grow quadratically with a long run of letters."""
 _NAMES: Final = rf"{_FAMILY}(?: {_FAMILY})?(?:(?:,? (?:and|&|und|et|y) {_FAMILY})|,? et al\.?(?:,)?)?"
 _YEARS: Final = r"(?:1[89]|20)[0-9]{2}[a-z]?(?>(?:\s*+,\s*+(?:(?:1[89]|20)[0-9]{2}[a-z]?|[a-z]))*)"
 _NARRATIVE: Final = re.compile(rf"({_NAMES})(?:['’]s)? \(({_YEARS})(?:[,:] ?p{{1,2}}\.? ?[0-9–-]+)?\)")
@@ -35,20 +35,20 @@ _LEADS: Final = (
     "reviewed second see shown similarly since so specifically such summarised summarized than that then therefore "
     "though through thus to under unlike until using via when where whereas whether while with work yet"
 )
-"""Words that stand before a name without being part of it."""
+"""Words before a name that are not part of it."""
 _LEAD_WORDS: Final = frozenset(_LEADS.split())
 _LEAD: Final = rf"(?:(?:(?i:{'|'.join(_LEADS.split())})|e\.g\.|i\.e\.|[Cc]f\.)[,:]? ){{0,5}}"
 _PART: Final = re.compile(rf"{_LEAD}({_NAMES}),? ({_YEARS})")
 _NO_NAMES: Final = frozenset(name for names in MONTH_NAMES for name in names) | frozenset(
     ("appendix", "autumn", "chapter", "fall", "figure", "section", "spring", "summer", "table", "version", "winter")
 )
-"""Words with a capital that stand before a year and name nobody."""
+"""Capitalized words before a year that are not names."""
 _YEAR: Final = re.compile(r"((?:1[89]|20)[0-9]{2})([a-z]?)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call: the number, the key, or the name and year it stands for, what it says, and where it is."""
+    """A citation: its number, its key, or its name and year; its text, its line, and the words around it."""
 
     what: Any
     said: str
@@ -56,36 +56,41 @@ class _Call:
     text: str | None
 
 
-def call_findings(manuscript: Manuscript) -> list[InTextFinding]:
-    """Return the calls of a manuscript without an entry, then the entries without a call.
+def check_calls(manuscript: Manuscript) -> list[InTextFinding]:
+    """Return the citations without an entry, then the entries without a citation.
 
-    How a text calls its references is told by what it has: keys, numbers in brackets, in parentheses or raised, or
-    names with years.
+    The style of citation is detected: keys; numbers in brackets, in parentheses or as superscript; or names with years.
     """
-    return [one.model_copy(update={"counts": manuscript.counts}) for one in _findings(manuscript)]
+    return [one.model_copy(update={"counts": manuscript.counts}) for one in _find_problems(manuscript)]
 
 
-def _findings(manuscript: Manuscript) -> Iterable[InTextFinding]:
+def _find_problems(manuscript: Manuscript) -> Iterable[InTextFinding]:
     if manuscript.keyed:
-        return _by_key(manuscript)
+        return _check_keys(manuscript)
     references = manuscript.references
-    numbered, _ = _numbers(manuscript.text, len(references))
-    named = list(_named(manuscript.text))
+    numbered, _ = _find_numbers(manuscript.text, len(references))
+    named = list(_find_names(manuscript.text))
     if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
-        return _by_number(references, numbered)
+        return _check_numbers(references, numbered)
     if named:
-        return _by_name(references, named)
+        return _check_names(references, named)
     return [InTextFinding(kind="never_called", call=one.number or one.key, line=one.line) for one in references]
 
 
-def _compared(
-    calls: Iterable[_Call], entries: Iterable[tuple[str, Reference]], fitting: Callable[[Any], Collection[int]]
+def _match_calls(
+    calls: Iterable[_Call], entries: Iterable[tuple[str, Reference]], find_entries: Callable[[Any], Collection[int]]
 ) -> Iterator[InTextFinding]:
-    """Yield the calls that fit no entry, each once, then the entries that no call fits."""
+    """Yield each citation without an entry once, then the entries without a citation.
+
+    Args:
+        calls: the citations.
+        entries: the entries, each with its name in a finding.
+        find_entries: returns the indexes of the entries for a citation.
+    """
     used: set[int] = set()
     seen: set[Any] = set()
     for call in calls:
-        found = fitting(call.what)
+        found = find_entries(call.what)
         used.update(found)
         if not found and call.what not in seen:
             yield InTextFinding(kind="no_entry", call=call.said, line=call.line, text=call.text)
@@ -95,8 +100,8 @@ def _compared(
             yield InTextFinding(kind="never_called", call=shown, line=one.line)
 
 
-def _by_key(manuscript: Manuscript) -> Iterator[InTextFinding]:
-    """Compare calls by key, and in a Word document the calls that were typed beside a reference manager's."""
+def _check_keys(manuscript: Manuscript) -> Iterator[InTextFinding]:
+    """Compare citations by key, and in a Word document also typed citations."""
     places: dict[str, list[int]] = {}
     for number, one in enumerate(manuscript.references):
         places.setdefault(one.key, []).append(number)
@@ -113,84 +118,87 @@ def _by_key(manuscript: Manuscript) -> Iterator[InTextFinding]:
     entries = [(one.key, one) for one in manuscript.references] if len(calls) == len(manuscript.calls) else []
     if manuscript.counts == "paragraph":
         calls = sorted([*calls, *_typed_calls(manuscript)], key=lambda call: call.line)
-    return _compared(calls, entries, find_entries)
+    return _match_calls(calls, entries, find_entries)
 
 
 def _typed_calls(manuscript: Manuscript) -> list[_Call]:
-    """Return the calls in the text of a Word document that are not fields of a reference manager.
+    """Return the citations in a Word document that are not fields of a reference manager.
 
-    Numbers are calls only if the fields show numbers.
+    Numbers are citations only if the fields show numbers.
     """
     text = list(_replace_fields(manuscript, lambda numbers: " "))
     by_name = any(re.search(r"[^\W\d_]", call.text) for call in manuscript.calls)
-    numbered = [] if by_name else _numbers(text, len(manuscript.references))[0]
-    return [*numbered, *_named(text)]
+    numbered = [] if by_name else _find_numbers(text, len(manuscript.references))[0]
+    return [*numbered, *_find_names(text)]
 
 
 # Numbers
 
 
-def _numbers(text: Sequence[Line], most: int) -> tuple[list[_Call], re.Pattern[str]]:
-    """Return calls by number, and their pattern; parentheses, which hold much else, count only without brackets."""
-    found = [call for line in text for call in _in_line(line, _BRACKETED)]
+def _find_numbers(text: Sequence[Line], most: int) -> tuple[list[_Call], re.Pattern[str]]:
+    """Return citations by number, and their pattern.
+
+    Numbers in parentheses often have another meaning, so they count only if no number is in brackets or superscript.
+    """
+    found = [call for line in text for call in _find_in_line(line, _BRACKETED)]
     found = [call for call in found if call.what <= most or not FIRST_YEAR <= call.what <= LAST_YEAR]
     if found:
         return found, _BRACKETED
-    if found := [call for line in text for call in _raised(line)]:
+    if found := [call for line in text for call in _find_superscript(line)]:
         return found, _SUPERSCRIPT
-    found = [call for line in text for call in _in_line(line, _IN_PARENTHESES)] if most else []
+    found = [call for line in text for call in _find_in_line(line, _IN_PARENTHESES)] if most else []
     if {one.what for one in found if one.what <= most} < set(range(1, min(3, most) + 1)):
-        found = []  # years of age, samples, steps
+        found = []  # ages, sample sizes, steps
     return found, _IN_PARENTHESES
 
 
-def _in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
+def _find_in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
     for match in pattern.finditer(line.text):
-        yield from _each(match[1], line, match.start())
+        yield from _expand_numbers(match[1], line, match.start())
 
 
-def _raised(line: Line) -> Iterator[_Call]:
+def _find_superscript(line: Line) -> Iterator[_Call]:
     for match in _SUPERSCRIPT.finditer(line.text):
         if _is_call(match):
-            yield from _each(match[0].translate(_RAISED), line, match.start())
+            yield from _expand_numbers(match[0].translate(_RAISED), line, match.start())
 
 
 def _is_call(raised: re.Match[str]) -> bool:
-    """Return whether raised numbers call references, and are not a power."""
+    """Return true if superscript numbers are a citation, not an exponent."""
     before = raised.string[max(0, raised.start() - 3) : raised.start()]
     follows = re.search(r"[^\W\d_]{2}$|[.,;:)\]”\"]$", before)
     return follows is not None and not re.search(r"\b(?:[cmkµn]?m|10)$", before)
 
 
-def _each(numbers: str, line: Line, place: int) -> Iterator[_Call]:
-    for number in numbers_called(numbers):
-        yield _Call(number, str(number), line.number, _around(line.text, place))
+def _expand_numbers(numbers: str, line: Line, place: int) -> Iterator[_Call]:
+    for number in parse_numbers(numbers):
+        yield _Call(number, str(number), line.number, _quote(line.text, place))
 
 
-def _by_number(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
+def _check_numbers(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
     numbers = {
         int(one.number) if one.number and one.number.isdigit() else place: one
         for place, one in enumerate(references, start=1)
     }
     places = {number: [place] for place, number in enumerate(sorted(numbers))}
     entries = [(str(number), one) for number, one in sorted(numbers.items())]
-    return _compared(calls, entries, lambda number: places.get(number, []))
+    return _match_calls(calls, entries, lambda number: places.get(number, []))
 
 
 # Names and years
 
 
-def _named(text: Sequence[Line]) -> Iterator[_Call]:
+def _find_names(text: Sequence[Line]) -> Iterator[_Call]:
     for line in text:
         for match in _NARRATIVE.finditer(line.text):
-            yield from _each_year(match[1], match[2], line, match.start())
+            yield from _expand_years(match[1], match[2], line, match.start())
         for match in _PARENTHETIC.finditer(line.text):
             for part in match[1].split(";"):
                 if found := _PART.match(part.strip()):
-                    yield from _each_year(found[1], found[2], line, match.start())
+                    yield from _expand_years(found[1], found[2], line, match.start())
 
 
-def _each_year(names: str, years: str, line: Line, place: int) -> Iterator[_Call]:
+def _expand_years(names: str, years: str, line: Line, place: int) -> Iterator[_Call]:
     while (lead := names.partition(" "))[2] and lead[0].lower() in _LEAD_WORDS:
         names = lead[2]
     names = names.rstrip(",")
@@ -198,20 +206,20 @@ def _each_year(names: str, years: str, line: Line, place: int) -> Iterator[_Call
     if fold_text(first) in _NO_NAMES:
         return
     for year, letter in _YEAR.findall(years):
-        yield _Call((fold_text(first), year), f"{names} {year}{letter}", line.number, _around(line.text, place))
+        yield _Call((fold_text(first), year), f"{names} {year}{letter}", line.number, _quote(line.text, place))
 
 
-def _by_name(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
-    return _compared(calls, [(_shown(one), one) for one in references], _entries_by_name(references))
+def _check_names(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
+    return _match_calls(calls, [(_name_entry(one), one) for one in references], _entries_by_name(references))
 
 
 def _entries_by_name(references: Sequence[Reference]) -> Callable[[tuple[str, str]], list[int]]:
-    """Return a function that returns the places of the entries with a name and a year."""
-    entries = [(_head(one), _years(one)) for one in references]
+    """Return a function that returns the indexes of the entries with a name and a year."""
+    entries = [(_fold_first_author(one), _years(one)) for one in references]
 
     def find_entries(call: tuple[str, str]) -> list[int]:
         name, year = call
-        # What stands before a name may have a capital: "Physicist Luo".
+        # A word before the name may be capitalized: "Physicist Luo".
         for form in dict.fromkeys((name, name.partition(" ")[2] or name)):
             found = [n for n, (head, years) in enumerate(entries) if year in years and _is_first(form, head)]
             if found:
@@ -221,7 +229,7 @@ def _entries_by_name(references: Sequence[Reference]) -> Callable[[tuple[str, st
     return find_entries
 
 
-def _head(reference: Reference) -> str:
+def _fold_first_author(reference: Reference) -> str:
     if reference.text:
         return fold_text(reference.text[:120])
     first = reference.authors[0] if reference.authors else None
@@ -235,20 +243,20 @@ def _years(reference: Reference) -> set[str]:
 
 
 def _is_first(name: str, head: str) -> bool:
-    """Tell whether an entry begins with a name; given names or initials may stand before it."""
+    """Return true if an entry begins with a name, which given names or initials may precede."""
     words = head.split()
     wanted = name.split()
     return any(words[n : n + len(wanted)] == wanted for n in range(min(4, len(words))))
 
 
-def _shown(reference: Reference) -> str:
+def _name_entry(reference: Reference) -> str:
     if reference.text:
-        guess = guessed(reference.text)
+        guess = guess_parts(reference.text)
         return " ".join(part for part in (guess.author, guess.year) if part) or reference.key
     return reference.key
 
 
-def _around(text: str, place: int) -> str:
+def _quote(text: str, place: int) -> str:
     begin, end = max(0, place - AROUND), place + AROUND
     return ("…" if begin else "") + " ".join(text[begin:end].split()) + ("…" if end < len(text) else "")
 
@@ -257,22 +265,22 @@ def _around(text: str, place: int) -> str:
 
 
 def mark_calls(manuscript: Manuscript) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a manuscript with each call as the numbers of its entries, in brackets: ``[1, 3-5]``."""
+    """Yield the paragraphs of a manuscript with each citation as the numbers of its entries: ``[1, 3-5]``."""
     text, references = manuscript.text, manuscript.references
     if manuscript.calls:
         text = list(_replace_fields(manuscript, lambda numbers: f"[{', '.join(numbers)}]"))
         if all(call.text for call in manuscript.calls):
             return (Paragraph(line.number, line.text) for line in text)
-    # The fields of some reference managers do not have the text of the call.
-    numbered, pattern = _numbers(text, len(references))
-    named = list(_named(text))
+    # The fields of some reference managers do not contain the text of the citation.
+    numbered, pattern = _find_numbers(text, len(references))
+    named = list(_find_names(text))
     if len(numbered) < len(named) / 2 or (named and manuscript.calls):
         return _mark_by_name(text, references)
     return (Paragraph(line.number, pattern.sub(_bracket, line.text)) for line in text)
 
 
-def entry_numbers(references: Sequence[Reference]) -> list[str]:
-    """Return the number of each entry: its own, or that of its place."""
+def number_entries(references: Sequence[Reference]) -> list[str]:
+    """Return the number of each entry: its printed number, or its position from 1."""
     return [one.number or str(place) for place, one in enumerate(references, start=1)]
 
 
@@ -283,10 +291,10 @@ def _bracket(call: re.Match[str]) -> str:
 
 
 def _mark_by_name(text: Sequence[Line], references: Sequence[Reference]) -> Iterator[Paragraph]:
-    find_entries, numbers = _entries_by_name(references), entry_numbers(references)
+    find_entries, numbers = _entries_by_name(references), number_entries(references)
 
     def mark(names: str, years: str, line: Line) -> list[str]:
-        calls = _each_year(names, years, line, 0)
+        calls = _expand_years(names, years, line, 0)
         return list(dict.fromkeys(numbers[place] for call in calls for place in find_entries(call.what)))
 
     for line in text:
@@ -304,14 +312,14 @@ def _mark_by_name(text: Sequence[Line], references: Sequence[Reference]) -> Iter
 
 
 def _replace_fields(manuscript: Manuscript, write: Callable[[list[str]], str]) -> Iterator[Line]:
-    """Yield the paragraphs with the text that a reference manager shows for a call replaced.
+    """Yield the paragraphs with the citations of a reference manager replaced.
 
     Args:
         manuscript: the document.
-        write: returns the new text for the numbers of the entries that a call names.
+        write: returns the new text of a citation, given the numbers of its entries.
     """
     references = manuscript.references
-    places = dict(zip((one.key for one in references), entry_numbers(references), strict=True))
+    places = dict(zip((one.key for one in references), number_entries(references), strict=True))
     fields: dict[int, list[tuple[str, list[str]]]] = {}
     for call in manuscript.calls:
         of_line = fields.setdefault(call.line, [])
@@ -331,7 +339,7 @@ def _replace_fields(manuscript: Manuscript, write: Callable[[list[str]], str]) -
 
 
 def _find_shown(text: str, shown: str) -> tuple[int, int] | None:
-    """Return where a call is in a text; bare digits are a call only if they are raised, or follow a word directly."""
+    """Return the position of a citation. Bare digits must be superscript, or directly follow a word."""
     for form in (shown.translate(_RAISE), shown):
         at = text.find(form) if form else -1
         while at >= 0:

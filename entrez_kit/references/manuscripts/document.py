@@ -1,4 +1,4 @@
-"""What a manuscript holds for checking."""
+"""The parts of a manuscript that are checked: its references, its text and its citations."""
 
 import re
 from bisect import bisect_left
@@ -8,21 +8,21 @@ from typing import Final, Literal
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.model import Warn
-from entrez_kit.references.files.reference_files import READERS, decoded, kind_of
-from entrez_kit.references.files.references import Reference, unreadable
+from entrez_kit.references.files.reference_files import READERS, decode_file, kind_of
+from entrez_kit.references.files.references import Reference, unreadable_error
 
 MAX_FILES: Final = 20
 MAX_RANGE: Final = 100
-"""A longer range of numbers calls no references."""
+"""A longer range of numbers is not a citation."""
 DASH: Final = r"[-‐-―−]"
 _NUMBERS: Final = re.compile(rf"([0-9]{{1,4}})(?:\s*+{DASH}\s*+([0-9]{{1,4}}))?")
 Beside = Callable[[str], bytes | None]
-"""Reads a file that a manuscript names (its .bib, its .bbl), from the folder it stands in; None where there is none."""
+"""Reads a file from the folder of the manuscript, for example its .bib or .bbl file; None if there is no such file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A paragraph of the text, with the line or paragraph it begins at."""
+    """A paragraph of the text, with the number of its first line, or of the paragraph."""
 
     number: int
     text: str
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph with its calls as ``[1, 3-5]`` or ``[@{key}]``; ``line`` is missing for a part in another file."""
+    """A paragraph with citations as ``[1, 3-5]`` or ``[@{key}]``; ``line`` is None if it is in an included file."""
 
     line: int | None
     text: str
@@ -38,18 +38,18 @@ class Paragraph:
 
 
 class LineNumbers:
-    """Find the line of a place in a text, in a time that does not grow with the number of lines before it."""
+    """Finds the line number of an offset in a text by binary search."""
 
     def __init__(self, text: str) -> None:
         self._ends = [match.start() for match in re.finditer("\n", text)]
 
     def at(self, place: int) -> int:
-        """Return the number of the line, from 1, that a place is in."""
+        """Return the number of the line, from 1, that contains an offset."""
         return bisect_left(self._ends, place) + 1
 
 
-def numbers_called(text: str) -> Iterator[int]:
-    """Yield the numbers of a call: of "1, 3-5" these are 1, 3, 4 and 5."""
+def parse_numbers(text: str) -> Iterator[int]:
+    """Yield the numbers in a citation: "1, 3-5" has 1, 3, 4 and 5."""
     for match in _NUMBERS.finditer(text):
         first, last = int(match[1]), int(match[2] or match[1])
         if 0 < first <= last <= first + MAX_RANGE:
@@ -58,7 +58,7 @@ def numbers_called(text: str) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class KeyCall:
-    """A call in the text by the key of an entry: LaTeX's ``\\cite``, pandoc's ``[@key]``, or a reference manager's."""
+    """A citation by the key of an entry: ``\\cite`` in LaTeX, ``[@key]`` in pandoc, or a reference manager's field."""
 
     key: str
     line: int
@@ -67,16 +67,16 @@ class KeyCall:
 
 @dataclass(slots=True)
 class Manuscript:
-    """The references of a document and, for what calls them, its text.
+    """The references of a document, its text and its citations.
 
     Args:
         references: the entries of its list.
         text: its paragraphs without the list.
-        calls: calls by key, where the document has such.
-        counts: what the numbers of lines and calls count, where these are no lines.
-        keyed: whether entries are called by key alone, and the text need not be looked through for numbers and names.
-        warnings: what there is to say about the file.
-        sought: what was looked for in vain, where that is no heading.
+        calls: its citations by key.
+        counts: "paragraph" if the numbers of lines and citations count paragraphs instead of lines.
+        keyed: whether all citations are by key, so that the text is not searched for numbers and names.
+        warnings: warnings about the file.
+        searched: why no list was found, for a format in which the list does not have a heading.
     """
 
     references: list[Reference]
@@ -85,18 +85,18 @@ class Manuscript:
     keyed: bool = False
     counts: Literal["paragraph"] | None = None
     warnings: list[Warn] = field(default_factory=list)
-    sought: str = ""
+    searched: str = ""
 
 
 def entries_beside(
     names: Iterable[str], beside: Beside, called: Collection[str] | None
 ) -> tuple[list[Reference], list[Warn]]:
-    """Return the entries of the files that a manuscript names which it calls, and what there is to say about these.
+    """Return the cited entries of the bibliography files that a manuscript names, and warnings about these files.
 
     Args:
         names: the files.
-        beside: reads them.
-        called: keys of entries; None for all of them.
+        beside: reads the files.
+        called: the keys of cited entries; None for all entries.
 
     Raises:
         InvalidInput: one of the files cannot be read.
@@ -106,20 +106,22 @@ def entries_beside(
     for name in list(dict.fromkeys(names))[:MAX_FILES]:
         content = beside(name)
         if content is None:
-            warnings.append(missing(name))
+            warnings.append(missing_warning(name))
             continue
-        text = decoded(content, name).text
+        text = decode_file(content, name).text
         found = READERS[kind_of(text, name, f".{name.rpartition('.')[2]}")](text, name)
         warnings += found.warnings
         references += [one for one in found.references if called is None or one.key in called]
     return references, warnings
 
 
-def missing(name: str) -> Warn:
-    """Return the warning for a file that a manuscript names and that is not there."""
-    return Warn(code="file_missing", message=f"{name} does not stand beside the manuscript.")
+def missing_warning(name: str) -> Warn:
+    """Return the warning for a missing file that the manuscript names."""
+    return Warn(code="file_missing", message=f"{name} is not in the folder of the manuscript.")
 
 
-def too_large(name: str, what: str) -> InvalidInput:
-    """Return the error for a file beyond a limit."""
-    return unreadable(name, f"{what} is larger than any manuscript", hint="Take the list of references out of it.")
+def too_large_error(name: str, what: str) -> InvalidInput:
+    """Return the error for a file that exceeds a limit."""
+    return unreadable_error(
+        name, f"{what} is larger than any manuscript", hint="Take the list of references out of it."
+    )

@@ -1,6 +1,6 @@
-"""Word documents: the bibliography as it is written, and the records that Zotero, Mendeley and EndNote keep in fields.
+"""Read Word documents: the typed bibliography, and the records that Zotero, Mendeley and EndNote store in fields.
 
-A reader of our own: the libraries give out neither the codes of fields nor bounds for what is unpacked.
+The project has its own reader because libraries neither return field codes nor limit the size of unpacked data.
 """
 
 import base64
@@ -19,19 +19,19 @@ from entrez_kit.pubmed.likeness import fold_text
 from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, as_reference
 from entrez_kit.references.files.read_csl import csl_reference
 from entrez_kit.references.files.read_endnote import endnote_reference
-from entrez_kit.references.files.references import Reference, unreadable
-from entrez_kit.references.manuscripts.document import KeyCall, Line, Manuscript, too_large
+from entrez_kit.references.files.references import Reference, unreadable_error
+from entrez_kit.references.manuscripts.document import KeyCall, Line, Manuscript, too_large_error
 
 MAX_PART: Final = 64 * 1024 * 1024
-"""Bytes of one part, unpacked; a book of a thousand pages has some ten million."""
+"""Maximum bytes of one unpacked part. A book of a thousand pages has about ten million."""
 MAX_MEMBERS: Final = 20_000
 MAX_PARAGRAPHS: Final = 500_000
 MAX_KEY: Final = 60
 MAX_FIELD: Final = 4 * 1024 * 1024
 MAX_RUNS: Final = 500
-"""Runs of text that a call is shown with."""
+"""Maximum runs of text in a citation."""
 MAX_WORDS: Final = 60
-"""Words of a title that are compared."""
+"""Maximum words of a title to compare."""
 _DOI: Final = re.compile(r"\b10\.[0-9]{4,9}/\S++")
 W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LISTED: Final = re.compile(
@@ -40,19 +40,19 @@ _LISTED: Final = re.compile(
 _LIST_STYLE: Final = re.compile(r"bibliograph|^references?$|literaturverzeichnis|endnotebibliography", re.IGNORECASE)
 _HEADING_STYLE: Final = re.compile(r"^(?:heading|title|überschrift|titre|titolo|kop)\s*[0-9]?", re.IGNORECASE)
 _MENDELEY: Final = re.compile(r"MENDELEY_CITATION_v[0-9]+_([A-Za-z0-9+/=]+)")
-"""A citation of Mendeley Cite, which stands in the tag of a content control."""
+"""A citation of Mendeley Cite, stored in the tag of a content control."""
 _CALLED: Final = re.compile(r"[0-9]+(?:[\s,–−-]+[0-9]+)*")
 _UP: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", " ")
 _COUNT: Final = re.compile(r"[\[(]?([0-9]{1,4})[\])]?[.)]?")
-"""The number of a reference that stands by itself, in a cell of a table."""
+"""The number of a reference, alone in a cell of a table."""
 _ELSEWHERE: Final = (f"{W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback")
-"""What stands in another place as well: text that was moved, and what older programs show of a text box."""
+"""Elements that duplicate other text: moved text, and the version of a text box for older programs."""
 _ENDNOTE: Final = ("<EndNote>", "</EndNote>")
 
 
 @dataclass(slots=True)
 class _Paragraph:
-    """A paragraph: its text, whether it is a heading, in a list, or made by a reference manager."""
+    """A paragraph: its text; whether it is a heading, in a bibliography style, or written by a reference manager."""
 
     number: int
     text: str
@@ -65,9 +65,9 @@ class _Paragraph:
 
 @dataclass(slots=True)
 class _Field:
-    """An open field: its code so far, its data, and where its result begins among the texts of the document.
+    """An open field: its code so far, its data, and the position of its result in the texts of the document.
 
-    ``listed`` tells whether its result is a bibliography.
+    ``listed`` is whether its result is a bibliography.
     """
 
     code: list[str] = field(default_factory=list)
@@ -78,7 +78,7 @@ class _Field:
 
 @dataclass(slots=True)
 class _Reader:
-    """Walk the parts of a document, and keep what is found."""
+    """Reads the paragraphs, records and citations of the parts of a document."""
 
     name: str
     paragraphs: list[_Paragraph] = field(default_factory=list)
@@ -89,19 +89,19 @@ class _Reader:
     _lists: int = 0
     _numbering: dict[str, int] = field(default_factory=dict)
 
-    def part(self, root: Any, *, notes: bool = False) -> None:
+    def read_part(self, root: Any, *, notes: bool = False) -> None:
         """Read one part: the body, or the footnotes or endnotes."""
         self._fields, self._texts, self._lists = [], [], 0
         for element in root.iter(f"{W}p", f"{W}tag"):
             if element.tag == f"{W}tag":
                 tag = str(element.get(f"{W}val") or "")
                 if len(tag) <= MAX_FIELD and (match := _MENDELEY.match(tag)):
-                    self._csl(_json_in(_decoded(match[1])), len(self.paragraphs) + 1, "")
+                    self._csl(_json_in(_decode_base64(match[1])), len(self.paragraphs) + 1, "")
                 continue
-            if next(element.iterancestors(f"{W}p"), None) is not None:  # of a text box, read with what is around it
+            if next(element.iterancestors(f"{W}p"), None) is not None:  # in a text box: read with the outer paragraph
                 continue
             if len(self.paragraphs) >= MAX_PARAGRAPHS:
-                raise too_large(self.name, "its text")
+                raise too_large_error(self.name, "its text")
             paragraph = self._paragraph(element)
             if paragraph.text or not notes:
                 paragraph.note = notes
@@ -117,10 +117,10 @@ class _Reader:
             outline = properties.find(f"{W}outlineLvl")
             made.heading = bool(_HEADING_STYLE.match(named)) or outline is not None
             made.listed = bool(_LIST_STYLE.search(named))
-            made.item = self._numbered(properties)
+            made.item = self._count_item(properties)
         parts: list[str] = []
         generated = False
-        for node in _shown(element):
+        for node in _iter_elements(element):
             self._node(node, parts, number)
             if node.tag in (f"{W}p", f"{W}t"):
                 generated = generated or self._lists > 0
@@ -128,7 +128,7 @@ class _Reader:
         made.generated = generated and bool(made.text)
         return made
 
-    def _numbered(self, properties: Any) -> int | None:
+    def _count_item(self, properties: Any) -> int | None:
         numbering = properties.find(f"{W}numPr/{W}numId")
         if numbering is None or properties.find(f"{W}rPr/{W}del") is not None:
             return None
@@ -139,7 +139,7 @@ class _Reader:
     def _node(self, node: Any, parts: list[str], number: int) -> None:
         match str(node.tag).removeprefix(W):
             case "t":
-                parts.append(_raised(node))
+                parts.append(_read_run(node))
                 self._texts.append(node.text or "")
             case "tab" | "br" | "cr":
                 parts.append(" ")
@@ -151,7 +151,7 @@ class _Reader:
                 self._fields[-1].data.append(node.text or "")
             case "fldSimple":
                 text = "".join(str(inner.text or "") for inner in node.iter(f"{W}t"))
-                self._closed(_Field([str(node.get(f"{W}instr") or "")]), [text], number)
+                self._read_field(_Field([str(node.get(f"{W}instr") or "")]), [text], number)
             case "fldChar" if node.get(f"{W}fldCharType") == "begin":
                 self._fields.append(_Field())
             case "fldChar" if self._fields and node.get(f"{W}fldCharType") == "separate":
@@ -168,21 +168,21 @@ class _Reader:
     def _end_field(self, one: _Field, number: int) -> None:
         self._lists -= one.listed
         start = len(self._texts) if one.start is None else one.start
-        self._closed(one, self._texts[start : start + MAX_RUNS], number)
+        self._read_field(one, self._texts[start : start + MAX_RUNS], number)
 
-    # What reference managers keep
+    # Records of reference managers
 
-    def _closed(self, one: _Field, result: Sequence[str], number: int) -> None:
-        """Read the records out of a field that is complete."""
+    def _read_field(self, one: _Field, result: Sequence[str], number: int) -> None:
+        """Read the records of a complete field."""
         code = "".join(one.code)
         if len(code) > MAX_FIELD:
-            raise too_large(self.name, "a field in it")
+            raise too_large_error(self.name, "a field in it")
         shown = " ".join("".join(result).split())
         if "CSL_CITATION" in code and "{" in code:
             self._csl(_json_in(code), number, shown)
         elif "EN.CITE" in code:
             data = "".join("".join(one.data).split())
-            texts = [html.unescape(code) if "&lt;" in code else code, _decoded(data)]
+            texts = [html.unescape(code) if "&lt;" in code else code, _decode_base64(data)]
             for text in texts:
                 begin, end = text.find(_ENDNOTE[0]), text.rfind(_ENDNOTE[1])
                 if 0 <= begin < end:
@@ -200,29 +200,29 @@ class _Reader:
             elif key not in self.records:
                 reference = csl_reference(1, data)
                 named = str(data.get("citation-key") or "") or reference.title or reference.key
-                self.records[key] = reference.model_copy(update={"key": _short(named)})
+                self.records[key] = reference.model_copy(update={"key": _shorten(named)})
             self.calls.append(KeyCall(self.records[key].key, number, shown))
 
     def _endnote(self, text: str, number: int, shown: str) -> None:
         for record in _xml(text.encode(), self.name).iter("record"):
             reference = endnote_reference(record, len(self.records) + 1)
             key = reference.doi or reference.title or reference.key
-            kept = self.records.setdefault(key, reference.model_copy(update={"key": _short(reference.title or key)}))
+            kept = self.records.setdefault(key, reference.model_copy(update={"key": _shorten(reference.title or key)}))
             self.calls.append(KeyCall(kept.key, number, shown))
 
 
 def read_docx(content: bytes, name: str) -> Manuscript:
-    """Read the references of a Word document: the records in its fields first, then what is typed under its heading.
+    """Read the references of a Word document: the records in its fields, then the typed references under its heading.
 
     Raises:
-        InvalidInput: it is no Word document, or beyond a limit.
+        InvalidInput: the file is not a Word document, or exceeds a limit.
     """
     reader = _Reader(name)
     for part, root in _parts(content, name):
-        reader.part(root, notes=part != "word/document.xml")
-    listed = _numbered(_listed([one for one in reader.paragraphs if not one.note]))
+        reader.read_part(root, notes=part != "word/document.xml")
+    listed = _merge_numbers(_find_list([one for one in reader.paragraphs if not one.note]))
     notes = [one for one in reader.paragraphs if one.note and one.text]
-    if not listed and not reader.records and notes:  # an author's own list, called by Word
+    if not listed and not reader.records and notes:  # the references are footnotes or endnotes
         references = [
             as_reference(one.text, one.number, number=str(n), where="paragraph") for n, one in enumerate(notes, 1)
         ]
@@ -232,7 +232,7 @@ def read_docx(content: bytes, name: str) -> Manuscript:
             keyed=True,
             counts="paragraph",
         )
-    # A bibliography that a reference manager made says again what its records say.
+    # A bibliography written by a reference manager duplicates its records.
     made = [one for one in listed if one.generated] or listed
     records = _Records(reader.records.values())
     made_numbers = {one.number for one in made}
@@ -248,37 +248,37 @@ def read_docx(content: bytes, name: str) -> Manuscript:
 
 
 def _parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the parts with text in them.
+    """Yield the parts that contain text.
 
     Raises:
-        InvalidInput: the file is no package of Word's, or a part of it is too large.
+        InvalidInput: the file is not a Word document, or a part of it is too large.
     """
     if not content:
-        raise unreadable(name, "the file is empty")
+        raise unreadable_error(name, "the file is empty")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as package:
             if len(package.infolist()) > MAX_MEMBERS:
-                raise too_large(name, "the number of its parts")
+                raise too_large_error(name, "the number of its parts")
             members = set(package.namelist())
             if "word/document.xml" not in members:
-                raise unreadable(name, "this is no Word document (.docx)")
+                raise unreadable_error(name, "this is not a Word document (.docx)")
             for part in ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml"):
                 if part in members:
                     with package.open(part) as packed:
                         unpacked = packed.read(MAX_PART + 1)
                     if len(unpacked) > MAX_PART:
-                        raise too_large(name, "its text")
+                        raise too_large_error(name, "its text")
                     yield part, _xml(unpacked, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as exc:
-        said = "it is encrypted" if "password" in str(exc) else "the file is damaged, or no .docx"
-        raise unreadable(name, f"this Word document cannot be opened: {said}") from None
+        reason = "it is encrypted" if "password" in str(exc) else "the file is damaged, or not a .docx file"
+        raise unreadable_error(name, f"this Word document cannot be opened: {reason}") from None
 
 
 def _xml(content: bytes, name: str) -> Any:
-    """Parse XML without network, DTD and entities.
+    """Parse XML without network access, DTD and entities.
 
     Raises:
-        InvalidInput: it is broken, or has a DTD, which Word never writes.
+        InvalidInput: the XML is not well-formed, or has a DTD, which Word never writes.
     """
     from lxml import etree
 
@@ -286,14 +286,14 @@ def _xml(content: bytes, name: str) -> Any:
     try:
         root = etree.fromstring(content, parser)
     except (etree.XMLSyntaxError, ValueError) as exc:
-        raise unreadable(name, f"its XML is broken: {str(exc)[:100]}") from None
+        raise unreadable_error(name, f"its XML is not well-formed: {str(exc)[:100]}") from None
     if root.getroottree().docinfo.internalDTD is not None:
-        raise unreadable(name, "its XML has a DTD, which no Word document has")
+        raise unreadable_error(name, "its XML has a DTD, but Word does not write DTDs")
     return root
 
 
-def _listed(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
-    """Return the paragraphs of the list: those made or styled as such, or those under its heading."""
+def _find_list(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
+    """Return the paragraphs of the list: those under its heading, or those in a bibliography field or style."""
     made = [one for one in paragraphs if one.text and (one.generated or one.listed) and not HEADING.fullmatch(one.text)]
     start = max((n for n, one in enumerate(paragraphs) if HEADING.fullmatch(one.text)), default=None)
     under: list[_Paragraph] = []
@@ -305,8 +305,8 @@ def _listed(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
     return under if len(under) >= len(made) else made
 
 
-def _numbered(listed: list[_Paragraph]) -> list[_Paragraph]:
-    """Return a list without the paragraphs that hold but a number: it is that of the next one."""
+def _merge_numbers(listed: list[_Paragraph]) -> list[_Paragraph]:
+    """Remove the paragraphs that contain only a number, and give the number to the next paragraph."""
     kept: list[_Paragraph] = []
     number: int | None = None
     for one in listed:
@@ -318,8 +318,8 @@ def _numbered(listed: list[_Paragraph]) -> list[_Paragraph]:
     return kept
 
 
-def _raised(node: Any) -> str:
-    """Return the text of a run; numbers that are set as superscript, which call references, as raised digits."""
+def _read_run(node: Any) -> str:
+    """Return the text of a run, with superscript digits for numbers formatted as superscript (citations)."""
     text = str(node.text or "")
     raised = node.getparent().find(f"{W}rPr/{W}vertAlign")
     if raised is None or raised.get(f"{W}val") != "superscript" or not _CALLED.fullmatch(text):
@@ -327,16 +327,16 @@ def _raised(node: Any) -> str:
     return text.translate(_UP)
 
 
-def _shown(element: Any) -> Iterator[Any]:
+def _iter_elements(element: Any) -> Iterator[Any]:
     """Yield the elements of a paragraph, each once."""
     yield element
     for inner in element:
         if inner.tag not in _ELSEWHERE:
-            yield from _shown(inner)
+            yield from _iter_elements(inner)
 
 
 class _Records:
-    """The DOIs and the titles of records, the titles as a tree of their words."""
+    """The DOIs of records, and their titles as a tree of words."""
 
     def __init__(self, records: Iterable[Reference]) -> None:
         self._dois: set[str] = set()
@@ -352,7 +352,7 @@ class _Records:
                 branch[""] = {}
 
     def have(self, text: str) -> bool:
-        """Tell whether an entry of a list is one of the records, by its DOI or its title."""
+        """Return true if an entry of a list is one of the records, by DOI or title."""
         dois = (match[0].lower() for match in _DOI.finditer(text))
         if any(doi in self._dois or doi.rstrip(".,;)]") in self._dois for doi in dois):
             return True
@@ -380,12 +380,12 @@ def _json_in(text: str) -> Any:
         return None
 
 
-def _decoded(data: str) -> str:
+def _decode_base64(data: str) -> str:
     try:
         return base64.b64decode(data, validate=False).decode("utf-8", "replace").rstrip("\x00")
     except (binascii.Error, ValueError):
         return ""
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= MAX_KEY else text[: MAX_KEY - 1] + "…"

@@ -1,6 +1,6 @@
-"""LaTeX: lists that are written out (``\\bibitem``), those BibTeX and biber made (.bbl), and the .bib files named.
+"""Read LaTeX: lists of ``\\bibitem``, lists that BibTeX or biber wrote (.bbl), and the .bib files that it names.
 
-A document may stand in several files, which ``\\input`` and its like put together.
+A document can have several files, joined by ``\\input`` and similar commands.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.pasted_lists import as_reference
 from entrez_kit.references.files.read_bibtex import latex_to_text
-from entrez_kit.references.files.reference_files import decoded
+from entrez_kit.references.files.reference_files import decode_file
 from entrez_kit.references.files.references import RefAuthor, Reference, identifier_of, year_in
 from entrez_kit.references.manuscripts.document import (
     Beside,
@@ -21,14 +21,14 @@ from entrez_kit.references.manuscripts.document import (
     Manuscript,
     Paragraph,
     entries_beside,
-    missing,
+    missing_warning,
 )
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
 _CONTENTS: Final = re.compile(
     r"\\begin\{filecontents\*?\}\s*+(\[[^\[\]]*+\])?\s*+\{([^{}]++)\}(.*?)(?:\\end\{filecontents\*?\}|\Z)", re.DOTALL
 )
-"""A file that stands in the text itself."""
+"""A file that is embedded in the text."""
 _ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?>(?:[^\[\]{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\])?\s*+\{([^{}]++)\}")
 _BLOCK: Final = re.compile(
     r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|bibinfo\{[a-z]++\}|natexlab|BibitemOpen|BibitemShut)\b"
@@ -38,7 +38,7 @@ _FILES: Final = re.compile(
     r"\\(?:bibliography|add(?:bibresource|globalbib|sectionbib)(?:\s*+\[[^\[\]]*+\])?)\s*+\{([^{}]++)\}"
 )
 _PARTS: Final = re.compile(r"\\(?:input|include|subfile)(?![A-Za-z])(?:\s*+\{([^{}\\#]++)\}|[ \t]++([^\s{}\\#]++))")
-"""What puts another file in its place."""
+"""Commands that include another file."""
 MAX_PARTS: Final = 200
 _ENTRY: Final = re.compile(r"\\entry\{([^{}]++)\}\{[^{}]++\}")
 _FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*))\}")
@@ -50,7 +50,7 @@ _END: Final = re.compile(r"\\(?:end\{document\}|begin\{thebibliography\}|bibliog
 _PARAGRAPH: Final = re.compile(
     r"[^\n]++\n?(?>(?:(?!\\(?:item|(?:sub){0,2}section|paragraph|chapter|caption)\b)[^\n]++\n?)*)"
 )
-"""Lines up to an empty one, or to a command that begins another paragraph."""
+"""Lines up to an empty line, or to a command that begins another paragraph."""
 _QUOTE: Final = re.compile(r"\\begin\{(?:display)?quot(?:e|ation)\}")
 _QUOTE_END: Final = re.compile(r"\\end\{(?:display)?quot(?:e|ation)\}")
 _ENQUOTE: Final = re.compile(r"\\enquote\*?\{([^{}]*+)\}")
@@ -59,51 +59,52 @@ _PERSON: Final = re.compile(r"\{\{(?:[^{}]*+hash=|un=|uniquename=)")
 
 
 def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
-    """Read a .tex or .bbl file and its parts; without a list of its own it has that of its .bbl, and the entries of its
-    .bib files that it calls.
+    """Read a .tex or .bbl file and the files that it includes.
+
+    Without a list in these files, read the list of its .bbl file, and the cited entries of its .bib files.
 
     Raises:
-        InvalidInput: it is no text, or one of the files it names cannot be read.
+        InvalidInput: the file is binary, or a file that it names cannot be read.
     """
     own = re.split(r"[/\\]", name)[-1]
-    text, beside = _with_contents(decoded(content, name).text, beside)
+    text, beside = _with_contents(decode_file(content, name).text, beside)
     parts, warnings = _parts(text, own, beside)
     calls = [call for part, text in parts.items() for call in _calls(text, part)]
     references = [one for text in parts.values() for one in (*_items(text), *_entries(text))]
-    sought = []
+    searched = []
     if not references:
         called = {call.key for call in calls}
-        sought.append("it has no \\bibitem")
+        searched.append("it has no \\bibitem")
         if own.endswith(".tex"):
             own = own.removesuffix("tex") + "bbl"
             made = beside(own)
-            sought.append(f"there is no {own}" if made is None else f"{own} holds no list")
+            searched.append(f"{own} is missing" if made is None else f"{own} has no list")
             if made is not None:
-                text = _COMMENT.sub("", decoded(made, own).text)
+                text = _COMMENT.sub("", decode_file(made, own).text)
                 references = [*_items(text), *_entries(text)]
         named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
         files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
-        # A list that was made before the last calls were written lacks these.
+        # A .bbl file may be older than the last citations and then lacks their entries.
         lacking = called - {one.key for one in references} - ({"*"} if references else set())
         if lacking or not references:
             more, said = entries_beside(files, beside, None if "*" in lacking else lacking)
             references += more
             warnings += said
-            there = [one for one in files if missing(one) not in said]
+            there = [one for one in files if missing_warning(one) not in said]
             if there:
-                sought.append(
-                    f"{', '.join(there)} {'has no entry that' if called else 'has entries, but none that'} it calls"
+                searched.append(
+                    f"{', '.join(there)}: {'no cited entry' if called else 'the text does not cite any entry'}"
                 )
             elif not files:
-                sought.append("neither \\bibliography nor \\addbibresource names a file")
+                searched.append("it has no \\bibliography or \\addbibresource")
     shown = [Line(number, line) for number, line in enumerate(parts[""].splitlines(), start=1)]
-    return Manuscript(references, shown, calls, keyed=True, warnings=warnings, sought="; ".join(sought))
+    return Manuscript(references, shown, calls, keyed=True, warnings=warnings, searched="; ".join(searched))
 
 
 def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
-    """Return a text without the files that stand in it, and what reads these, too.
+    """Return a text without its embedded files, and a function that reads also these files.
 
-    As LaTeX has it, one that stands beside the text counts more, unless the text says that it is to be overwritten.
+    Like in LaTeX, a file in the folder takes precedence over an embedded one without the option ``overwrite``.
     """
     inside = {match[2].strip(): (match[1] or "", match[3].encode()) for match in _CONTENTS.finditer(text)}
 
@@ -115,7 +116,7 @@ def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
 
 
 def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Warn]]:
-    """Return the text, under no name, and the parts that it is put together of; and what there is to say of these."""
+    """Return the text (with an empty name) and the files that it includes, and warnings about these files."""
     parts = {"": _COMMENT.sub("", text)}
     warnings: list[Warn] = []
     seen = {own}
@@ -129,9 +130,9 @@ def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Wa
             seen.add(part)
             content = beside(part) if part == named else beside(part) or beside(named)
             if content is None:
-                warnings.append(missing(part))
+                warnings.append(missing_warning(part))
             elif content.strip():
-                parts[part] = _COMMENT.sub("", decoded(content, part).text)
+                parts[part] = _COMMENT.sub("", decode_file(content, part).text)
                 waiting.append(parts[part])
     return parts, warnings
 
@@ -147,7 +148,7 @@ def _calls(text: str, part: str) -> Iterator[KeyCall]:
 
 
 def _items(text: str) -> Iterator[Reference]:
-    """Yield the entries of a list as BibTeX writes it, or a person."""
+    """Yield the entries of a list of ``\\bibitem``, written by BibTeX or by hand."""
     lines = LineNumbers(text)
     marks = list(_ITEM.finditer(text))
     for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
@@ -158,7 +159,7 @@ def _items(text: str) -> Iterator[Reference]:
 
 
 def _entries(text: str) -> Iterator[Reference]:
-    """Yield the entries of a list as biber writes it."""
+    """Yield the entries of a list that biber wrote."""
     lines = LineNumbers(text)
     marks = list(_ENTRY.finditer(text))
     for entry, after in zip_longest(marks, marks[1:]):
@@ -192,12 +193,12 @@ def _entries(text: str) -> Iterator[Reference]:
 
 
 def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Paragraph]:
-    """Yield the paragraphs that call references, with each call as ``[@{key}]``, of the document and of its parts.
+    """Yield the paragraphs with citations, each as ``[@{key}]``, of the document and of the files that it includes.
 
     Raises:
-        InvalidInput: it is not text.
+        InvalidInput: the file is binary.
     """
-    text, beside = _with_contents(decoded(content, name).text.replace("\r\n", "\n"), beside)
+    text, beside = _with_contents(decode_file(content, name).text.replace("\r\n", "\n"), beside)
     parts, _ = _parts(text, re.split(r"[/\\]", name)[-1], beside)
     for part, whole in parts.items():
         end, lines = _END.search(whole), LineNumbers(whole)

@@ -1,4 +1,4 @@
-"""Which reader takes a manuscript."""
+"""Select the reader for a manuscript."""
 
 import re
 from typing import Final
@@ -6,29 +6,29 @@ from typing import Final
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import list_names
 from entrez_kit.references.check.pasted_lists import HEADINGS
-from entrez_kit.references.files.references import unreadable
+from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.references.manuscripts.document import Beside, Manuscript
 
 READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xml", ".nxml", ".jats", ".pdf")
-"""Suffixes of manuscripts; a Markdown file may also be a list of identifiers."""
+"""Suffixes of manuscripts. A Markdown file can also be a list of identifiers."""
 TEXT: Final = (".docx", ".tex", ".md", ".qmd", ".rmd", ".markdown")
-"""Those whose text can be looked through for calls."""
+"""Suffixes of manuscripts whose text can be searched for citations."""
 OTHERS: Final = (
     (re.compile(rb"\xd0\xcf\x11\xe0"), "a Word document of the old format (.doc), or one with a password"),
     (re.compile(rb"\{\\rtf"), "rich text (.rtf)"),
     (re.compile(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis", re.DOTALL), "an OpenDocument text (.odt)"),
     (re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE), "a web page"),
 )
-"""How documents begin that are not read, and what they are."""
+"""The beginnings of files in unsupported formats, with the names of these formats."""
 FILES: Final = (
-    "Name references (.bib, .ris, .json, .nbib, or .txt as they are written out) or a manuscript (.docx, .tex, .md, "
-    ".pdf, .xml)."
+    "Name a file of references (.bib, .ris, .json, .nbib, or .txt with the text of references) or a manuscript (.docx, "
+    ".tex, .md, .pdf, .xml)."
 )
-"""What a list of references is read from."""
-HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
+"""The supported formats."""
+HINT: Final = "Put the list under the heading References or Bibliography, or give it as a .txt file."
 BIB_HINT: Final = (
-    "Keep the files that \\bibliography or \\addbibresource names in the folder of the .tex file or below it, or the "
-    ".bbl that was made of them beside it."
+    "Put the files named by \\bibliography or \\addbibresource in the folder of the .tex file or below it, or put the "
+    ".bbl file there."
 )
 
 
@@ -39,16 +39,16 @@ def read_manuscript(
 
     Args:
         content: the file.
-        name: what messages call it.
-        suffix: of its name; what it holds decides between kinds of XML.
-        beside: reads the files it names; by default there are none.
-        has_text: that it is more than a list, which in Markdown may stand without a heading.
+        name: its name in messages.
+        suffix: its suffix. The content decides between XML formats.
+        beside: reads the files that it names; by default it returns no file.
+        has_text: whether it has text besides the list. A Markdown file without text can be a list without a heading.
 
     Raises:
-        InvalidInput: it cannot be read, is beyond a limit, or has no list of references.
+        InvalidInput: the file cannot be read, exceeds a limit, or has no list of references.
     """
     if not content.strip():
-        raise unreadable(name, "the file is empty", hint=FILES)
+        raise unreadable_error(name, "the file is empty", hint=FILES)
     made = _read(content, name, suffix.lower(), beside, has_text=has_text)
     if not made.references:
         raise _no_list(made, name, suffix.lower())
@@ -56,15 +56,15 @@ def read_manuscript(
 
 
 def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
-    """Return the error for a manuscript without a list: where it was looked for, and the calls that it would answer."""
-    from entrez_kit.references.manuscripts.calls import call_findings
+    """Return the error for a manuscript without a list: where the list was searched, and the citations in the text."""
+    from entrez_kit.references.manuscripts.calls import check_calls
 
-    where = manuscript.sought or f"no line says only {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
+    where = manuscript.searched or f"no line has only the word {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
     missing = [one.message.rstrip(".") for one in manuscript.warnings]
-    calls = [one.call for one in call_findings(manuscript)]
-    text = f"what its text calls has no entry: {list_names(calls)}" if calls else ""
-    problem = "; ".join(part for part in (f"no list of references was found in it: {where}", *missing, text) if part)
-    return unreadable(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
+    calls = [one.call for one in check_calls(manuscript)]
+    text = f"citations without an entry: {list_names(calls)}" if calls else ""
+    problem = "; ".join(part for part in (f"no list of references was found: {where}", *missing, text) if part)
+    return unreadable_error(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
 
 
 def _read(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: bool) -> Manuscript:
@@ -91,19 +91,19 @@ def _read(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: b
 
 
 def refuse_others(content: bytes, name: str) -> None:
-    """Refuse documents of other programs by what they are.
+    """Reject documents in unsupported formats.
 
     Raises:
-        InvalidInput: it is one.
+        InvalidInput: the document has such a format.
     """
     head = content[:500].lstrip()
     what = next((what for sign, what in OTHERS if sign.match(head)), None)
     if what is not None:
-        raise unreadable(name, f"this is {what}", hint="Save it as .docx without a password, or as .pdf or .txt.")
+        raise unreadable_error(name, f"this is {what}", hint="Save it as .docx without a password, or as .pdf or .txt.")
 
 
-def looks_like(content: bytes) -> str | None:
-    """Return the suffix of what comes without a name, told by how it begins; None where it is no manuscript."""
+def detect_suffix(content: bytes) -> str | None:
+    """Return the suffix of a file without a name, detected from its beginning; None if it is not a manuscript."""
     if content.startswith(b"PK\x03\x04"):
         return ".docx"
     if content.startswith(b"%PDF-"):

@@ -1,4 +1,4 @@
-"""Markdown and Quarto: a list under its heading, footnotes, or the bibliography files that the head names."""
+"""Read Markdown and Quarto: a list under its heading, footnotes, or the bibliography files in the front matter."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from entrez_kit.references.check.pasted_lists import (
     read_list,
     split_references,
 )
-from entrez_kit.references.files.reference_files import decoded
+from entrez_kit.references.files.reference_files import decode_file
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.manuscripts.document import Beside, KeyCall, Line, LineNumbers, Manuscript, entries_beside
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 KEY: Final = re.compile(r"(?<![\w@.])-?@(?:\{([^{}\s]++)\}|(\w[\w:.#$%&\-+?<>~/]*\w|\w))")
-"""A call by key as pandoc writes it, the key in braces or not."""
+"""A pandoc citation by key, with or without braces."""
 PROJECT: Final = "_quarto.yml"
-"""What holds for all texts of a project beside it."""
+"""The project file with settings for all texts in its folder."""
 _HEAD: Final = re.compile(r"\A---[ \t]*+\n(.*?)\n(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
 _BIBLIOGRAPHY: Final = re.compile(r"^bibliography:[ \t]*+(.*(?:\n[ \t]*+-[ \t].*)*)", re.MULTILINE)
@@ -36,28 +36,28 @@ _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]++`", re.DOTALL)
 _NAMED_YEAR: Final = re.compile(
     r"\[?[0-9,;\s–-]+\]?|[^\W\d_].{0,80}\b(?:19|20)[0-9]{2}[a-z]?\)?|PMC?(?:ID)?:?\s*[0-9]+"
 )
-"""Words of a link that are a citation and no part of the sentence."""
+"""The text of a link that is a citation, not a part of the sentence."""
 
 
 def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool = False) -> Manuscript:
     """Read a Markdown file.
 
-    One without any list may be a list itself, unless it ``has_text``, or has headings or a head and little in it looks
-    like references.
+    A file without a list is a list itself, unless it ``has_text``, or it has headings or front matter and less than
+    half of its entries look like references.
 
     Raises:
-        InvalidInput: it is no text, or a bibliography file cannot be read.
+        InvalidInput: the file is binary, or a bibliography file cannot be read.
     """
-    text = decoded(content, name).text.replace("\r\n", "\n")
+    text = decode_file(content, name).text.replace("\r\n", "\n")
     prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     calls = list(_calls(KEY, prose))
-    references, warnings = named_references(text, beside)
+    references, warnings = read_named_references(text, beside)
     keyed = bool(references)
-    own = own_list(text)
+    own = read_own_list(text)
     lines = own.lines
     if not references:
         references, warnings = own.references, [*warnings, *own.warnings]
-    if not references and (references := footnotes(text)):
+    if not references and (references := read_footnotes(text)):
         calls += _calls(_FOOTNOTE_CALL, prose)
         keyed = True
     if not references and not has_text and not warnings and _is_list(text):
@@ -69,14 +69,14 @@ def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool =
 
 
 def _is_list(text: str) -> bool:
-    """Tell whether a text without a list in it is one."""
+    """Return true if a text without a references heading is itself a list."""
     if not (_HEAD.match(text) or _HEADING.search(text)):
         return True
     entries = split_references(_HEAD.sub("", text))
     return sum(map(looks_written_out, entries)) * 2 >= sum(not _HEADING.match(one.text or "") for one in entries)
 
 
-def own_list(text: str) -> PastedList:
+def read_own_list(text: str) -> PastedList:
     """Return the references under the heading of a list; an empty list if the text has no heading."""
     pasted = read_list(text)
     return _strip_list_markup(pasted) if pasted.has_heading else PastedList([], range(0))
@@ -86,8 +86,8 @@ def _strip_list_markup(pasted: PastedList) -> PastedList:
     return replace(pasted, references=[_plain(one) for one in pasted.references])
 
 
-def footnotes(text: str) -> list[Reference]:
-    """Return footnotes, under their names, as references."""
+def read_footnotes(text: str) -> list[Reference]:
+    """Return footnotes as references, with their names as keys."""
     lines = LineNumbers(text)
     return [
         _plain(as_reference(" ".join(note[2].split()), lines.at(note.start()), key=note[1]))
@@ -96,7 +96,7 @@ def footnotes(text: str) -> list[Reference]:
 
 
 def _plain(reference: Reference) -> Reference:
-    """Return a reference without the marks of Markdown; its addresses stay."""
+    """Return a reference without Markdown syntax, but with the targets of links."""
     (line,) = _markdown().parseInline(reference.text or "")
     made = as_reference("".join(_inline(line.children or (), all_words=True)), reference.line or 1)
     return made.model_copy(update={"key": reference.key, "number": reference.number})
@@ -109,8 +109,8 @@ def _calls(pattern: re.Pattern[str], text: str) -> Iterator[KeyCall]:
         yield KeyCall(key, lines.at(match.start()), match[0])
 
 
-def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[Warn]]:
-    """Return the entries that a text calls of the files its front matter names, and what there is to say about these.
+def read_named_references(text: str, beside: Beside) -> tuple[list[Reference], list[Warn]]:
+    """Return the cited entries of the files named in the front matter, and warnings about these files.
 
     Raises:
         InvalidInput: one of the files cannot be read.
@@ -119,17 +119,17 @@ def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[W
     called = {call.key for call in _calls(KEY, text)}
     match = _BIBLIOGRAPHY.search(head)
     if match is None and called and (project := beside(PROJECT)):
-        match = _BIBLIOGRAPHY.search(decoded(project, PROJECT).text.replace("\r\n", "\n"))
+        match = _BIBLIOGRAPHY.search(decode_file(project, PROJECT).text.replace("\r\n", "\n"))
     words = re.split(r"[\s\[\],\"']", match[1]) if match else []
     names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]
     return entries_beside(names, beside, None if "@*" in head.partition("nocite:")[2] else called)
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield paragraphs with their first line and whether they are quotations; no code, headings, or front matter."""
-    # The front matter's lines stay, so that the numbers of the others do.
+def iter_paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield paragraphs with their first line and whether they are quotations, without code, headings, front matter."""
+    # The front matter is replaced by empty lines, so that line numbers stay correct.
     text = _HEAD.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\r\n", "\n"))
-    text = _NOTE.sub(r"\[^", text)  # or one of a single word would be where a link leads
+    text = _NOTE.sub(r"\[^", text)  # or a footnote of one word would be parsed as a link definition
     tokens = _markdown().parse(text)
     depth = 0
     for before, token in pairwise(tokens):
@@ -140,9 +140,9 @@ def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def _inline(tokens: Iterable[Any], *, all_words: bool = False) -> Iterator[str]:
-    """Yield the words of a paragraph; where a link leads stands behind its words.
+    """Yield the text of a paragraph, with the target of a link after its text.
 
-    Words that are a citation themselves are left out, unless ``all_words`` are wanted.
+    The text of a link that is a citation is omitted, unless ``all_words`` is true.
     """
     words: list[str] = []
     target = ""

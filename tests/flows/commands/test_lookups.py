@@ -228,7 +228,7 @@ def test_a_warning_stands_in_the_row(cli: Cli) -> None:
     (found,) = json.loads(other.out)["results"]
     assert (found["status"], found.get("pmid")) == ("mismatch", None)
     assert [(one["field"], one["given"]) for one in found["findings"]] == [("authors", "Husain, M")]
-    assert "is none of the" in found["findings"][0]["message"]
+    assert "is not one of the" in found["findings"][0]["message"]
 
 
 def test_references_come_from_standard_input_as_bibtex_or_csv(cli: Cli, bib: Path) -> None:

@@ -88,7 +88,7 @@ def test_the_bibliography_that_the_head_of_a_draft_names_says_what_its_keys_cite
 
     assert done.status == 0
     assert json.loads(done.out)["claims"][0]["ids"] == ["99000001"]
-    assert "gone.bib does not stand beside" in done.err
+    assert "gone.bib is not in the folder" in done.err
 
 
 def test_every_format_has_every_claim(cli: Cli, table: Path, tmp_path: Path) -> None:

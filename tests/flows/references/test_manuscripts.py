@@ -26,7 +26,7 @@ from word_files import (
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.references.check.pasted_lists import HEADING, HEADINGS
-from entrez_kit.references.manuscripts.calls import call_findings
+from entrez_kit.references.manuscripts.calls import check_calls
 from entrez_kit.references.manuscripts.document import Manuscript
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 
@@ -118,29 +118,39 @@ PROSE = "# A draft\n\nSleep of [1] and of others [2, 3].\n\n## Methods\n\nWe sle
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        pytest.param("draft.md", PROSE, ["References, Bibliography, Works cited", "no entry: 1, 2, 3"], id="numbers"),
-        pytest.param("draft.md", "# T\n\nSo [@key].\n", ["Bibliography", "no entry: key"], id="keys"),
+        pytest.param(
+            "draft.md", PROSE, ["References, Bibliography, Works cited", "without an entry: 1, 2, 3"], id="numbers"
+        ),
+        pytest.param("draft.md", "# T\n\nSo [@key].\n", ["Bibliography", "without an entry: key"], id="keys"),
         pytest.param(
             "draft.qmd",
             "---\nbibliography: gone.bib\n---\n\nSo [@key].\n",
-            ["gone.bib does not stand", "no entry: key"],
+            ["gone.bib is not in the folder", "without an entry: key"],
             id="a bibliography that is missing",
         ),
         pytest.param(
             "draft.docx",
             word(heading("T"), paragraph("So [1].")),
-            ["References, Bibliography, Works cited", "no entry: 1"],
+            ["References, Bibliography, Works cited", "without an entry: 1"],
             id="Word",
         ),
         pytest.param(
             "p.tex",
             "\\cite{a}\\bibliography{gone,here}",
-            ["no \\bibitem", "no p.bbl", "here.bib has no entry", "gone.bib does not stand", "no entry: a"],
+            [
+                "no \\bibitem",
+                "p.bbl is missing",
+                "here.bib: no cited entry",
+                "gone.bib is not in the folder",
+                "without an entry: a",
+            ],
             id="LaTeX with files",
         ),
         pytest.param("p.xml", "<article><body><p>So.</p></body></article>", ["it has no <ref>"], id="JATS"),
-        pytest.param("p.tex", "\\cite{a}", ["neither \\bibliography nor"], id="LaTeX without files"),
-        pytest.param("p.tex", "So.\\bibliography{here}", ["here.bib has entries"], id="LaTeX without calls"),
+        pytest.param("p.tex", "\\cite{a}", ["no \\bibliography or"], id="LaTeX without files"),
+        pytest.param(
+            "p.tex", "So.\\bibliography{here}", ["here.bib: the text does not cite any entry"], id="LaTeX without calls"
+        ),
     ],
 )
 def test_a_manuscript_without_a_list_says_what_was_looked_for_and_what_it_calls(
@@ -454,7 +464,7 @@ def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> N
     begin = time.process_time()
     try:
         made = read_manuscript(content, f"a{suffix}", suffix)
-        call_findings(made)
+        check_calls(made)
     except InvalidInput:
         pass
 
@@ -517,7 +527,7 @@ def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str
 
 
 def findings(manuscript: Manuscript) -> set[tuple[str, str]]:
-    return {(one.kind, one.call) for one in call_findings(manuscript)}
+    return {(one.kind, one.call) for one in check_calls(manuscript)}
 
 
 NUMBERED = [f"{n}. Doe{chr(96 + n)} J. A title of number {n}. J Inv. 20{10 + n};{n}:1." for n in range(1, 7)]

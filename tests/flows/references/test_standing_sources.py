@@ -16,7 +16,7 @@ from entrez_kit.pubmed.standing import Standing
 from entrez_kit.references.check.check_references import CHECK, CheckedReference
 from entrez_kit.references.check.crossref_records import article_of, standing_of_work
 from entrez_kit.references.check.retraction_watch import read_retraction_watch
-from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, named_sources, verdict_of
+from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, combine_results, parse_sources
 from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.replies import SandboxReply, document, plain
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
@@ -172,7 +172,7 @@ def test_no_combination_with_an_unanswered_source_is_plain_none(
         )
 
         (said,) = sources.ask([Work(doi=doi, article=record)])
-        verdict = verdict_of(said)
+        verdict = combine_results(said)
 
         by_name = {one.source: one.says for one in said}
         told = {"says": "retracted", "says by notice": "retracted", "silent": "none", "404": "not_held"}
@@ -255,7 +255,7 @@ def test_a_work_without_a_doi_is_not_asked_where_only_dois_are_known(asker: Call
         **{"pubmed": "none", "europepmc": "none"},
         **dict.fromkeys(("crossref", "openalex", "retraction_watch"), "not_asked"),
     }
-    assert verdict_of(said).says == "none"
+    assert combine_results(said).says == "none"
 
 
 # Reading
@@ -353,7 +353,7 @@ def test_the_retraction_watch_file_is_read_by_doi_and_pmid(watch: Callable[..., 
     )
 
     def says(doi: str | None, pmid: str | None = None) -> str | None:
-        standing = read.standing(doi, pmid)
+        standing = read.find_standing(doi, pmid)
         return standing.status if standing else None
 
     assert says("10.5555/a,b") == "retracted"
@@ -363,7 +363,7 @@ def test_the_retraction_watch_file_is_read_by_doi_and_pmid(watch: Callable[..., 
     assert says("unavailable") is None
     assert says(None, "0") is None
     assert read.newest == "2024-12-31"
-    notice = read.standing("10.5555/a,b", None)
+    notice = read.find_standing("10.5555/a,b", None)
     assert notice is not None
     assert notice.notices[0].reason == "Concerns/Issues About Data; Notice - Limited"
 
@@ -380,10 +380,10 @@ def test_another_file_is_no_retraction_watch_database(tmp_path: Path, content: s
 
 
 def test_sources_are_named_in_any_order_and_case() -> None:
-    assert named_sources("Crossref, retraction-watch,PubMed") == ["pubmed", "crossref", "retraction_watch"]
-    assert named_sources("") == list(SOURCES)
+    assert parse_sources("Crossref, retraction-watch,PubMed") == ["pubmed", "crossref", "retraction_watch"]
+    assert parse_sources("") == list(SOURCES)
     with pytest.raises(InvalidInput):
-        named_sources("crossref,scholar")
+        parse_sources("crossref,scholar")
 
 
 def test_openalex_which_knows_retractions_only_does_not_disagree_about_concerns() -> None:
@@ -392,9 +392,9 @@ def test_openalex_which_knows_retractions_only_does_not_disagree_about_concerns(
         SourceStanding(source="openalex", says="none"),
     ]
 
-    assert verdict_of(said).disagreement is None
+    assert combine_results(said).disagreement is None
     said.append(SourceStanding(source="crossref", says="none"))
-    assert verdict_of(said).disagreement == ("the sources disagree: PubMed: expression of concern, Crossref: none")
+    assert combine_results(said).disagreement == ("the sources disagree: PubMed: expression of concern, Crossref: none")
 
 
 # Checking

@@ -19,7 +19,7 @@ from entrez_kit.citations.style.format_entries import STYLES
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK, CheckedReference
-from entrez_kit.references.check.guessing import guessed
+from entrez_kit.references.check.guessing import guess_parts
 from entrez_kit.references.check.pasted_lists import split_references
 from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
@@ -139,7 +139,7 @@ def test_a_reference_without_a_title_finds_the_article_at_its_place(shelf: Shelf
 def test_a_place_behind_the_authors_is_guessed_without_a_title(
     text: str, author: str | None, place: tuple[str, str, str]
 ) -> None:
-    guess = guessed(text)
+    guess = guess_parts(text)
 
     assert place in [(one.journal, one.volume, one.page) for one in guess.places]
     assert author in (None, guess.author)
@@ -230,7 +230,7 @@ def test_the_number_of_a_reference_is_kept() -> None:
     ],
 )
 def test_title_and_place_are_guessed_in_every_style(text: str) -> None:
-    guess = guessed(text)
+    guess = guess_parts(text)
 
     assert "effects of moonlight on memory" in [title.lower() for title in guess.titles]
     assert guess.year == "2019"
@@ -281,7 +281,7 @@ def test_title_and_place_are_guessed_in_every_style(text: str) -> None:
 def test_a_title_or_a_place_is_guessed_where_capitals_commas_and_quotations_hide_it(
     text: str, title: str | None, place: tuple[str, str, str] | None
 ) -> None:
-    guess = guessed(text)
+    guess = guess_parts(text)
 
     assert title is None or title in guess.titles
     assert place is None or place in [(one.journal, one.volume, one.page) for one in guess.places]

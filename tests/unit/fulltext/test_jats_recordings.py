@@ -210,7 +210,7 @@ def test_front_matter_is_complete(recording: Recording) -> None:
 @pytest.mark.long
 def test_every_reference_is_read_with_its_words(recording: Recording) -> None:
     for article, element in zip(recording.articles, recording.elements, strict=True):
-        listed = [node for node in own_references(element) if "".join(node.itertext()).strip()]
+        listed = [node for node in fetch_references(element) if "".join(node.itertext()).strip()]
         assert len(article.references) == len(listed)
         for reference, node in zip(article.references, listed, strict=True):
             words = set(words_of(f"{reference.label or ''} {reference.citation}"))
@@ -220,13 +220,13 @@ def test_every_reference_is_read_with_its_words(recording: Recording) -> None:
             assert len(lost) <= 0.1 * len(wanted) + 1, (lost, reference)
 
 
-def own_references(element: ET.Element) -> list[ET.Element]:
+def fetch_references(element: ET.Element) -> list[ET.Element]:
     found: list[ET.Element] = []
     for node in element:
         if local(node) == "ref":
             found.append(node)
         elif local(node) not in ("sub-article", "response", "front"):
-            found += own_references(node)
+            found += fetch_references(node)
     return found
 
 
