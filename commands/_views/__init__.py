@@ -1,1 +1,1 @@
-"""What people see: tables and pages, a file for each subject; imported only where something is shown."""
+"""Tables and pages for terminals, one module for each subject. Modules are imported only when they are used."""

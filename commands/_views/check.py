@@ -1,4 +1,4 @@
-"""What a terminal shows of what was checked: references, claims in what they cite, the works of a corpus."""
+"""Tables of checked references, of claims and of the works in a corpus."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
@@ -40,8 +40,8 @@ STYLES: Final = {
 }
 
 
-def _summary(counts: Mapping[str, int], total: int, wanted: str) -> Text:
-    """Return how many are as they should be, and how many of each other status there are."""
+def _format_counts(counts: Mapping[str, int], total: int, wanted: str) -> Text:
+    """Return the number of items with the wanted status, and the number with each other status."""
     text = Text(f"{counts[wanted]:,} of {total:,} {wanted}", style="bold")
     for status, count in counts.items():
         if count and status != wanted:
@@ -53,34 +53,34 @@ def _summary(counts: Mapping[str, int], total: int, wanted: str) -> Text:
 
 
 def worst_first(references: "Iterable[CheckedReference]") -> "list[CheckedReference]":
-    """Return references in the order in which a reader should look at them."""
+    """Sort references by severity, the gravest status first and verified ones last."""
     from entrez_kit.references.check.findings import STATUSES
 
     return sorted(references, key=lambda one: (one.status == "verified", STATUSES.index(one.status)))
 
 
 def in_text_lines(result: "CheckResult") -> list[str]:
-    """Return what is wrong with calls and entries: a sentence for each call, and one for all entries without a call."""
-    lines = [_call_line(finding) for finding in result.in_text if finding.kind == "no_entry"]
+    """Return a sentence for each in-text citation without an entry, and one for all entries that are never cited."""
+    lines = [_format_call(finding) for finding in result.in_text if finding.kind == "no_entry"]
     never = [finding for finding in result.in_text if finding.kind == "never_called"]
     named = "; ".join(f"{one.call} ({one.counts or 'line'} {one.line})" if one.line else one.call for one in never)
     if len(never) == 1:
-        lines.append(f"Entry {named} is never called in the text.")
+        lines.append(f"Entry {named} is never cited in the text.")
     elif never:
-        lines.append(f"{len(never)} entries are never called in the text: {named}.")
+        lines.append(f"{len(never)} entries are never cited in the text: {named}.")
     return lines
 
 
-def _call_line(finding: "InTextFinding") -> str:
+def _format_call(finding: "InTextFinding") -> str:
     place = f" ({finding.counts or 'line'} {finding.line})" if finding.line else ""
     around = f": {finding.text}" if finding.text else ""
-    return f"The text calls {finding.call}{place}, and the list has no such entry{around}"
+    return f"The text cites {finding.call}{place}, but the list has no such entry{around}"
 
 
 def check_table(result: "CheckResult", console: Console) -> RenderableType:
-    """Return every reference with its status and what is wrong with it, problems first, and how many there are of each.
+    """Return a table of the references with their status and findings, and the counts of each status.
 
-    What is wrong in the text follows.
+    Problems come first. The findings about in-text citations follow the table.
     """
     wide = console.width >= WIDE
     about = [wrapped("Reference", 1), fixed("PMID"), wrapped("Findings", 4)] if wide else ["Reference", "Findings"]
@@ -91,14 +91,14 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
         pmid = article_link(reference.pmid, console) if reference.pmid else Text()
         key = Text(line(f"[{reference.number}] {reference.key}" if reference.number else reference.key))
         if wide:
-            table.add_row(status, key, pmid, _findings(reference))
+            table.add_row(status, key, pmid, _format_findings(reference))
         else:
-            table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _findings(reference))
+            table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _format_findings(reference))
     in_text = [Text(one, style="bold yellow") for one in in_text_lines(result)]
-    return Group(table, Text(""), _summary(result.counts, result.total, "verified"), *in_text)
+    return Group(table, Text(""), _format_counts(result.counts, result.total, "verified"), *in_text)
 
 
-def _findings(reference: "CheckedReference") -> Text:
+def _format_findings(reference: "CheckedReference") -> Text:
     lines = [Text(line(text)) for text in findings(as_data(reference))]
     if reference.candidate_pmids:
         lines.append(Text(f"candidates: {' '.join(reference.candidate_pmids)}", style="dim"))
@@ -111,7 +111,7 @@ def _findings(reference: "CheckedReference") -> Text:
 
 
 def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
-    """Return every claim with its status, where it stands and what differs; those to look at first."""
+    """Return a table of the claims with their status, place and differences. Problems come first."""
     about = (wrapped("Claim", 1), wrapped("Findings", 1))
     table = Listing(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE)
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
@@ -122,22 +122,22 @@ def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
             Text(line(claim.claim)),
             Text("\n").join(told),
         )
-    return Group(table, Text(""), _summary(result.counts, result.total, "found"))
+    return Group(table, Text(""), _format_counts(result.counts, result.total, "found"))
 
 
 def claim_findings(record: Record) -> Iterator[str]:
-    """Yield the findings about a claim: its place, the differences, the whole sentence, the texts that are missing."""
+    """Yield the findings about a claim: its place, the differences, the source sentence and the unavailable texts."""
     place = record.get("place") or record.get("nearest")
     if place:
         where = f"{place['section']}, paragraph {place['paragraph']}" if place.get("section") else place["source"]
         who = f"PMID {place['pmid']}" if place.get("pmid") else place["id"]
-        near = "" if record.get("place") else "the nearest sentence: "
+        near = "" if record.get("place") else "nearest sentence: "
         yield f"{near}{who}: {where.replace('_', ' ')}, {place['start']}-{place['end']}"
     for one in record.get("differences") or ():
         claimed, found = (f"{text!r}" if text else "nothing" for text in (one["claimed"], one["found"]))
-        yield f"{one['kind']}: {claimed} here, {found} there"
+        yield f"{one['kind']}: {claimed} in the claim, {found} in the source"
     if place:
-        yield f"there: {place['sentence']}"
+        yield f"source: {place['sentence']}"
     if record.get("detail"):
         yield record["detail"]
     for missing in record.get("unavailable") or ():
@@ -146,11 +146,11 @@ def claim_findings(record: Record) -> Iterator[str]:
         )
         yield f"{missing['id']} has no full text ({tiers})"
     if record.get("standing"):
-        yield f"the cited article: {WORDS[record['standing']['status']].upper()}"
+        yield f"cited article: {WORDS[record['standing']['status']].upper()}"
 
 
 def claim_page(record: Record) -> str:
-    """Return a claim in Markdown: its status, and what is said about it."""
+    """Return a claim in Markdown with its status and findings."""
     told = [escaped(text) for text in claim_findings(record) if text]
     return status_page(record["status"], escaped(record["claim"]), told, grave=record["status"] != "found")
 
@@ -161,29 +161,29 @@ _AUDIT_STYLES: Final = {"none": "green", "unknown": "bold magenta"}
 
 
 def audit_table(result: "AuditResult", console: Console) -> RenderableType:
-    """Return the works that something is to be said about, the gravest first, and the counts of all."""
+    """Return a table of the works with findings, the gravest first, and the counts of each status."""
     from entrez_kit.references.audit import DOUBTFUL
 
     wide = console.width >= WIDE
-    stands = fixed("Stands") if wide else wrapped("Stands")  # beside its longest words a narrow one has no room
-    table = Listing(stands, fixed("PMID"), wrapped("Title", 1), wrapped("Findings", 1), expand=wide)
+    status_column = fixed("Status") if wide else wrapped("Status")  # the longest status is too wide otherwise
+    table = Listing(status_column, fixed("PMID"), wrapped("Title", 1), wrapped("Findings", 1), expand=wide)
     for work in sorted(result.works, key=lambda work: work.status not in DOUBTFUL):
         style = _AUDIT_STYLES.get(work.status, "bold red" if work.status in DOUBTFUL else "bold yellow")
         table.add_row(
-            Text(_words(work.status), style=style),
+            Text(_name_status(work.status), style=style),
             Text(work.pmid, style="cyan"),
             Text(line(work.title or "")),
             Text("\n").join(Text(line(one.message)) for one in work.findings if one.code != work.status),
         )
-    text = Text(f"{result.clear:,} of {result.total:,} with nothing to say", style="bold")
+    text = Text(f"{result.clear:,} of {result.total:,} without findings", style="bold")
     for status, count in result.counts.items():
         if status != "none":
-            text.append(f", {count:,} {_words(status).lower()}")
+            text.append(f", {count:,} {_name_status(status).lower()}")
     if result.citing:
-        text.append(f", {result.citing:,} citing retracted or doubted works", style="bold red")
+        text.append(f", {result.citing:,} citing retracted or questioned works", style="bold red")
     shown: list[RenderableType] = [table, Text("")] if result.works else []
     return Group(*shown, text)
 
 
-def _words(status: str) -> str:
-    return {**WORDS, "none": "stands"}.get(status, status)
+def _name_status(status: str) -> str:
+    return {**WORDS, "none": "No notice"}.get(status, status)

@@ -1,4 +1,4 @@
-"""What a terminal shows of citations: entries with a hanging indent, as reference lists have them."""
+"""Citations on a terminal, as a reference list with hanging indents."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -14,7 +14,7 @@ from entrez_kit.citations.format_citations import CitationsResult, FormattedCita
 from entrez_kit.citations.write_files import FILES
 
 from .._formats.fields import as_data
-from .tables import failed_words, titled
+from .tables import format_failure, format_title
 from .text import line
 
 MAX_WIDTH: Final = 100
@@ -22,34 +22,34 @@ INDENT: Final = 4
 
 
 def citations_page(result: CitationsResult, console: Console) -> RenderableType:
-    """Return all citations, a list per style, in the order of the inputs, with what was not found in its place."""
+    """Return one list of citations per style, in the order of the inputs. A failed input has a message instead."""
     styles = list(dict.fromkeys(style for citation in result.citations for style in citation.citations))
     parts: list[RenderableType] = []
     for style in styles or [""]:
         if len(styles) > 1:
             parts += [heading(style), Text("")]
-        parts += _entries(result, style, min(console.width, MAX_WIDTH))
+        parts += _render_entries(result, style, min(console.width, MAX_WIDTH))
     return Group(*parts[:-1])
 
 
-def _entries(result: CitationsResult, style: str, width: int) -> Iterable[RenderableType]:
+def _render_entries(result: CitationsResult, style: str, width: int) -> Iterable[RenderableType]:
     found = iter(result.citations)
     if not result.outcomes:
         for citation in found:
-            yield from (_entry(citation, style, width), Text(""))
+            yield from (_render_entry(citation, style, width), Text(""))
     for outcome in result.outcomes:
         if outcome.status == "found":
-            yield from (_entry(next(found), style, width), Text(""))
+            yield from (_render_entry(next(found), style, width), Text(""))
         else:
-            yield from (Text.assemble((f"{line(outcome.input)}: ", "yellow"), failed_words(outcome)), Text(""))
+            yield from (Text.assemble((f"{line(outcome.input)}: ", "yellow"), format_failure(outcome)), Text(""))
 
 
-def _entry(citation: FormattedCitation, style: str, width: int) -> RenderableType:
-    return entry(citation.citations[style], style, width, titled(as_data(citation), ""))
+def _render_entry(citation: FormattedCitation, style: str, width: int) -> RenderableType:
+    return entry(citation.citations[style], style, width, format_title(as_data(citation), ""))
 
 
 def entry(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
-    """Return one citation: with a hanging indent, or as the file it is, whose lines are not broken."""
+    """Return one citation with a hanging indent. An entry of a file format keeps its lines."""
     if style in FILES:
         lines = "\n".join(visible(part) for part in text.rstrip("\n").split("\n"))
         return Text(lines, no_wrap=True, overflow="ignore")
@@ -59,12 +59,12 @@ def entry(text: str, style: str, width: int, mark: Text | None = None) -> Render
 
 
 def heading(style: str) -> RenderableType:
-    """Return the name of a style in a rule."""
+    """Return the name of a style as a horizontal rule."""
     return Constrain(Rule(Text(style, style="bold"), align="left", style="dim"), MAX_WIDTH)
 
 
 def hanging(text: Text, width: int) -> RenderableType:
-    """Return a text of which all lines but the first are indented."""
+    """Indent every line of a text except the first."""
     console = Console(width=width)
     first = text.wrap(console, width)[0]
     rest = text[len(first.plain) :]

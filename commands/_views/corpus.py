@@ -1,4 +1,4 @@
-"""What a terminal shows of the corpus."""
+"""Pages about the corpus."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ from entrez_kit.corpus.store.reading import (
 
 from .._formats.fields import as_data
 from .._report import counted
-from .tables import WIDE, Listing, article_link, facts, fixed, number, titled, wrapped
+from .tables import WIDE, Listing, article_link, facts, fixed, format_title, number, wrapped
 from .text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
@@ -49,47 +49,50 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])")
 
 
 def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: bool = False) -> RenderableType:
-    """Return what a sync did; all records of a new key are new to it, though other keys may have brought them."""
-    looked_at = counted(result.pmids_processed, "record")
+    """Return the counts of a sync.
+
+    For a new key, the skipped records are those that another key has already stored.
+    """
+    checked = counted(result.pmids_processed, "record")
     parts: list[RenderableType] = [
         Text.assemble(
             (f"{line(query_key)}: ", "bold"),
             (f"{result.inserted:,} new", "bold green" if result.inserted else ""),
             ", ",
             (f"{result.updated:,} updated", "bold yellow" if result.updated else ""),
-            f", {result.skipped:,} {'here already from other keys' if is_new else 'unchanged'}; {looked_at} looked at.",
+            f", {result.skipped:,} {'already stored' if is_new else 'unchanged'}; {checked} checked.",
         )
     ]
     if result.max_edat_seen:
-        parts.append(Text(f"Latest entry into PubMed: {_moment(result.max_edat_seen)}", style="dim"))
+        parts.append(Text(f"Latest PubMed entry date: {_format_time(result.max_edat_seen)}", style="dim"))
     if result.inserted:
-        parts.append(Text(f"Search it: entrez-kit corpus search QUERY --corpus {_typed(query_key)}", style="dim"))
+        parts.append(Text(f"Search: entrez-kit corpus search QUERY --corpus {_quote_key(query_key)}", style="dim"))
     return Group(*parts)
 
 
 def plan_page(made: SyncPlan, console: Console) -> RenderableType:
-    """Return what a sync would do."""
-    first = [("Records to fetch", f"{made.entries:,} (everything: this is the first sync)")]
+    """Return the number of records and requests of a planned sync, and its estimated time."""
+    first = [("Records to fetch", f"{made.entries:,} (all records: this is the first sync)")]
     later = [
-        ("Entered since", f"{made.from_edat}: {counted(made.entries, 'record')}"),
-        ("Revised meanwhile", counted(made.revisions, "older record")),
+        ("Added since", f"{made.from_edat}: {counted(made.entries, 'record')}"),
+        ("Revised since then", counted(made.revisions, "older record")),
     ]
     table = facts(
         [
             ("Query", made.term),
             *(first if made.first_sync else later),
             ("Requests", f"about {made.requests:,}"),
-            ("Time", f"about {_duration(made.seconds)}"),
+            ("Time", f"about {_format_duration(made.seconds)}"),
         ]
     )
     parts: list[RenderableType] = [table]
     if made.replaces_term:
-        parts.append(Text("This key would start again with another term.", style="yellow"))
-    parts.append(Text("Nothing was fetched; leave out --dry-run to do it.", style="dim"))
+        parts.append(Text("The term of this key changes, so the sync starts over.", style="yellow"))
+    parts.append(Text("Dry run: nothing was fetched. Omit --dry-run to sync.", style="dim"))
     return Group(*parts)
 
 
-def _duration(seconds: int) -> str:
+def _format_duration(seconds: int) -> str:
     if seconds < 90:
         return counted(max(1, seconds), "second")
     minutes = round(seconds / 60)
@@ -102,24 +105,24 @@ def _duration(seconds: int) -> str:
 def hits_page(
     result: RagSearchResult, console: Console, *, store: "Store", query: str, corpus: str | None
 ) -> RenderableType:
-    """Return hits with titles and years, wide terminals with the passage that was found."""
+    """Return a table of the hits with titles and years. On wide terminals, add the matching passage."""
     if not result.results:
         holds = counted(store.stats(corpus).documents, "record")
-        return Text(f"Nothing found among {holds} of {line(corpus) or 'the corpus'}.", style="bold")
+        return Text(f"No results among {holds} of {line(corpus) or 'the corpus'}.", style="bold")
     pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
     documents = store.documents(pmids)
     wide = console.width >= WIDE
-    passages = _passages(store, [hit.uuid for hit in result.results]) if wide else {}
+    passages = _read_passages(store, [hit.uuid for hit in result.results]) if wide else {}
     hybrid = any(hit.sim is not None for hit in result.results)
     columns = [fixed("PMID"), wrapped("Article")]
     if wide:
         about = [wrapped("Title and passage", 5), fixed("Year"), wrapped("Journal", 1), fixed("PMID")]
-        columns = [*([number("Meaning")] if hybrid else []), number("Quality"), *about]
+        columns = [*([number("Similarity")] if hybrid else []), number("Quality"), *about]
     table = Listing(number("#"), number("Score"), *columns, expand=wide)
     for rank, (pmid, hit) in enumerate(zip(pmids, result.results, strict=True), start=1):
         document = documents[pmid]
         cells: list[RenderableType] = [Text(str(rank), style="dim"), Text(f"{hit.score:.3f}")]
-        title = titled({"title": document.title, "standing": as_data(document.standing)})
+        title = format_title({"title": document.title, "standing": as_data(document.standing)})
         year, journal = str(document.year or ""), line(document.journal)
         if wide:
             if hybrid:
@@ -134,7 +137,7 @@ def hits_page(
     return Group(table, Text(""), Text(counted(len(result.results), "record"), style="bold"))
 
 
-def _passages(store: "Store", uuids: Sequence[str]) -> dict[str, str]:
+def _read_passages(store: "Store", uuids: Sequence[str]) -> dict[str, str]:
     with store.reading() as connection:
         marks = ", ".join("?" * len(uuids))
         rows = connection.execute(f"SELECT uuid, text FROM chunks WHERE uuid IN ({marks})", tuple(uuids))
@@ -142,7 +145,7 @@ def _passages(store: "Store", uuids: Sequence[str]) -> dict[str, str]:
 
 
 def snippet(passage: str, query: str, limit: int = SNIPPET) -> str:
-    """Return the part of a passage that has most words of the query, a sentence or two."""
+    """Return the sentences of a passage that contain the most words of the query."""
     body = re.sub(r"\[Title\] .*?(?:\n|$)", "", passage, count=1)
     body = re.sub(r"\[Section\] (.*?)\n\[Text\] ", lambda found: f"{found[1].capitalize()}: ", body)
     sentences = [text for part in body.replace("[Text] ", "").split("\n") for text in _SENTENCE.split(line(part))]
@@ -172,12 +175,12 @@ def document_page(document: RagDocument, console: Console) -> RenderableType:
             ("PMID", article_link(pmid, console)),
             ("Journal", document.journal),
             ("Published", document.pdat),
-            ("Types", "; ".join(document.pub_types)),
+            ("Publication types", "; ".join(document.pub_types)),
             ("Quality", f"{quality.total} of 9: {judged}"),
-            ("In PubMed since", _moment(document.edat)),
-            ("Last revised", _moment(document.lr)),
-            ("Version here", document.version),
-            ("Address", page_address(PUBMED, pmid)),
+            ("PubMed entry date", _format_time(document.edat)),
+            ("Last revised", _format_time(document.lr)),
+            ("Stored version", document.version),
+            ("URL", page_address(PUBMED, pmid)),
             ("Full text", page_address(PMC, document.pmcid) if document.pmcid else ""),
         ]
     )
@@ -194,56 +197,56 @@ def document_page(document: RagDocument, console: Console) -> RenderableType:
 
 
 def checkpoint_page(result: CheckpointGetResult, console: Console) -> RenderableType:
-    """Return how far a query has been followed."""
+    """Return the checkpoint of a query."""
     if result.last_edat is None:
-        key = _typed(result.query_key)
-        return Text(f"{line(result.query_key)} was never synced, or starts anew: entrez-kit corpus sync {key}")
-    return Text(f"{line(result.query_key)} is followed up to {_moment(result.last_edat)}.")
+        key = _quote_key(result.query_key)
+        return Text(f"{line(result.query_key)} has no checkpoint. Sync all records: entrez-kit corpus sync {key}")
+    return Text(f"{line(result.query_key)} is synced up to {_format_time(result.last_edat)}.")
 
 
 def set_page(result: CheckpointSetResult, console: Console, *, query_key: str) -> RenderableType:
-    """Return that a checkpoint was set, and what to do next."""
-    return Text(f"Done. `entrez-kit corpus sync {_typed(query_key)}` starts from there.")
+    """Return a confirmation that a checkpoint was set, and the next command."""
+    return Text(f"Checkpoint set. Sync from there: entrez-kit corpus sync {_quote_key(query_key)}")
 
 
 def log_page(log: CheckpointLog) -> RenderableType:
-    """Return who moved a checkpoint."""
-    table = Listing("When", "What", "From", "To", "Note")
+    """Return the history of a checkpoint."""
+    table = Listing("Time", "Change", "From", "To", "Note")
     for move in log.entries:
         style = "" if move.kind == "automatic" else "yellow"
         what = Text(move.kind.replace("_", " "), style=style)
-        table.row(_moment(move.at), what, _moment(move.old_edat), _moment(move.new_edat), move.note)
-    return table if log.entries else Text(f"Nobody has moved the checkpoint of {line(log.query_key)}.")
+        table.row(_format_time(move.at), what, _format_time(move.old_edat), _format_time(move.new_edat), move.note)
+    return table if log.entries else Text(f"The checkpoint of {line(log.query_key)} has never changed.")
 
 
-# What there is
+# Lists, statistics, changes
 
 
 def list_page(listed: CorpusList) -> RenderableType:
-    """Return the queries that are kept in step."""
+    """Return a table of the synced queries."""
     if not listed.corpora:
-        return Text("There are no corpora yet; `entrez-kit corpus sync KEY TERM` makes one.")
-    table = Listing("Key", "Query", number("Records"), "Followed to", "Last sync")
+        return Text("No corpora yet. Create one: entrez-kit corpus sync KEY TERM")
+    table = Listing("Key", "Query", number("Records"), "Synced to", "Last sync")
     for one in listed.corpora:
         ending = Text(line(one.last_status), style=ENDINGS.get(one.last_status or "", ""))
         if one.last_finished_at:
-            ending.append(f" {_moment(one.last_finished_at)}", style="dim")
+            ending.append(f" {_format_time(one.last_finished_at)}", style="dim")
         key = Text(line(one.query_key), style="bold")
-        table.row(key, one.term, f"{one.documents:,}", _moment(one.last_edat), ending)
+        table.row(key, one.term, f"{one.documents:,}", _format_time(one.last_edat), ending)
     return table
 
 
 def stats_page(stats: CorpusStats) -> RenderableType:
-    """Return the corpus in numbers."""
+    """Return the statistics of the corpus."""
     years = f"{stats.first_year} to {stats.last_year}" if stats.first_year else ""
     vectors = "; ".join(f"{count:,} of {line(model)}" for model, count in stats.vectors.items())
     graph: str | Text = ""
     if stats.graphs:
         graph = "; ".join(f"{count:,} of {line(model)}" for model, count in stats.graphs.items())
-        graph += ": searches by meaning find nearly all of the nearest"
+        graph += " (vector search is approximate)"
     elif stats.query_key is None and max(stats.vectors.values(), default=0) >= MANY:
         made = f"{install_line('embeddings')}, then entrez-kit corpus reindex"
-        graph = Text(f"none: a search by meaning compares every vector; to have one: {made}")
+        graph = Text(f"none: vector search compares every vector. Build one: {made}")
     return facts(
         [
             ("File", stats.path),
@@ -252,27 +255,29 @@ def stats_page(stats: CorpusStats) -> RenderableType:
             ("Keys", "" if stats.query_key else f"{stats.corpora:,}"),
             ("Records", f"{stats.documents:,}, {stats.with_abstract:,} with an abstract"),
             ("Retracted", Text(f"{stats.retracted:,}", style="bold red" if stats.retracted else "")),
-            ("Withdrawn", f"{stats.deleted:,} (kept, but not found any more)"),
+            ("Withdrawn", f"{stats.deleted:,} (kept, but omitted from searches)"),
             ("Versions", f"{stats.versions:,}"),
             ("Published", years),
-            ("Latest entry", _moment(stats.last_edat)),
+            ("Latest entry", _format_time(stats.last_edat)),
             ("Passages", f"{stats.chunks:,}, about {stats.tokens:,} tokens"),
-            ("Vectors", vectors or "none: searches go by words"),
+            ("Vectors", vectors or "none (keyword search only)"),
             ("Graph", graph),
             (
-                "Not delivered",
-                f"{stats.unavailable:,} listed by PubMed; every sync asks again" if stats.unavailable else "",
+                "Unavailable",
+                f"{stats.unavailable:,} listed by PubMed but not returned; every sync tries again"
+                if stats.unavailable
+                else "",
             ),
         ]
     )
 
 
 def diff_page(difference: CorpusDiff) -> RenderableType:
-    """Return what has changed, by kind of change."""
+    """Return a table of the changes, grouped by kind."""
     lists = (difference.deleted, difference.retracted, difference.revised, difference.added)
-    numbers = Text(f"{line(difference.query_key)} since {_moment(difference.since)}: ", style="bold")
+    numbers = Text(f"{line(difference.query_key)} since {_format_time(difference.since)}: ", style="bold")
     shown = [f"{len(records):,} {name}" for name in CHANGES if (records := getattr(difference, name))]
-    numbers.append(", ".join(shown) or "nothing has changed")
+    numbers.append(", ".join(shown) or "no changes")
     if not shown:
         return numbers
     table = Listing(fixed("Change"), fixed("PMID"), fixed("Version"), "Title")
@@ -282,15 +287,15 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
                 Text(record.change, style=CHANGES[record.change]),
                 Text(record.pmid, style="cyan"),
                 f"{record.from_version} → {record.to_version}" if record.from_version else str(record.to_version),
-                _changed(record),
+                _format_difference(record),
             )
     return Group(
-        table, Text(""), numbers, Text("Counted by when this corpus saw it, not by PubMed's dates.", style="dim")
+        table, Text(""), numbers, Text("Changes are dated by when this corpus stored them, not by PubMed.", style="dim")
     )
 
 
-def _changed(record: Difference) -> Text:
-    text = titled(as_data(record))
+def _format_difference(record: Difference) -> Text:
+    text = format_title(as_data(record))
     if record.changed:
         names = ", ".join(_FIELDS.get(name, name) for name in record.changed)
         text.append(f"\nchanged: {names}", style="dim")
@@ -298,24 +303,24 @@ def _changed(record: Difference) -> Text:
 
 
 def reindex_page(done: Reindexed) -> RenderableType:
-    """Return what a reindex did."""
-    text = f"{counted(done.documents, 'record')} and {counted(done.chunks, 'passage')} worked out anew"
+    """Return the counts of a reindex."""
+    text = f"{counted(done.documents, 'record')} and {counted(done.chunks, 'passage')} reindexed"
     if done.model is None:
-        return Text(f"{text}. No embeddings are set up, so there are no vectors to make.")
-    return Text(f"{text}; {counted(done.vectors, 'vector')} of {line(done.model)} made.")
+        return Text(f"{text}. No vectors were created because embeddings are not configured.")
+    return Text(f"{text}; {counted(done.vectors, 'vector')} of {line(done.model)} created.")
 
 
 def delivered_page(done: "Delivered") -> RenderableType:
-    """Return what a Weaviate server was told."""
+    """Return the counts of passages written to and deleted from a Weaviate server."""
     text = f"{line(done.collection)}: {counted(done.written, 'passage')} written, {done.deleted:,} deleted"
-    return Text(f"{text}; {done.waiting:,} still to be delivered." if done.waiting else f"{text}.")
+    return Text(f"{text}; {done.waiting:,} not yet delivered." if done.waiting else f"{text}.")
 
 
-def _typed(query_key: str) -> str:
-    """Return a key as it has to be typed in a shell."""
+def _quote_key(query_key: str) -> str:
+    """Quote a key for a shell."""
     return shlex.quote(line(query_key))
 
 
-def _moment(text: str | None) -> str:
-    """Return a moment to the minute: "2026-03-06 07:25"."""
+def _format_time(text: str | None) -> str:
+    """Return a time to the minute: "2026-03-06 07:25"."""
     return line(text).replace("T", " ")[:16].removesuffix(" 00:00")

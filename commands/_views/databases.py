@@ -1,4 +1,4 @@
-"""Tables for any Entrez database, for MeSH, facets, conversions and citation matches."""
+"""Tables of Entrez databases, MeSH records, facets, converted ids and citation matches."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from .tables import Listing, broader_line, facts, failed_words, number
+from .tables import Listing, broader_line, facts, format_failure, number
 from .text import line
 
 if TYPE_CHECKING:
@@ -24,90 +24,96 @@ if TYPE_CHECKING:
 _STYLES: Final = {"no_links": "dim", "not_found": "yellow", "invalid": "yellow", "error": "red"}
 
 
-def _number(value: int | None) -> str:
+def _format_number(value: int | None) -> str:
     return f"{value:,}" if value is not None else ""
 
 
 def info_table(result: "InfoResult", console: Console) -> RenderableType:
-    """Return the list of databases, the description of one, or counts of a query."""
+    """Return the list of databases, the description of one database, or the counts of a query."""
     parts: list[RenderableType] = []
     if result.database is not None:
-        parts += _database(result.database)
+        parts += _render_database(result.database)
     if result.counts is not None:
-        parts.append(_counts(result.counts))
+        parts.append(_render_counts(result.counts))
         if result.counts_source == "esearch" and result.database is None:
-            parts.append(Text("Counted database by database: NCBI's global query did not answer.", style="dim"))
+            note = "NCBI's global query did not respond, so each database was counted separately."
+            parts.append(Text(note, style="dim"))
     elif result.databases is not None:
         parts.append(Text("  ".join(result.databases)))
         parts.append(Text(f"{len(result.databases)} databases. Describe one: entrez-kit db info NAME", style="dim"))
     return Group(*parts)
 
 
-def _database(info: "DatabaseInfo") -> list[RenderableType]:
+def _render_database(info: "DatabaseInfo") -> list[RenderableType]:
     head = Text(line(info.menu_name or info.name), style="bold")
     head.append(f"  {line(info.description)}", style="not bold")
-    facts = [f"{_number(info.record_count)} records" if info.record_count is not None else "", info.last_update or ""]
+    facts = [
+        f"{_format_number(info.record_count)} records" if info.record_count is not None else "",
+        info.last_update or "",
+    ]
     parts: list[RenderableType] = [head, Text(", updated ".join(fact for fact in facts if fact), style="dim"), Text("")]
-    fields = Listing("Tag", "Field", "What it holds", number("Terms"))
+    fields = Listing("Tag", "Field", "Description", number("Terms"))
     for field in info.fields:
         if not field.is_hidden:
-            fields.row(field.name, field.full_name, field.description, _number(field.term_count))
-    links = Listing("Link", "To", "What it follows")
+            fields.row(field.name, field.full_name, field.description, _format_number(field.term_count))
+    links = Listing("Link", "To", "Description")
     for link in info.links:
         links.row(link.name, link.db_to, link.description)
     return [*parts, fields, Text(""), links] if info.links else [*parts, fields]
 
 
-def _counts(counts: "list[TermCount]") -> Listing:
+def _render_counts(counts: "list[TermCount]") -> Listing:
     table = Listing("Database", number("Records"), "")
     for count in sorted(counts, key=lambda item: -(item.count or 0)):
         known = count.count is not None
         note = "" if count.status == "Ok" or (known and not count.count) else count.status
-        table.row(count.db, _number(count.count) if known else "?", note, style="" if count.count else "dim")
+        table.row(count.db, _format_number(count.count) if known else "?", note, style="" if count.count else "dim")
     return table
 
 
 def search_table(result: "EntrezSearchResult", console: Console) -> RenderableType:
-    """Return UIDs, how many there are, and how NCBI understood the query."""
+    """Return the UIDs found, their number, and NCBI's translation of the query."""
     parts: list[RenderableType] = []
     if result.ids:
         parts.append(Text("  ".join(result.ids), style="cyan"))
         first, last = result.offset + 1, result.offset + len(result.ids)
         parts.append(Text(f"{first:,}–{last:,} of {result.total_found:,} in {result.db}", style="bold"))
     else:
-        none = Text("Nothing found." if not result.total_found else "None shown.", style="bold")
-        parts.append(broader_line(result.broader_total) or none)
+        none = f"None of {result.total_found:,} results shown." if result.total_found else "No results."
+        parts.append(broader_line(result.broader_total) or Text(none, style="bold"))
     if result.query_translation:
         parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
     return Group(*parts)
 
 
 def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
-    """Return every summary as a list of its fields, in the order of the UIDs."""
+    """Return the fields of every summary, in the order of the UIDs."""
     parts: list[RenderableType] = []
     for summary in result.summaries:
         parts.append(Text(f"{result.db} {summary.get('uid', '')}", style="bold cyan"))
         known = ((name, value) for name, value in summary.items() if name != "uid" and value not in ("", [], {}, None))
-        table = facts((name, _shown(value)) for name, value in known)
+        table = facts((name, _format_value(value)) for name, value in known)
         parts += [table, Text("")]
     parts += [
-        Text.assemble((f"{outcome.id}: ", "yellow"), failed_words(outcome))
+        Text.assemble((f"{outcome.id}: ", "yellow"), format_failure(outcome))
         for outcome in result.outcomes
         if outcome.status != "found"
     ]
     return Group(*parts)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{key}: {_shown(item)}" for key, item in value.items() if item not in ("", [], {}, None))
+        return "; ".join(
+            f"{key}: {_format_value(item)}" for key, item in value.items() if item not in ("", [], {}, None)
+        )
     if isinstance(value, list):
-        return " | ".join(_shown(item) for item in value)
+        return " | ".join(_format_value(item) for item in value)
     return str(value)
 
 
 def link_table(result: "LinkResult", console: Console) -> RenderableType:
-    """Return one row per source record and kind of link."""
+    """Return a table with one row per source record and link name."""
     table = Listing(result.source, "Link", f"{result.target} records")
     for linkset in result.linksets:
         if not linkset.links:
@@ -124,29 +130,29 @@ def link_table(result: "LinkResult", console: Console) -> RenderableType:
 
 
 def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
-    """Return the values of every facet with their counts, and over how many of the results they were counted."""
+    """Return a table of values and counts for each facet, and the number of results counted."""
     parts: list[RenderableType] = []
     for facet in result.facets:
         table = Listing("MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), number("Records"))
         for value in facet.values:
-            table.row(value.value, _number(value.count))
-        rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without", facet.without))
+            table.row(value.value, _format_number(value.count))
+        rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without a value", facet.without))
         said = [f"{count:,} {name}" for name, count in rest if count]
         parts += [table, Text("; ".join(said), style="dim"), Text("")] if said else [table, Text("")]
-    read = Text(f"{result.records_counted:,} of {result.total_found or 0:,} results read", style="bold")
+    read = Text(f"{result.records_counted:,} of {result.total_found or 0:,} results counted", style="bold")
     parts.append(broader_line(result.broader_total) or read)
     return Group(*parts)
 
 
 def spell_table(result: "SpellResult", console: Console) -> RenderableType:
-    """Return the suggestion, or that there is none."""
+    """Return the suggested spelling, or a line without one."""
     if result.has_suggestion:
         return Text.assemble("Did you mean: ", (line(result.corrected), "bold green"))
     return Text(f"No suggestion for: {line(result.original)}")
 
 
 def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
-    """Return every record with its tree numbers, scope note and entry terms."""
+    """Return the MeSH records with their tree numbers, scope notes and entry terms."""
     parts: list[RenderableType] = []
     for record in result.results:
         head = Text(line(record.name), style="bold")
@@ -155,30 +161,30 @@ def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
             head.append(f"  {record.kind.replace('_', ' ')}", style="dim")
         parts.append(head)
         if record.tree_numbers:
-            parts.append(_indented("  ".join(record.tree_numbers), style="dim"))
+            parts.append(_indent("  ".join(record.tree_numbers), style="dim"))
         if record.scope_note:
-            parts.append(_indented(line(record.scope_note)))
+            parts.append(_indent(line(record.scope_note)))
         if record.entry_terms:
             terms = "; ".join(line(term) for term in record.entry_terms)
-            parts.append(_indented(f"Also: {terms}", style="dim"))
-        for side, neighbors in (("Above", record.parents), ("Below", record.children)):
+            parts.append(_indent(f"Entry terms: {terms}", style="dim"))
+        for side, neighbors in (("Broader", record.parents), ("Narrower", record.children)):
             if neighbors:
                 named = "; ".join(f"{line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)
-                parts.append(_indented(f"{side}: {named}"))
+                parts.append(_indent(f"{side}: {named}"))
         parts.append(Text(""))
     if not result.results:
-        return Text("Nothing found.", style="bold")
+        return Text("No results.", style="bold")
     first = result.offset + 1
     parts.append(Text(f"{first:,}–{result.offset + len(result.results):,} of {result.total_found:,}", style="bold"))
     return Group(*parts)
 
 
-def _indented(text: str, style: str = "") -> RenderableType:
+def _indent(text: str, style: str = "") -> RenderableType:
     return Padding(Text(text, style=style), (0, 0, 0, 2))
 
 
 def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
-    """Return one row per input, in the order of the inputs."""
+    """Return a table with one row per input, in the order of the inputs."""
     table = Listing("Input", "PMID", "PMCID", "DOI", "")
     for record in result.records:
         remarks = [record.standing.note if record.standing else None, record.note or record.message]
@@ -190,7 +196,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
 
 
 def match_table(result: "MatchResult", console: Console) -> RenderableType:
-    """Return one row per reference, in the order of the references."""
+    """Return a table with one row per reference, in the order of the references."""
     table = Listing("Reference", "PMID", "Title", "")
     styles = {"matched": "", "mismatch": "red", "error": "red"}
     for match in result.results:

@@ -1,4 +1,4 @@
-"""Full text for people: an outline for terminals, the whole article as Markdown."""
+"""Full texts as an outline for terminals, or complete as Markdown."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ from .._formats.writer import PAGE_BREAK, Texts, Writer
 from .._output import Sink
 from .._report import counted
 from .markdown import banner_page, escaped
-from .tables import Listing, fixed, linked, number, titled
+from .tables import Listing, fixed, format_title, link_text, number
 from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _FLOAT_LABEL: Final = re.compile(
     r"(?:table|tab\.?|figure|fig\.?|box|scheme|chart|plate|panel|video|movie|file|text|data ?set|algorithm|appendix)"
     r"[ \u00a0][^\s]{1,12}(?: ?[—–-][^\n]{1,40})?"
 )
-"""What stands alone on the first line of a figure or a table: its number, apart from the caption."""
+"""The label of a figure or table, on a separate line before the caption."""
 _TIERS: Final = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "Unpaywall"}
 
 
@@ -48,33 +48,33 @@ _TIERS: Final = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "Unpaywal
 
 
 def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
-    """Return the outline of each article, with how long each part is; then what has no text, and why."""
+    """Return the outline of each article with the length of each part, then the articles without full text and why."""
     parts: list[RenderableType] = []
     for article in result.articles:
-        parts += [*_heading(article, console), _outline(article), Text("")]
-    parts += map(_cut_line, result.truncation.articles if result.truncation else ())
+        parts += [*_render_heading(article, console), _render_outline(article), Text("")]
+    parts += map(_format_cut, result.truncation.articles if result.truncation else ())
     if result.unavailable:
-        parts += [_missing(result.unavailable), Text("")]
+        parts += [_render_missing(result.unavailable), Text("")]
     asked = counted(result.total_returned + len(result.unavailable), "article")
     return Group(*parts, Text(f"Full text of {result.total_returned:,} of {asked}", style="bold"))
 
 
-def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
-    title = titled(as_data(article))
+def _render_heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
+    title = format_title(as_data(article))
     title.stylize("bold")
     parts: list[RenderableType] = [title]
     if isinstance(article, PmcArticle):
         if article.authors:
-            parts.append(Text(_names(article, MAX_AUTHORS)))
-        if source := _source(article):
+            parts.append(Text(_format_names(article, MAX_AUTHORS)))
+        if source := _format_source(article):
             parts.append(Text(source, style="green"))
-    links = Text("  ").join(linked(name, address, console) for name, address in _identifiers(article))
+    links = Text("  ").join(link_text(name, address, console) for name, address in _list_identifiers(article))
     via = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "an open-access copy"}[article.via_source]
     about = f"from {via}" + (f", {line(article.license)}" if article.license else "")
     return [*parts, Text("  ").join([links, Text(about, style="dim")])]
 
 
-def _outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
+def _render_outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
     table = Listing("Section", number("Characters"))
     if isinstance(article, UnpaywallArticle):
         pages = f", {counted(article.total_pages, 'page')}" if article.total_pages else ""
@@ -84,11 +84,13 @@ def _outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
         )
         return table
     for section in article.sections:
-        table.add_row(Text(_title(section), style="bold" if section.title else "dim"), f"{characters(section):,}")
-        below = list(_below(section))
+        table.add_row(
+            Text(_format_title(section), style="bold" if section.title else "dim"), f"{characters(section):,}"
+        )
+        below = list(_walk_sections(section))
         for depth, sub in below[:MAX_SUBSECTIONS]:
             table.add_row(
-                Text(f"{'  ' * depth}{_title(sub)}", style="" if sub.title else "dim"),
+                Text(f"{'  ' * depth}{_format_title(sub)}", style="" if sub.title else "dim"),
                 Text(f"{len(sub.text):,}", style="dim"),
             )
         if len(below) > MAX_SUBSECTIONS:
@@ -99,46 +101,46 @@ def _outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
     return table
 
 
-def _below(section: Section, depth: int = 1) -> Iterator[tuple[int, Section]]:
+def _walk_sections(section: Section, depth: int = 1) -> Iterator[tuple[int, Section]]:
     for sub in section.subsections:
         yield depth, sub
-        yield from _below(sub, depth + 1)
+        yield from _walk_sections(sub, depth + 1)
 
 
-def _title(section: Section) -> str:
+def _format_title(section: Section) -> str:
     return line(section.heading) or "(untitled)"
 
 
-def _cut_line(cut: CutArticle) -> Text:
+def _format_cut(cut: CutArticle) -> Text:
     cut_short = ", ".join(f"{line(part.title) or '(untitled)'}" for part in cut.sections[:8])
     more = " ..." if len(cut.sections) > 8 else ""
-    words = f"{cut.id}: {cut.returned_characters:,} of {cut.original_characters:,} characters; cut: {cut_short}{more}"
-    return Text(words, style="yellow")
+    size = f"{cut.returned_characters:,} of {cut.original_characters:,} characters"
+    return Text(f"{cut.id}: {size}; truncated: {cut_short}{more}", style="yellow")
 
 
-def _missing(unavailable: Sequence[Unavailable]) -> Listing:
-    table = Listing("No full text", fixed("Reason"), "What was tried")
+def _render_missing(unavailable: Sequence[Unavailable]) -> Listing:
+    table = Listing("No full text", fixed("Reason"), "Sources tried")
     for item in unavailable:
-        tried = "\n".join(_answer(tier, line) for tier in item.tried_tiers)
+        tried = "\n".join(_format_answer(tier, line) for tier in item.tried_tiers)
         reason = item.reason + ("\ntry again" if item.retryable else "")
         table.add_row(Text(line(item.id), style="cyan"), Text(reason, style="yellow"), Text(tried, style="dim"))
     return table
 
 
-# What both show
+# Outline and Markdown
 
 
-def _source(article: PmcArticle) -> str:
+def _format_source(article: PmcArticle) -> str:
     date = as_data(article.publication_date)
     return source_of({"journal_info": {**(as_data(article.journal) or {}), "publication_date": date}})
 
 
-def _names(article: PmcArticle, limit: int | None = None) -> str:
+def _format_names(article: PmcArticle, limit: int | None = None) -> str:
     names = [one.collective_name or f"{one.given_names or ''} {one.last_name or ''}" for one in article.authors]
     return people([{"collective_name": line(name)} for name in names], limit)
 
 
-def _identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]]:
+def _list_identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]]:
     found = []
     if article.pmid:
         found.append((f"PMID {line(article.pmid)}", page_address(PUBMED, article.pmid)))
@@ -153,54 +155,54 @@ def _identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]
 
 
 def fulltext_page(record: Record) -> str:
-    """Return an article as a page: what it is and where it comes from, abstracts, every section, references."""
+    """Return an article as a Markdown page: title, source, abstracts, sections, references."""
     if record.get("source") == "unpaywall":
-        return _copy_page(UnpaywallArticle.model_validate(dict(record)))
+        return _render_copy(UnpaywallArticle.model_validate(dict(record)))
     article = PmcArticle.model_validate(dict(record))
     parts = [*banner_page(record), f"# {escaped(article.title) or '(no title)'}"]
-    parts += [escaped(text) for text in (_names(article), _source(article)) if text]
-    parts += [_links(article), _facts(article)]
+    parts += [escaped(text) for text in (_format_names(article), _format_source(article)) if text]
+    parts += [_format_links(article), _format_facts(article)]
     if article.abstract:
         parts += ["## Abstract", *blocks(article.abstract.replace("\n", "\n\n"))]
     for other in article.other_abstracts:
         name = language(other.language) if other.language else "translated"
-        parts += [f"## Abstract ({_inner(name)})", *blocks(other.text.replace("\n", "\n\n"))]
+        parts += [f"## Abstract ({_escape_inner(name)})", *blocks(other.text.replace("\n", "\n\n"))]
     for section in article.sections:
-        parts += _section(section)
+        parts += _render_section(section)
     if article.references:
-        parts += ["## References", _references(article.references)]
+        parts += ["## References", _render_references(article.references)]
     if article.affiliations:
-        parts += ["## Affiliations of the authors", "\n".join(f"- {_inner(place)}" for place in article.affiliations)]
+        parts += ["## Author affiliations", "\n".join(f"- {_escape_inner(place)}" for place in article.affiliations)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 class Pages(Texts):
-    """Articles as pages, and a last page with the ids without a text."""
+    """Writes articles as pages, and a last page that lists the ids without full text."""
 
     def __init__(self, sink: Sink) -> None:
-        super().__init__(sink, _page, between=PAGE_BREAK)
+        super().__init__(sink, _render_page, between=PAGE_BREAK)
         self._without: list[FulltextOutcome] = []
 
     def outcome(self, outcome: FulltextOutcome) -> None:
-        """Write an article; keep what has none for the end."""
+        """Write an article, or store an outcome without one for the last page."""
         super().outcome(outcome)
         if outcome.article is None:
             self._without.append(outcome)
 
     def end(self) -> None:
-        """Write the page of those without a text."""
+        """Write the page of ids without full text."""
         if self._without:
             self.put(unavailable_page(self._without))
         super().end()
 
 
-def _page(item: FulltextOutcome) -> Iterator[str]:
+def _render_page(item: FulltextOutcome) -> Iterator[str]:
     if item.article is not None:
         yield fulltext_page(as_data(item.article))
 
 
 def reading(sink: Sink, state: "State") -> Writer[Any]:
-    """Return what shows the same to whoever reads it here, by page where it is long."""
+    """Return the writer that renders the Markdown on a terminal and pages long text."""
     from .._formats.printed import Buffer, Converted
     from .._formats.tables import show
     from .reading import markdown_page
@@ -210,24 +212,24 @@ def reading(sink: Sink, state: "State") -> Writer[Any]:
 
 
 def unavailable_page(without: Sequence[FulltextOutcome]) -> str:
-    """Return a page of the ids without a text, each with what every source answered; what is no id comes last."""
+    """Return a page of the ids without full text, with the answer of each source. Invalid ids come last."""
     items = []
     for item in (one.unavailable for one in without):
         if item is not None:
             again = ", try again" if item.retryable else ""
-            items.append(f"- **{_inner(item.id)}**: {item.reason}{again}")
-            items += [f"  - {_answer(tier, _inner)}" for tier in item.tried_tiers]
-    items += [f"- **{_inner(one.id)}**: not a PMID, PMCID or DOI" for one in without if one.status == "invalid"]
-    return "\n".join(["# Without full text", "", *items, ""])
+            items.append(f"- **{_escape_inner(item.id)}**: {item.reason}{again}")
+            items += [f"  - {_format_answer(tier, _escape_inner)}" for tier in item.tried_tiers]
+    items += [f"- **{_escape_inner(one.id)}**: not a PMID, PMCID or DOI" for one in without if one.status == "invalid"]
+    return "\n".join(["# No full text", "", *items, ""])
 
 
-def _answer(tried: TriedTier, shown: Callable[[object], str]) -> str:
+def _format_answer(tried: TriedTier, shown: Callable[[object], str]) -> str:
     detail = f" ({shown(tried.detail)})" if tried.detail else ""
     return f"{_TIERS[tried.tier]}: {tried.outcome}{detail}"
 
 
-def _facts(article: PmcArticle) -> str:
-    """Return the lines about an article: where it comes from, what it is, what it may be used for, its keywords."""
+def _format_facts(article: PmcArticle) -> str:
+    """Return the lines about an article: the source of the text, the article type, the license, the keywords."""
     found = _TIERS[article.via_source]
     if article.epmc_id:
         found += f" ({' '.join(filter(None, (article.epmc_source, article.epmc_id)))})"
@@ -237,50 +239,50 @@ def _facts(article: PmcArticle) -> str:
         "Licence": article.license,
         "Keywords": "; ".join(line(word) for word in article.keywords),
     }
-    return "  \n".join(f"**{name}:** {_inner(value)}" for name, value in facts.items() if value)
+    return "  \n".join(f"**{name}:** {_escape_inner(value)}" for name, value in facts.items() if value)
 
 
-def _copy_page(article: UnpaywallArticle) -> str:
+def _render_copy(article: UnpaywallArticle) -> str:
     about = [f"Text from: an open-access copy ({article.content_format})"]
     about += [text for text in (article.version, article.host_type, article.license) if text]
     head = [
         f"# {escaped(article.title) or '(no title)'}",
-        _links(article),
-        f"Read from <{line(article.source_url)}>  \n{escaped(', '.join(map(line, about)))}",
+        _format_links(article),
+        f"Source: <{line(article.source_url)}>  \n{escaped(', '.join(map(line, about)))}",
     ]
     content = article.content.strip()
-    if article.content_format == "pdf-text":  # nothing in it is meant as a mark
+    if article.content_format == "pdf-text":  # the text of a PDF contains no Markdown
         content = "\n\n".join("\n".join(escaped(one) for one in part.split("\n")) for part in content.split("\n\n"))
     return "\n\n".join([*head, visible(content)]) + "\n"
 
 
-def _links(article: PmcArticle | UnpaywallArticle) -> str:
-    return " · ".join(f"[{escaped(name)}]({address})" for name, address in _identifiers(article))
+def _format_links(article: PmcArticle | UnpaywallArticle) -> str:
+    return " · ".join(f"[{escaped(name)}]({address})" for name, address in _list_identifiers(article))
 
 
-def _section(section: Section, level: int = 2) -> Iterator[str]:
-    """Yield a section and what is in it; Markdown has six levels, what lies deeper stays at the last."""
+def _render_section(section: Section, level: int = 2) -> Iterator[str]:
+    """Yield a section and its subsections. Markdown has six heading levels; deeper headings use the sixth."""
     if heading := line(section.heading):
-        yield f"{'#' * min(level, MAX_LEVEL)} {_inner(heading)}"
+        yield f"{'#' * min(level, MAX_LEVEL)} {_escape_inner(heading)}"
     yield from blocks(section.text)
     for sub in section.subsections:
-        yield from _section(sub, level + 1)
+        yield from _render_section(sub, level + 1)
 
 
-def _references(references: Sequence[ListedReference]) -> str:
-    """Return the reference list under the article's own labels; as a numbered list where these are its numbers."""
+def _render_references(references: Sequence[ListedReference]) -> str:
+    """Return the reference list with the article's own labels, or as a numbered list if the labels are 1, 2, 3…"""
     labels = [line(reference.label) for reference in references]
     numbers = [label.strip("[](). ") for label in labels]
     if all(number.isascii() and number == str(place) for place, number in enumerate(numbers, 1)):
-        return "\n".join(f"{place}. {_inner(one.citation)}" for place, one in enumerate(references, 1))
+        return "\n".join(f"{place}. {_escape_inner(one.citation)}" for place, one in enumerate(references, 1))
     return "\n".join(
-        f"- {f'**{_inner(label)}** ' if label else ''}{_inner(one.citation)}"
+        f"- {f'**{_escape_inner(label)}** ' if label else ''}{_escape_inner(one.citation)}"
         for label, one in zip(labels, references, strict=True)
     )
 
 
 def blocks(text: str) -> Iterator[str]:
-    """Yield the blocks of a section as Markdown: paragraphs, lists, and tables where lines hold tabs."""
+    """Yield the blocks of a section as Markdown: paragraphs, lists, and tables. Lines with tabs are table rows."""
     for block in text.split("\n\n"):
         lines = block.split("\n")
         while lines:
@@ -288,24 +290,24 @@ def blocks(text: str) -> Iterator[str]:
             count = next((place for place, one in enumerate(lines) if ("\t" in one) is not is_row), len(lines))
             some, lines = lines[:count], lines[count:]
             if not is_row and len(some) > 1 and _FLOAT_LABEL.fullmatch(some[0]):
-                yield f"**{_inner(some[0])}**"
+                yield f"**{_escape_inner(some[0])}**"
                 some = some[1:]
-            yield _rows(some) if is_row else "\n".join(_lines(some))
+            yield _render_rows(some) if is_row else "\n".join(_render_lines(some))
 
 
-def _inner(text: object) -> str:
-    """Return text for places where no list or heading can begin: headings and cells."""
+def _escape_inner(text: object) -> str:
+    """Escape text for headings and cells, where a list or a heading cannot begin."""
     return escaped(f"x{line(text)}")[1:]
 
 
-def _rows(lines: Sequence[str]) -> str:
-    cells = [[_inner(cell) for cell in one.split("\t")] for one in lines]
+def _render_rows(lines: Sequence[str]) -> str:
+    cells = [[_escape_inner(cell) for cell in one.split("\t")] for one in lines]
     width = max(len(row) for row in cells)
     rows = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in cells]
     return "\n".join([rows[0], "|" + " --- |" * width, *rows[1:]])
 
 
-def _lines(lines: Sequence[str]) -> Iterator[str]:
+def _render_lines(lines: Sequence[str]) -> Iterator[str]:
     for place, one in enumerate(lines):
         found = _LIST_ITEM.fullmatch(one)
         if found and found[2]:

@@ -1,4 +1,4 @@
-"""What a terminal shows of genes."""
+"""Tables and pages of genes."""
 
 from typing import Final
 
@@ -10,88 +10,88 @@ from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import has_links
-from .tables import Listing, article_link, broader_line, facts, failed_words, fixed, linked, number
+from .tables import Listing, article_link, broader_line, facts, fixed, format_failure, link_text, number
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
 WIDE: Final = 100
-"""From this width on, aliases and other names have room beside the name."""
+"""The least width, in columns, of a terminal that shows scores."""
 _MANY: Final = 8
-"""So many identifiers of one database are shown; the rest is counted."""
+"""The maximum number of identifiers shown per database. The others are only counted."""
 
 
 def search_table(page: GenePage, console: Console) -> RenderableType:
-    """Return candidates with how they match, and how to see the next page."""
+    """Return a table of the candidates with the kind of match, and the cursor of the next page."""
     parts: list[RenderableType] = []
     if page.items:
-        parts.append(_candidates(page, console))
-    parts.append(_count_line(page))
+        parts.append(_render_candidates(page, console))
+    parts.append(_format_count(page))
     if page.pagination.cursor:
         parts.append(Text(f"Next page: --cursor {page.pagination.cursor}", style="dim"))
     return Group(*parts)
 
 
-def _candidates(page: GenePage, console: Console) -> Table:
+def _render_candidates(page: GenePage, console: Console) -> Table:
     wide = console.width >= WIDE
     scores = [number("Score")] if wide else []
     table = Listing(fixed("Id"), fixed("Symbol"), "Organism", fixed("Match"), "Name", *scores)
     for item in page.items:
         cells: list[RenderableType] = [
-            _id(item.id, console),
+            _link_id(item.id, console),
             Text(line(item.symbol), style="bold"),
             Text(line(item.organism)),
             Text(item.match),
-            _name(item),
+            _format_name(item),
         ]
         table.add_row(*cells, *([Text(f"{item.score:.3f}", style="dim")] if wide else []))
     return table
 
 
-def _name(item: GeneSearchCandidate | Gene) -> Text:
+def _format_name(item: GeneSearchCandidate | Gene) -> Text:
     text = Text(line(item.name))
     if item.status and item.status != "live":
-        text.append(f" ({_status(item.status, item.replaced_by)})", style="bold yellow")
+        text.append(f" ({_format_status(item.status, item.replaced_by)})", style="bold yellow")
     return text
 
 
-def _count_line(page: GenePage) -> Text:
+def _format_count(page: GenePage) -> Text:
     total = page.pagination.total_count or 0
     if not page.items and (left_out := broader_line(page.broader_total)):
         return left_out
     if not total:
-        return Text("Nothing found.", style="bold")
+        return Text("No results.", style="bold")
     if not page.items:
         return Text(f"None of {total:,} genes shown.", style="bold")
     return Text(f"{len(page.items):,} of {total:,} {'gene' if total == 1 else 'genes'}", style="bold")
 
 
-def _status(status: str, replaced_by: str | None) -> str:
+def _format_status(status: str, replaced_by: str | None) -> str:
     return f"replaced by {replaced_by}" if status == "replaced" and replaced_by else status
 
 
-def _id(curie: str, console: Console) -> Text:
-    return linked(curie, GENE + curie.removeprefix("NCBIGene:"), console)
+def _link_id(curie: str, console: Console) -> Text:
+    return link_text(curie, GENE + curie.removeprefix("NCBIGene:"), console)
 
 
 def gene_page(gene: Gene, console: Console) -> RenderableType:
-    """Return one gene as a page: heading, facts, summary, identifiers elsewhere."""
+    """Return one gene as a page: heading, facts, summary, cross-references."""
     heading = Text.assemble((line(gene.symbol), "bold"), "  ", line(gene.name), "  ", (line(gene.organism), "italic"))
-    if "status" not in gene.model_fields_set:  # a slim record has nothing more
-        return Group(heading, _id(gene.id, console))
+    if "status" not in gene.model_fields_set:  # a slim record has no other fields
+        return Group(heading, _link_id(gene.id, console))
     parts: list[RenderableType] = [heading]
     if gene.status != "live":
-        parts.append(Text(f"This record is {_status(gene.status, gene.replaced_by)}.", style="bold yellow"))
-    parts.append(_facts(gene, console))
+        parts.append(Text(f"This record is {_format_status(gene.status, gene.replaced_by)}.", style="bold yellow"))
+    parts.append(_render_facts(gene, console))
     if gene.summary:
         parts += [Text(""), Text(line(gene.summary))]
-    parts += [Text(""), _references(gene.cross_references)]
+    parts += [Text(""), _render_references(gene.cross_references)]
     return Group(*parts)
 
 
-def _facts(gene: Gene, console: Console) -> Table:
+def _render_facts(gene: Gene, console: Console) -> Table:
     where = " ".join(filter(None, (gene.chromosome and f"chromosome {gene.chromosome}", gene.map_location)))
     rows = [
-        ("Id", _id(gene.id, console)),
+        ("Id", _link_id(gene.id, console)),
         ("Type", gene.gene_type),
         ("Location", where),
         ("Taxon", gene.taxon_id),
@@ -101,7 +101,7 @@ def _facts(gene: Gene, console: Console) -> Table:
     return facts(rows, "bold")
 
 
-def _references(references: CrossReferences) -> Table:
+def _render_references(references: CrossReferences) -> Table:
     rows = []
     for key, value in references.model_dump().items():
         values = value if isinstance(value, list) else [value]
@@ -111,38 +111,38 @@ def _references(references: CrossReferences) -> Table:
 
 
 def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
-    """Return several genes as a list, in the order of the inputs, with what is missing in its place."""
+    """Return a table of genes in the order of the inputs. A failed input has a message instead."""
     table = Listing(fixed("Id"), fixed("Symbol"), "Organism", "Location", "Name")
     genes = iter(batch.genes)
     if not batch.outcomes:
         for gene in genes:
-            _gene_row(table, gene, console)
+            _add_gene(table, gene, console)
     for outcome in batch.outcomes:
         if outcome.status == "found":
-            _gene_row(table, next(genes), console)
+            _add_gene(table, next(genes), console)
         else:
-            table.add_row(Text(line(outcome.input)), "", "", "", failed_words(outcome))
+            table.add_row(Text(line(outcome.input)), "", "", "", format_failure(outcome))
     return table
 
 
-def _gene_row(table: Table, gene: Gene, console: Console) -> None:
+def _add_gene(table: Table, gene: Gene, console: Console) -> None:
     table.add_row(
-        _id(gene.id, console),
+        _link_id(gene.id, console),
         Text(line(gene.symbol), style="bold"),
         Text(line(gene.organism)),
         Text(line(gene.map_location or gene.chromosome)),
-        _name(gene),
+        _format_name(gene),
     )
 
 
 def links_table(links: PubMedLinks, console: Console) -> RenderableType:
-    """Return PMIDs, one per line, and how many there are in all."""
+    """Return the linked PMIDs, one per line, and their total number."""
     if not links.total_count:
-        return Group(Text(f"{links.entrez_id} exists and has no linked article.", style="bold"))
+        return Group(Text(f"No articles are linked to {links.entrez_id}.", style="bold"))
     clickable = has_links(console)
     rows = [
         article_link(pmid, console) if clickable else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
-    shown = f"{len(links.pmids):,} of {links.total_count:,} articles about {links.entrez_id}"
+    shown = f"{len(links.pmids):,} of {links.total_count:,} articles linked to {links.entrez_id}"
     return Group(*rows, Text(shown, style="bold"))

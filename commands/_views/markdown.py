@@ -1,4 +1,4 @@
-"""Records as Markdown: a readable page each, and one line each for search results."""
+"""Records as Markdown pages, and search results as list items."""
 
 import re
 from collections.abc import Iterable
@@ -22,17 +22,17 @@ from .text import (
 
 _SPECIAL: Final = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)|(&)(?=#?\w+;)")
 _AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)](?:\s|$)))")
-"""What would begin a heading or a list: "#", "-", "1."."""
+"""Signs that begin a heading or a list: "#", "-", "1."."""
 
 
 def escaped(text: object) -> str:
-    """Return text on one line that Markdown shows as it is."""
+    """Escape text for Markdown and join its lines."""
     shown = _SPECIAL.sub(lambda match: "\\" + match[0], line(text))
     return _AT_START.sub(lambda start: start[1] + (f"{start[2]}\\" if start[2].isdigit() else f"\\{start[2]}"), shown)
 
 
 def page(record: Record) -> str:
-    """Return a record as a page: banner, title, authors, source, abstract, terms, corrections, identifiers."""
+    """Return a record as a Markdown page: banner, title, authors, source, abstract, terms, corrections, identifiers."""
     parts = [*banner_page(record), f"# {escaped(title_of(record))}"]
     if record.get("vernacular_title"):
         parts.append(f"*{escaped(record['vernacular_title'])}*")
@@ -40,25 +40,25 @@ def page(record: Record) -> str:
         parts.append(escaped(names) + (", et al." if record.get("authors_complete") is False else ""))
     if source := source_of(record):
         parts.append(escaped(source))
-    parts += _abstract(record)
+    parts += _render_abstract(record)
     links = " · ".join(f"[{escaped(name)}](<{address}>)" for name, address in links_of(record))
-    return "\n\n".join([*parts, *_lists(record), links]) + "\n"
+    return "\n\n".join([*parts, *_render_lists(record), links]) + "\n"
 
 
 def banner_page(record: Record) -> list[str]:
-    """Return the lines that must come first as one block, or none."""
+    """Return the banner as one block quote, or an empty list."""
     headline, *others = banner(record) or [""]
     return ["\n> ".join([f"> **{escaped(headline)}**", *map(escaped, others)])] if headline else []
 
 
 def status_page(status: str, told: str, findings: Iterable[str], *, grave: bool) -> str:
-    """Return what was checked, after its status, and a list of what was found; what is grave stands apart."""
+    """Return a checked text after its status, and a list of its findings. A grave status is a block quote."""
     words = STATUS_WORDS.get(status, status)
     head = f"> **{words.upper()}** {told}\n" if grave else f"**{words}** {told}\n"
     return head + "".join(f"\n- {one}" for one in findings) + "\n"
 
 
-def _abstract(record: Record) -> list[str]:
+def _render_abstract(record: Record) -> list[str]:
     sections = record.get("abstract_sections") or []
     parts = []
     if sections or record.get("abstract_text"):
@@ -76,7 +76,7 @@ def _abstract(record: Record) -> list[str]:
     return parts
 
 
-def _lists(record: Record) -> list[str]:
+def _render_lists(record: Record) -> list[str]:
     parts = []
     if corrections := other_corrections(record):
         parts.append("\n".join(["## Corrections and comments", "", *(f"- {escaped(text)}" for text in corrections)]))
@@ -96,7 +96,7 @@ def _lists(record: Record) -> list[str]:
 
 
 def mesh_term(term: Record) -> str:
-    """Return a MeSH heading as PubMed writes it: "Sickle Cell Anemia*/genetics*/therapy", a star for major topics."""
+    """Return a MeSH heading in PubMed's notation, "Sickle Cell Anemia*/genetics*/therapy" (* marks major topics)."""
     text = str(term.get("descriptor_name")) + ("*" if term.get("is_major_topic") else "")
     for qualifier in term.get("qualifiers") or ():
         text += f"/{qualifier.get('name')}" + ("*" if qualifier.get("is_major_topic") else "")
@@ -114,7 +114,7 @@ def bank(entry: Record) -> str:
 
 
 def item(record: Record) -> str:
-    """Return a search result as an item of a list."""
+    """Return a search result as a list item."""
     label = f"**{status_label(record)}** " if status_label(record) else ""
     address = links_of(record)[0][1]
     link = f"[PMID {record['pmid']}](<{address}>)"

@@ -1,4 +1,4 @@
-"""One record as a page on a terminal; a retraction comes first and cannot be overlooked."""
+"""One record as a page on a terminal. A retraction comes first, in a box."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -31,7 +31,7 @@ from .text import (
 )
 
 MAX_WIDTH: Final = 100
-"""Longer lines of prose are hard to read."""
+"""The maximum width of prose; longer lines are hard to read."""
 MAX_AUTHORS: Final = 12
 _RED: Final = ("retracted", "withdrawn", "partially_retracted", "retraction_notice")
 
@@ -41,26 +41,26 @@ def record_page(record: Record, console: Console, *, full: bool = False) -> Rend
 
     Args:
         record: the article, book or chapter as plain data.
-        console: where it will be shown.
-        full: all authors with their affiliations, investigators, grants, history.
+        console: the terminal.
+        full: whether to add all authors with their affiliations, investigators, grants, and other details.
     """
     parts: list[RenderableType] = []
     if lines := banner(record):
-        parts += [_boxed(lines, "bold red" if standing_status(record) in _RED else "bold yellow"), Text("")]
+        parts += [_render_banner(lines, "bold red" if standing_status(record) in _RED else "bold yellow"), Text("")]
     elif is_corrected(record):
         parts += [Text("CORRECTED: a correction to this article has been published.", style="bold yellow"), Text("")]
     titles = (Text(title_of(record), style="bold"), Text(line(record.get("vernacular_title")), style="italic"))
-    parts += filter(None, (*titles, *_authors(record, full), Text(source_of(record), style="green")))
-    parts.append(_kinds(record))
-    parts += _abstract(record)
-    parts += _corrections(record)
-    parts += _facts(record, full)
-    parts += [Text(""), _links(record, console)]
+    parts += filter(None, (*titles, *_render_authors(record, full), Text(source_of(record), style="green")))
+    parts.append(_format_kinds(record))
+    parts += _render_abstract(record)
+    parts += _render_corrections(record)
+    parts += _render_facts(record, full)
+    parts += [Text(""), _render_links(record, console)]
     return Constrain(Group(*parts), MAX_WIDTH)
 
 
 def pages(records: Sequence[Record], console: Console, *, full: bool = False) -> RenderableType:
-    """Return several records, a rule between them."""
+    """Return several records as pages, separated by rules."""
     parts: list[RenderableType] = []
     for record in records:
         if parts:
@@ -69,13 +69,13 @@ def pages(records: Sequence[Record], console: Console, *, full: bool = False) ->
     return Group(*parts)
 
 
-def _boxed(lines: Sequence[str], style: str) -> Panel:
+def _render_banner(lines: Sequence[str], style: str) -> Panel:
     word, colon, rest = lines[0].partition(":")
     text = Text.assemble((word, f"{style} reverse"), (f"{colon}{rest}", style), *(f"\n{extra}" for extra in lines[1:]))
     return Panel(text, box=box.HEAVY, border_style=style, expand=True)
 
 
-def _authors(record: Record, full: bool) -> list[Text]:
+def _render_authors(record: Record, full: bool) -> list[Text]:
     authors = record.get("authors") or []
     if not authors:
         return []
@@ -84,7 +84,7 @@ def _authors(record: Record, full: bool) -> list[Text]:
     text = Text(style="cyan")
     for author in shown:
         text.append(", " if text else "")
-        text.append(_name(author, full))
+        text.append(_format_name(author, full))
         numbers = [
             places.setdefault(line(place), len(places) + 1) for place in author.get("affiliations") or () if full
         ]
@@ -100,7 +100,7 @@ def _authors(record: Record, full: bool) -> list[Text]:
     return parts
 
 
-def _name(author: Mapping[str, Any], full: bool) -> str:
+def _format_name(author: Mapping[str, Any], full: bool) -> str:
     if not full or author.get("collective_name"):
         return person(author)
     parts = (author.get("first_name") or author.get("initials"), author.get("last_name"), author.get("suffix"))
@@ -108,7 +108,7 @@ def _name(author: Mapping[str, Any], full: bool) -> str:
     return f"{name} (ORCID {line(author['orcid'])})" if author.get("orcid") else name
 
 
-def _kinds(record: Record) -> Text:
+def _format_kinds(record: Record) -> Text:
     kinds = [line(name) for name in record.get("publication_types") or ()]
     if record.get("record_type") in ("book", "chapter"):
         kinds.insert(0, {"book": "Book", "chapter": "Book chapter"}[record["record_type"]])
@@ -116,7 +116,7 @@ def _kinds(record: Record) -> Text:
     return Text("; ".join(kinds + ([f"in {', '.join(languages)}"] if languages else [])), style="dim")
 
 
-def _abstract(record: Record) -> list[RenderableType]:
+def _render_abstract(record: Record) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if record.get("abstract_language"):
         parts += [Text(""), Text(f"Abstract in {language(record['abstract_language'])}:", style="dim")]
@@ -126,7 +126,7 @@ def _abstract(record: Record) -> list[RenderableType]:
     if not record.get("abstract_sections") and record.get("abstract_text"):
         parts += [Text(""), Text(line(record["abstract_text"]))]
     if not parts:
-        parts = [Text(""), Text("PubMed has no abstract.", style="dim italic")]
+        parts = [Text(""), Text("No abstract in PubMed.", style="dim italic")]
     if record.get("abstract_copyright"):
         parts.append(Text(line(record["abstract_copyright"]), style="dim"))
     for name, other in other_abstracts(record):
@@ -134,7 +134,7 @@ def _abstract(record: Record) -> list[RenderableType]:
     return parts
 
 
-def _corrections(record: Record) -> list[RenderableType]:
+def _render_corrections(record: Record) -> list[RenderableType]:
     lines = other_corrections(record)
     if not lines:
         return []
@@ -146,7 +146,7 @@ def _corrections(record: Record) -> list[RenderableType]:
     return [Text(""), Text("Corrections and comments", style="bold"), bullets]
 
 
-def _facts(record: Record, full: bool) -> list[RenderableType]:
+def _render_facts(record: Record, full: bool) -> list[RenderableType]:
     rows = [
         ("MeSH", "; ".join(mesh_term(term) for term in record.get("mesh_terms") or ())),
         ("Keywords", "; ".join(line(word) for word in record.get("keywords") or ())),
@@ -167,8 +167,8 @@ def _facts(record: Record, full: bool) -> list[RenderableType]:
     return [Text(""), table] if table.row_count else []
 
 
-def _links(record: Record, console: Console) -> Text:
-    """Return the identifiers: clickable where the terminal makes them so, else with their addresses."""
+def _render_links(record: Record, console: Console) -> Text:
+    """Return the identifiers as links if the terminal supports links, otherwise with their URLs."""
     text = Text()
     clickable = has_links(console)
     for name, address in links_of(record):

@@ -1,4 +1,4 @@
-"""A long text on a terminal: rendered from Markdown and wrapped at words."""
+"""Long Markdown texts, rendered for a terminal."""
 
 from typing import Any, ClassVar, Final
 
@@ -11,12 +11,12 @@ from rich.text import Text
 from .._console import has_links
 
 MAX_WIDTH: Final = 100
-"""Longer lines of prose are hard to read; tables may be as wide as the terminal."""
+"""The maximum width of prose; longer lines are hard to read. Tables may use the full width of the terminal."""
 _COLUMN_GAP: Final = 2
 
 
 def markdown_page(markdown: str) -> RenderableType:
-    """Return a text in Markdown as a page."""
+    """Render a Markdown text as a page."""
     return Constrain(_MarkdownPage(markdown, code_theme="ansi_dark"), MAX_WIDTH)
 
 
@@ -25,14 +25,14 @@ class _Heading(Heading):
 
 
 class _Table(TableElement):
-    """A table; where a word of it would have to be cut, its rows become lines."""
+    """A table that prints its rows as lines if a column is too narrow for its longest word."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows: list[list[Text]] = []
         for part in (self.header.row if self.header is not None else None, *(self.body.rows if self.body else ())):
             if part is not None:
                 rows.append([cell.content for cell in part.cells])
-        needed = _width(rows)
+        needed = _measure(rows)
         if needed <= options.max_width:
             yield from super().__rich_console__(console, options)
         elif needed <= console.width:
@@ -43,8 +43,8 @@ class _Table(TableElement):
                 yield Text(" | ").join(row)
 
 
-def _width(rows: list[list[Text]]) -> int:
-    """Return how wide a table has to be so that no word in it is cut."""
+def _measure(rows: list[list[Text]]) -> int:
+    """Return the least width of a table that cuts no word."""
     columns: dict[int, int] = {}
     for row in rows:
         for number, cell in enumerate(row):

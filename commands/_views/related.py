@@ -1,4 +1,4 @@
-"""What a terminal shows of related articles."""
+"""Tables of related articles."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import as_data
 from .citations import MAX_WIDTH, entry, heading
-from .tables import WIDE, Listing, article_link, fixed, number, titled, wrapped
+from .tables import WIDE, Listing, article_link, fixed, format_title, number, wrapped
 from .text import line, shorten
 
 WORDS: Final = {
@@ -18,23 +18,23 @@ WORDS: Final = {
     "pubmed_references": "works cited by",
 }
 _VIA: Final = 4
-"""So many of the articles that lead to one are named."""
+"""The maximum number of linking articles shown per article."""
 
 
 def related_table(result: RelationshipsResult, console: Console) -> RenderableType:
-    """Return related articles in order, or an article as a citation, and what the services had to say."""
+    """Return a table of the related articles with notes on its sources, or the article as a citation."""
     if result.citations:
-        return _citations(result, console)
+        return _render_citations(result, console)
     parts: list[RenderableType] = []
     if result.related_articles:
-        parts += [_articles(result, console), Text("")]
+        parts += [_render_articles(result, console), Text("")]
     what = f"{WORDS[result.relationship_type]} PMID {result.source_pmid}"
     if not result.total_found:
         parts.append(Text(f"No {what}.", style="bold"))
     else:
         parts.append(Text(f"{result.retrieved_count:,} of {result.total_found:,} {what}", style="bold"))
     if result.provenance == "mixed":
-        parts.append(Text("A part of it is known from PubMed records or Europe PMC.", style="dim"))
+        parts.append(Text("Some of these are from PubMed records or Europe PMC.", style="dim"))
     if result.snowball is not None:
         ball = result.snowball
         steps = [
@@ -42,12 +42,12 @@ def related_table(result: RelationshipsResult, console: Console) -> RenderableTy
             for step, (done, left) in enumerate(zip(ball.followed, ball.not_followed, strict=True))
             if step
         ]
-        spent = f"Links followed on: {', '.join(steps)}, with {ball.requests:,} of {ball.budget:,} requests"
+        spent = f"Articles followed: {', '.join(steps)}; {ball.requests:,} of {ball.budget:,} requests used"
         parts.append(Text(spent, style="dim" if not any(ball.not_followed) else "yellow"))
     return Group(*parts)
 
 
-def _citations(result: RelationshipsResult, console: Console) -> RenderableType:
+def _render_citations(result: RelationshipsResult, console: Console) -> RenderableType:
     parts: list[RenderableType] = []
     for style, text in result.citations.items():
         if len(result.citations) > 1:
@@ -56,8 +56,8 @@ def _citations(result: RelationshipsResult, console: Console) -> RenderableType:
     return Group(*parts[:-1])
 
 
-def _articles(result: RelationshipsResult, console: Console) -> Listing:
-    """Return the articles; the columns of scores and of a snowball only where there are any."""
+def _render_articles(result: RelationshipsResult, console: Console) -> Listing:
+    """Return a table of the articles. Columns of scores and of a snowball appear only if there are values."""
     articles = result.related_articles
     rolled = result.snowball is not None
     scored = not rolled and any(article.score is not None for article in articles)
@@ -74,19 +74,19 @@ def _articles(result: RelationshipsResult, console: Console) -> Listing:
             cells += [Text(str(article.source_count or "")), Text(str(article.depth or ""))]
         work = article_link(article.pmid, console) if article.pmid else Text(line(article.epmc_id), style="dim")
         cells += [work, Text(line(article.pub_date)[:4])]
-        title = titled(as_data(article), line(article.title or article.citation or article.doi) or "(no title)")
+        title = format_title(as_data(article), line(article.title or article.citation or article.doi) or "(no title)")
         authors = shorten(article.authors or "", 3 if wide else 2)
         if wide:
-            cells += [title, Text(authors), *([Text(_reached(article), style="dim")] if rolled else [])]
+            cells += [title, Text(authors), *([Text(_format_via(article), style="dim")] if rolled else [])]
         else:
-            below = [Text(text, style="dim") for text in (authors, _reached(article) if rolled else "") if text]
+            below = [Text(text, style="dim") for text in (authors, _format_via(article) if rolled else "") if text]
             cells.append(Text("\n").join([title, *below]))
         table.add_row(*cells)
     return table
 
 
-def _reached(article: RelatedArticle) -> str:
-    """Return the articles that lead to this one, as far as there is room."""
+def _format_via(article: RelatedArticle) -> str:
+    """Return the PMIDs of the articles that link to this one, up to the maximum."""
     count = article.source_count or len(article.via)
     more = f" +{count - _VIA}" if count > _VIA else ""
     return f"← {' '.join(article.via[:_VIA])}{more}" if article.via else ""

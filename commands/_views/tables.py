@@ -1,4 +1,4 @@
-"""Tables for terminals: one function per kind of result. Text of records is never read as markup."""
+"""Tables for terminals, one function per kind of result. Text of records is never parsed as markup."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.search import SearchResult
 
 WIDE: Final = 110
-"""From this width on, authors, journal and date have columns of their own."""
+"""The least width, in columns, of a terminal that shows authors, journal and date in separate columns."""
 _LABEL_STYLES: Final = {
     "RETRACTED": "bold white on red",
     "WITHDRAWN": "bold white on red",
@@ -45,11 +45,11 @@ _LABEL_STYLES: Final = {
 
 
 class Listing(Table):
-    """A table in the style of all; where a column would have to break what it holds, every row becomes a few lines.
+    """A table in the common style. If a column is too narrow for its content, each row becomes several lines.
 
     Args:
-        columns: names of columns that break lines, or columns.
-        expand: whether it takes all the width there is.
+        columns: columns, or names of columns whose text wraps.
+        expand: whether the table fills the available width.
     """
 
     def __init__(self, *columns: str | Column, expand: bool = False) -> None:
@@ -57,11 +57,11 @@ class Listing(Table):
         super().__init__(*made, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=expand)
 
     def row(self, *values: object, style: str = "") -> None:
-        """Add a row; text of records is brought on one line, what is a text already stays as it is."""
+        """Add a row. Values become text on one line; a ``Text`` is not changed."""
         self.add_row(*(value if isinstance(value, Text) else Text(line(value)) for value in values), style=style)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        needed = sum(map(_width_of, self.columns)) + COLUMN_GAP * (len(self.columns) - 1)
+        needed = sum(map(_measure, self.columns)) + COLUMN_GAP * (len(self.columns) - 1)
         if needed <= options.max_width or len(self.columns) < 2:
             yield from super().__rich_console__(console, options)
             return
@@ -73,11 +73,11 @@ class Listing(Table):
 
 COLUMN_GAP: Final = 3
 LEAST: Final = 12
-"""A column that breaks lines is at least as wide as its longest word, or as this; a date and most words fit."""
+"""The least width of a column whose text wraps and whose longest word is wider. A date and most words fit."""
 
 
-def _width_of(column: Column) -> int:
-    """Return how wide a column has to be."""
+def _measure(column: Column) -> int:
+    """Return the least width of a column."""
     texts = [str(cell) for cell in (column.header, *column.cells)]
     if column.no_wrap:
         return max(cell_len(part) for text in texts for part in text.split("\n"))
@@ -85,12 +85,12 @@ def _width_of(column: Column) -> int:
 
 
 def wrapped(name: str, share: int | None = None) -> Column:
-    """Return a column of text, with its share of what is left over."""
+    """Return a column whose text wraps, with its share of the remaining width."""
     return Column(Text(name), overflow="fold", ratio=share)
 
 
 def fixed(name: str) -> Column:
-    """Return a column of which nothing is broken."""
+    """Return a column whose text does not wrap."""
     return Column(Text(name), no_wrap=True)
 
 
@@ -100,7 +100,7 @@ def number(name: str) -> Column:
 
 
 def facts(rows: Iterable[tuple[str, object]], style: str = "dim") -> Table:
-    """Return names and values below each other, those without a value left out."""
+    """Return a list of names and values. Names without a value are omitted."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style=style, no_wrap=True)
     table.add_column(overflow="fold")
@@ -110,18 +110,18 @@ def facts(rows: Iterable[tuple[str, object]], style: str = "dim") -> Table:
     return table
 
 
-def linked(text: str, address: str, console: Console) -> Text:
-    """Return an identifier, as a link where the terminal has them."""
+def link_text(text: str, address: str, console: Console) -> Text:
+    """Return an identifier, as a link if the terminal supports links."""
     return Text(text, style=f"cyan link {address}" if address and has_links(console) else "cyan")
 
 
 def article_link(pmid: object, console: Console) -> Text:
-    """Return a PMID, as a link to PubMed where the terminal has them."""
-    return linked(str(pmid), page_address(PUBMED, pmid), console)
+    """Return a PMID, as a link to PubMed if the terminal supports links."""
+    return link_text(str(pmid), page_address(PUBMED, pmid), console)
 
 
 def grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableType:
-    """Return a plain table of the fields the user named."""
+    """Return a plain table of the fields that the user named."""
     table = Listing(*columns)
     table.show_edge = True
     for record in records:
@@ -130,11 +130,11 @@ def grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableTy
 
 
 def search_table(result: "SearchResult", console: Console) -> RenderableType:
-    """Return search results with titles where there are any, how PubMed understood the query, and what it dropped."""
+    """Return a table of the search results, their number, PubMed's translation of the query, and the certificate."""
     parts: list[RenderableType] = []
     if result.pmids:
-        parts += [_hits(result, console), Text("")]
-    parts.append(_count_line(result))
+        parts += [_render_hits(result, console), Text("")]
+    parts.append(_format_count(result))
     if result.query_translation:
         parts.append(Text(f"PubMed searched for: {line(result.query_translation)}", style="dim"))
     if result.certificate is not None:
@@ -149,8 +149,10 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
     return Group(*parts)
 
 
-def _hits(result: "SearchResult", console: Console) -> Listing:
-    summaries = {summary.pmid: {**as_data(summary), "kind": _kind(summary)} for summary in result.brief_summaries}
+def _render_hits(result: "SearchResult", console: Console) -> Listing:
+    summaries = {
+        summary.pmid: {**as_data(summary), "kind": _format_kind(summary)} for summary in result.brief_summaries
+    }
     first = result.search_parameters.offset + 1
     wide = console.width >= WIDE
     about = article_columns(wide) if summaries else []
@@ -159,28 +161,28 @@ def _hits(result: "SearchResult", console: Console) -> Listing:
         record = summaries.get(pmid)
         cells: list[RenderableType] = [Text(str(rank), style="dim"), article_link(pmid, console)]
         if record is not None:
-            cells += _summary_cells(record, wide)
+            cells += _fill_summary(record, wide)
         elif summaries:
             cells += [Text("")] * len(about)
         table.add_row(*cells)
     return table
 
 
-def _kind(summary: "BriefSummary") -> str:
-    """Say what kind of study it is, and that its full text is free, where that is known."""
+def _format_kind(summary: "BriefSummary") -> str:
+    """Return the type of study and the note "free full text", if known."""
     return " · ".join(text for text in (summary.study_type, "free full text" if summary.pmcid else None) if text)
 
 
 def broader_line(number: int | None) -> Text | None:
-    """Say how many results of a broadened query are left out, if any are."""
-    return Text(f"{number:,} broader results are left out.", style="bold") if number else None
+    """Return a line with the number of omitted results of a broadened query, if any."""
+    return Text(f"{number:,} broader results not shown.", style="bold") if number else None
 
 
-def _count_line(result: "SearchResult") -> Text:
+def _format_count(result: "SearchResult") -> Text:
     if left_out := broader_line(result.broader_total):
         return left_out
     if not result.total_found:
-        return Text("Nothing found.", style="bold")
+        return Text("No results.", style="bold")
     first = result.search_parameters.offset + 1
     last = result.search_parameters.offset + len(result.pmids)
     if not result.pmids:
@@ -190,61 +192,61 @@ def _count_line(result: "SearchResult") -> Text:
 
 
 def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
-    """Return fetched records as a compact list, in the order of the inputs, with what was not found in its place."""
+    """Return a table of the fetched records in the order of the inputs. A failed input has a message instead."""
     records = [as_data(article) for article in result.articles or []]
     by_pmid = {str(record["pmid"]): record for record in records}
     wide = console.width >= WIDE
     table = Listing(fixed("PMID"), *article_columns(wide), expand=wide)
     for record in records if not result.outcomes else ():
-        table.add_row(*_record_cells(record, wide, console))
+        table.add_row(*_fill_record(record, wide, console))
     for outcome in result.outcomes:
         if outcome.status == "found" and (known := by_pmid.get(outcome.pmid or "")) is not None:
-            table.add_row(*_record_cells(known, wide, console))
+            table.add_row(*_fill_record(known, wide, console))
         else:
-            table.add_row(Text(line(outcome.input)), failed_words(outcome), *([""] * (2 if wide else 0)))
+            table.add_row(Text(line(outcome.input)), format_failure(outcome), *([""] * (2 if wide else 0)))
     return table
 
 
-def failed_words(outcome: Any) -> Text:
-    """Return what stands in the place of an input that came to nothing."""
+def format_failure(outcome: Any) -> Text:
+    """Return the status and message of a failed input."""
     return Text(f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
 
 
-def stacked(*parts: Text) -> Text:
-    """Return texts below each other, without those that are empty."""
+def join_lines(*parts: Text) -> Text:
+    """Join texts as lines, without empty ones."""
     return Text("\n").join([part for part in parts if part])
 
 
 def article_columns(wide: bool) -> list[Column]:
-    """Return the columns that ``article_cells`` fills."""
+    """Return the columns for the cells of ``article_cells``."""
     return [wrapped("Title", 4), wrapped("Authors", 2), wrapped("Source", 3)] if wide else [wrapped("Article")]
 
 
 def article_cells(wide: bool, title: Text, authors: str, source: str, notes: Text) -> list[Text]:
-    """Return what there is to say of an article beside each other, or below each other in a narrow terminal."""
+    """Return the cells of an article: three on a wide terminal, otherwise one with several lines."""
     if wide:
-        return [stacked(title, notes), Text(authors), Text(source)]
+        return [join_lines(title, notes), Text(authors), Text(source)]
     stop = " " if authors.endswith(".") else ". "
-    return [stacked(title, Text(stop.join(filter(None, (authors, source))), style="dim"), notes)]
+    return [join_lines(title, Text(stop.join(filter(None, (authors, source))), style="dim"), notes)]
 
 
-def _record_cells(record: Record, wide: bool, console: Console) -> list[Text]:
-    authors, ids = people(record.get("authors"), 3 if wide else 2), _ids(record, console)
-    cells = article_cells(wide, titled(record), authors, source_of(record), ids)
+def _fill_record(record: Record, wide: bool, console: Console) -> list[Text]:
+    authors, ids = people(record.get("authors"), 3 if wide else 2), _format_ids(record, console)
+    cells = article_cells(wide, format_title(record), authors, source_of(record), ids)
     return [article_link(str(record["pmid"]), console), *cells]
 
 
-def _summary_cells(record: Record, wide: bool) -> list[Text]:
-    title = stacked(titled(record), Text(line(record.get("snippet"))))
+def _fill_summary(record: Record, wide: bool) -> list[Text]:
+    title = join_lines(format_title(record), Text(line(record.get("snippet"))))
     authors = shorten(str(record.get("authors") or ""), 3 if wide else 2)
     source = line(record.get("source")) or line(record.get("pub_date"))
     kind = Text(record["kind"], style="green")
     *cells, last = article_cells(wide, title, authors, source, Text())
-    return [*cells, stacked(last, kind)]
+    return [*cells, join_lines(last, kind)]
 
 
-def titled(record: Record, title: str | None = None) -> Text:
-    """Return the title (or other words for the record), how the work stands around it in words and in colour."""
+def format_title(record: Record, title: str | None = None) -> Text:
+    """Return the title, or the given text, with a label for a retraction or another notice, and "(corrected)"."""
     text = Text()
     if label := status_label(record):
         text.append(label, style=_LABEL_STYLES.get(label, "bold yellow"))
@@ -255,8 +257,8 @@ def titled(record: Record, title: str | None = None) -> Text:
     return text
 
 
-def _ids(record: Mapping[str, Any], console: Console) -> Text:
-    """Return DOI and PMCID, as links where the terminal has them."""
+def _format_ids(record: Mapping[str, Any], console: Console) -> Text:
+    """Return DOI and PMCID, as links if the terminal supports links."""
     text = Text(style="dim")
     if doi := line(record.get("doi")):
         text.append(f"doi:{doi}", style=f"link {doi_address(doi)}" if has_links(console) else "")

@@ -1,4 +1,4 @@
-"""Words for people about a record: names, citation lines, dates, retraction banners. No layout, no library."""
+"""Texts about a record: names, citation lines, dates, retraction banners. This module has no layout."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ DOI: Final = "https://doi.org/"
 
 LABELS: Final = {
     status: words.upper() for status, words in WORDS.items() if status != "corrected"
-}  # a work that was only corrected is marked behind its title
-"""Standings that must be seen, and how they are shown."""
+}  # a work that was only corrected has a mark after its title
+"""The labels of statuses that must be seen."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LANGUAGES: Final = {code: name for long, (short, name) in LANGUAGES.items() for code in (long, short)}
-"""By the codes of MEDLINE and of XML."""
-_KINDS: Final = {  # those that do not say themselves what they mean
+"""Names of languages by the codes of MEDLINE and of XML."""
+_KINDS: Final = {  # the NLM names that need an explanation
     "RetractionIn": "Retracted by",
     "RetractionOf": "Retracts",
     "PartialRetractionIn": "Partly retracted by",
@@ -51,29 +51,29 @@ _HEADLINES: Final = {
     "retracted": "this article has been retracted.",
     "withdrawn": "this work has been withdrawn.",
     "partially_retracted": "a part of this article has been retracted.",
-    "expression_of_concern": "doubts about this article have been published.",
-    "retraction_notice": "this is not an article, it retracts one.",
-    "concern_notice": "this is not an article, it expresses concern about one.",
-    "correction_notice": "this is not an article, it corrects one.",
-    "reinstated": "this article was in doubt and stands again.",
-    "superseded": "there is a newer version of this work.",
-    "republished": "the corrected version is the one to cite.",
-    "preprint_published": "the published article is the one to cite.",
+    "expression_of_concern": "concerns about this article have been published.",
+    "retraction_notice": "this is a notice that retracts an article.",
+    "concern_notice": "this is a notice that expresses concern about an article.",
+    "correction_notice": "this is a notice that corrects an article.",
+    "reinstated": "this article was retracted or questioned and has been reinstated.",
+    "superseded": "a newer version of this work is available.",
+    "republished": "cite the corrected version.",
+    "preprint_published": "cite the published article.",
 }
 
 
 def line(text: object) -> str:
-    """Return text on one line, without anything that could steer a terminal."""
+    """Return text on one line, without control characters."""
     return visible(" ".join(str(text or "").split()))
 
 
 def title_of(record: Record) -> str:
-    """Return the title, or a word that says there is none."""
+    """Return the title, or "(no title)"."""
     return line(record.get("title")) or "(no title)"
 
 
 def person(author: Mapping[str, Any]) -> str:
-    """Return a name as citations write it: "Doe JA", "Doe JA 3rd", or the name of the group."""
+    """Return a name in citation form: "Doe JA", "Doe JA 3rd", or the name of the group."""
     if author.get("collective_name"):
         return line(author["collective_name"])
     parts = (author.get("last_name"), author.get("initials") or author.get("first_name"), author.get("suffix"))
@@ -81,7 +81,7 @@ def person(author: Mapping[str, Any]) -> str:
 
 
 def people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None = None, joiner: str = ", ") -> str:
-    """Return names one after the other; past the limit "et al." stands for the rest."""
+    """Join names. "et al." replaces the names beyond the limit."""
     names = [name for author in authors or () if (name := person(author))]
     if limit is not None and len(names) > limit:
         return joiner.join([*names[:limit], "et al."])
@@ -89,19 +89,19 @@ def people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None = None
 
 
 def shorten(authors: str, limit: int) -> str:
-    """Return a ready text of authors with "et al." for those past the limit."""
+    """Shorten a list of authors, with "et al." for the names beyond the limit."""
     names = [name for name in re.split(r"[,;]\s+", line(authors)) if name]
     return ", ".join([*names[:limit], "et al."] if len(names) > limit else names)
 
 
 def language(code: object) -> str:
-    """Return the name of a language for MEDLINE's three letters or XML's two, or the code where it is a rare one."""
+    """Return the name of a language by its MEDLINE or XML code, or the code if it is unknown."""
     short = str(code).partition("-")[0].lower()
     return _LANGUAGES.get(short, line(code))
 
 
 def other_abstracts(record: Record) -> list[tuple[str, str]]:
-    """Return the abstracts beside the one that is shown, each after its language or kind."""
+    """Return the additional abstracts, each with its language or kind."""
     shown = record.get("abstract_text") if record.get("abstract_language") else None
     return [
         (language(other.get("language") or other.get("type") or "other"), line(other.get("text")))
@@ -111,43 +111,43 @@ def other_abstracts(record: Record) -> list[tuple[str, str]]:
 
 
 def standing_status(record: Record) -> str:
-    """Return how the work of a record stands; empty of a plain one."""
+    """Return the publication status of a record, or "" for a record without notices."""
     status = str((record.get("standing") or {}).get("status") or record.get("retraction_status") or "none")
     return "" if status == "none" else status
 
 
 def status_label(record: Record) -> str:
-    """Return RETRACTED or the like, or nothing."""
+    """Return the label of the publication status, such as RETRACTED, or ""."""
     return LABELS.get(standing_status(record), "")
 
 
 def is_corrected(record: Record) -> bool:
-    """Tell whether a correction of this record was published."""
+    """Return whether a correction of this record was published."""
     standing = record.get("standing") or {}
     said = (standing.get("status"), *(notice.get("status") for notice in standing.get("notices") or ()))
     return "corrected" in said or "republished" in said
 
 
 def kind_in_words(kind: str) -> str:
-    """Return what NLM's RefType means: "RetractionIn" is "Retracted by"."""
+    """Return the meaning of NLM's RefType: "RetractionIn" is "Retracted by"."""
     return _KINDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", line(kind)).capitalize()
 
 
 def banner(record: Record) -> list[str]:
-    """Return the lines that must come first, headline before all: what was retracted or is in doubt, and by what."""
+    """Return the lines that must come first: the headline of a retraction or concern, then its notices."""
     status = standing_status(record)
     if status not in LABELS:
         return []
-    grave = [notice for notice in _notices(record) if notice.get("status") == status]
+    grave = [notice for notice in _list_notices(record) if notice.get("status") == status]
     return [f"{LABELS[status]}: {_HEADLINES[status]}", *(correction_line(notice) for notice in grave)]
 
 
-def _notices(record: Record) -> Sequence[Mapping[str, Any]]:
+def _list_notices(record: Record) -> Sequence[Mapping[str, Any]]:
     return (record.get("standing") or {}).get("notices") or ()
 
 
 def correction_line(item: Mapping[str, Any]) -> str:
-    """Return one entry of a record's corrections, or a notice of its standing, as a line."""
+    """Return a correction of a record, or a notice of its publication status, as a line."""
     said = line(item.get("citation") or item.get("doi") or item.get("date"))
     text = f"{kind_in_words(str(item['kind']))}: {said}" if item.get("kind") else said
     if item.get("pmid"):
@@ -158,14 +158,14 @@ def correction_line(item: Mapping[str, Any]) -> str:
 
 
 def other_corrections(record: Record) -> list[str]:
-    """Return the entries that the banner does not show."""
+    """Return the corrections that the banner does not show."""
     status = standing_status(record)
-    shown = {notice.get("kind") for notice in _notices(record) if notice.get("status") == status in LABELS}
+    shown = {notice.get("kind") for notice in _list_notices(record) if notice.get("status") == status in LABELS}
     return [correction_line(item) for item in record.get("corrections") or () if item.get("kind") not in shown]
 
 
 def date_of(record: Record) -> str:
-    """Return when it was published, as precisely as PubMed says: "2024 Mar 3", "2024 Spring"."""
+    """Return the date of publication with PubMed's precision: "2024 Mar 3", "2024 Spring"."""
     info = record.get("journal_info") or {}
     date = info.get("publication_date") or {}
     if date.get("medline_date"):
@@ -174,14 +174,14 @@ def date_of(record: Record) -> str:
 
 
 def day(date: Mapping[str, Any]) -> str:
-    """Return a date as "2024 Mar 3", leaving out what is not known."""
+    """Return a date as "2024 Mar 3", without unknown parts."""
     month = date.get("month")
     name = _MONTHS[month - 1] if isinstance(month, int) and 1 <= month <= 12 else month
     return line(" ".join(str(part) for part in (date.get("year"), name, date.get("day")) if part))
 
 
 def year_of(record: Record) -> str:
-    """Return the year of publication, also where PubMed only gives a season or a range."""
+    """Return the year of publication, also if PubMed only gives a season or a range."""
     info = record.get("journal_info") or {}
     date = info.get("publication_date") or {}
     found = date.get("year") or info.get("year")
@@ -198,9 +198,9 @@ def journal_of(record: Record) -> str:
 
 
 def source_of(record: Record) -> str:
-    """Return where it was published: "J Demo. 2024 Mar 3;12(3):45-67." or, for a chapter, the book."""
+    """Return the source of a record: "J Demo. 2024 Mar 3;12(3):45-67." or, for a chapter, the book."""
     if record.get("record_type") in ("book", "chapter"):
-        return _book_source(record)
+        return _format_book(record)
     info = record.get("journal_info") or {}
     text = journal_of(record)
     if date := date_of(record):
@@ -215,7 +215,7 @@ def source_of(record: Record) -> str:
     return f"{text}." if text and not text.endswith(".") else text
 
 
-def _book_source(record: Record) -> str:
+def _format_book(record: Record) -> str:
     book = record.get("book_info") or {}
     info = record.get("journal_info") or {}
     parts = []
@@ -235,7 +235,7 @@ def _book_source(record: Record) -> str:
 
 
 def links_of(record: Record) -> list[tuple[str, str]]:
-    """Return the identifiers of a record with their addresses: PubMed (or Europe PMC), DOI, PMC, NCBI Bookshelf."""
+    """Return the identifiers of a record with their URLs: PubMed (or Europe PMC), DOI, PMC, NCBI Bookshelf."""
     if record.get("pmid"):
         links = [(f"PMID {line(record['pmid'])}", page_address(PUBMED, record["pmid"]))]
     else:
@@ -250,17 +250,17 @@ def links_of(record: Record) -> list[tuple[str, str]]:
 
 
 def record_key(record: Record) -> str:
-    """Return what names a record: its PMID, or of one that PubMed does not have, source and id ("PPR:PPR123")."""
+    """Return the PMID of a record, or its source and id if it has no PMID ("PPR:PPR123")."""
     return line(record.get("pmid")) or line(f"{record.get('source')}:{record.get('epmc_id')}")
 
 
 def page_address(site: str, identifier: object) -> str:
-    """Return the address of a record at PubMed, PMC or NCBI Bookshelf."""
+    """Return the URL of a record at PubMed, PMC or NCBI Bookshelf."""
     return f"{site}{quote(line(identifier), safe='')}/"
 
 
 def doi_address(doi: str) -> str:
-    """Return the address of a DOI; characters with a meaning in addresses are escaped."""
+    """Return the URL of a DOI. Characters with a meaning in URLs are escaped."""
     return DOI + quote(doi, safe="/:;()[],.@!$&'*+=~-_")
 
 
@@ -283,7 +283,7 @@ ARTICLE_COLUMNS: Final[dict[str, Column]] = {
     "standing": standing_status,
     **columns_at("journal_info.article_number", "abstract_language"),
 }
-"""What csv and tsv hold of an article unless the user names fields."""
+"""The default columns of an article in csv and tsv."""
 
 
 def journal_title(record: Record) -> str:
@@ -292,7 +292,7 @@ def journal_title(record: Record) -> str:
     return line(info.get("title") or (record.get("book_info") or {}).get("title") or info.get("iso_abbreviation"))
 
 
-# What was checked
+# Checked references and claims
 
 STATUS_WORDS: Final = {
     "another_work": "another work",
@@ -305,7 +305,7 @@ STATUS_WORDS: Final = {
 
 
 def findings(record: Record) -> list[str]:
-    """Return what to say about a reference, a sentence each: its findings, then remarks that are not problems."""
+    """Return the findings about a reference, one sentence each, then remarks that are not problems."""
     said = [str(finding["message"]) for finding in record.get("findings") or ()]
     is_other = record.get("same_work") is False
     names = ("disagreement",) if is_other else ("notice", "detail", "disagreement")
@@ -313,5 +313,5 @@ def findings(record: Record) -> list[str]:
     said += [remark for remark in remarks if not any(remark in text or text in remark for text in said)]
     if is_other:
         fields = ", ".join(one["field"] for one in record.get("differences") or ())
-        said += [f"different there: {fields}"] if fields else []
+        said += [f"it differs in: {fields}"] if fields else []
     return said

@@ -149,7 +149,7 @@ def test_a_dry_run_counts_and_changes_nothing(cli: Cli, pubmed: Callable[..., An
 
     assert (plan["entries"], plan["first_sync"]) == (4, True)
     assert plan["seconds"] >= 1
-    assert "Nothing was fetched" in shown
+    assert "nothing was fetched" in shown
     assert document(cli("corpus", "list", "--json"))["corpora"] == []
 
 

@@ -70,7 +70,7 @@ def test_markdown_is_the_whole_article(cli: Cli) -> None:
         "### 2.1 Cells and culture",
         "#### 2.2.1 Guide design",
         "## Acknowledgements",
-        "## Affiliations of the authors",
+        "## Author affiliations",
         "## References",
     ):
         assert f"\n{heading}\n" in page
@@ -92,7 +92,7 @@ def test_markdown_ends_with_the_ids_without_a_text_and_what_each_source_answered
     last = ended.out.split("\n---\n\n")[-1]
 
     assert ended.status == 4
-    assert last.startswith("# Without full text\n\n- **99000008**: no-oa\n  - PMC: not-attempted (PMID has no PMC")
+    assert last.startswith("# No full text\n\n- **99000008**: no-oa\n  - PMC: not-attempted (PMID has no PMC")
     assert "\n  - Europe PMC: no-fulltext (" in last
     assert "\n  - Unpaywall: no-oa (No open-access copy indexed)\n" in last
     assert last.endswith("\n- **rubbish**: not a PMID, PMCID or DOI\n")
@@ -237,7 +237,7 @@ def test_several_articles_are_several_pages_and_retractions_come_first(cli: Cli)
     assert len(pages) == 2
     assert pages[0].startswith("> **RETRACTED: ")
     assert "\n\n# Moonlight" in pages[0]
-    assert "Read from <http" in pages[1]
+    assert "Source: <http" in pages[1]
 
 
 def test_a_table_shows_the_outline_and_why_there_is_no_text(cli: Cli) -> None:

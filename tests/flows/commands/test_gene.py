@@ -101,7 +101,7 @@ def test_nothing_found_is_done(gene: Cli) -> None:
     done = gene("search", "qqzzxxy", "-f", "table")
 
     assert done.status == 0
-    assert done.out.strip() == "Nothing found."
+    assert done.out.strip() == "No results."
 
 
 def test_other_formats_hold_the_candidates_and_point_to_the_rest(gene: Cli) -> None:
@@ -241,8 +241,8 @@ def test_articles_are_listed_with_their_number(gene: Cli) -> None:
     assert gene("pubmed", "NCBIGene:672", "--limit", "2", "-f", "ids").out == "99000033\n99000032\n"
     done = gene("pubmed", "NCBIGene:672", "--limit", "2", "-f", "table")
     assert "https://pubmed.ncbi.nlm.nih.gov/99000033/" in done.out
-    assert "2 of 3 articles about NCBIGene:672" in done.out
-    assert "no linked article" in gene("pubmed", "NCBIGene:1", "-f", "table").out
+    assert "2 of 3 articles linked to NCBIGene:672" in done.out
+    assert "No articles are linked" in gene("pubmed", "NCBIGene:1", "-f", "table").out
     assert gene("pubmed", "NCBIGene:672", "-f", "csv").out == "pmid\n99000033\n99000032\n99000030\n"
 
 

@@ -260,8 +260,8 @@ def test_candidates_are_shown_where_several_records_fit(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "shown"),
     [
-        (("mesh", "heart", "attack"), 0, ["Myocardial Infarction D009203", "C14.280.647.500", "Also: Heart Attack"]),
-        (("mesh", "qqqzzz"), 0, ["Nothing found."]),
+        (("mesh", "heart", "attack"), 0, ["Myocardial Infarction D009203", "C14.280.647.500", "terms: Heart Attack"]),
+        (("mesh", "qqqzzz"), 0, ["No results."]),
         (("spell", "crisper"), 0, ["Did you mean: crispr"]),
         (("spell", "crispr"), 0, ["No suggestion for: crispr"]),
         (("convert", *MIXED), 4, ["PMC99000005", "not a PMID", "4 of 6 found"]),

@@ -221,7 +221,7 @@ def test_strict_ends_with_2_and_still_prints_the_document(cli: Cli) -> None:
 
 def test_nothing_found_is_done_and_says_so(cli: Cli) -> None:
     assert document(cli("search", "crisper"))["pmids"] == []
-    assert "Nothing found." in cli("search", "crisper", "-f", "table").out
+    assert "No results." in cli("search", "crisper", "-f", "table").out
     assert cli("search", "crisper", "-f", "ids").out == ""
 
 

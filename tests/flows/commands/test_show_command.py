@@ -27,9 +27,9 @@ def test_a_retraction_is_the_first_thing_on_the_page(cli: Cli) -> None:
 
 
 def test_concerns_notices_and_corrections_say_what_they_are_about(cli: Cli) -> None:
-    assert page(cli, "99000053").startswith("EXPRESSION OF CONCERN: doubts about this article")
+    assert page(cli, "99000053").startswith("EXPRESSION OF CONCERN: concerns about this article")
     notice = page(cli, "99000051")
-    assert notice.startswith("RETRACTION NOTICE: this is not an article, it retracts one.")
+    assert notice.startswith("RETRACTION NOTICE: this is a notice that retracts an article.")
     assert "Retracts: J Invent Results (Demo). 2019 Feb" in notice
     assert page(cli, "99000026").startswith("CORRECTED: a correction to this article has been published.")
 

@@ -37,7 +37,7 @@ def test_a_terminal_of_any_width_cuts_no_heading_of_an_audit(
 
     out = cli("corpus", "audit", "editing", "-f", "table").out
 
-    assert out.split()[:4] == ["Stands", "PMID", "Title", "Findings"]
+    assert out.split()[:4] == ["Status", "PMID", "Title", "Findings"]
     assert {"Twin", "editing", "protoplasts."} <= set(out.split()), "words of the title are whole"
     assert max(map(len, out.splitlines())) <= int(width)
 
@@ -48,7 +48,7 @@ def test_a_corpus_without_findings_is_status_0_and_has_a_line_that_says_so(cli: 
     done = cli("corpus", "audit", "few", "-f", "table")
 
     assert done.status == 0
-    assert "1 of 1 with nothing to say" in done.out
+    assert "1 of 1 without findings" in done.out
 
 
 def test_every_format_has_every_finding(cli: Cli) -> None:

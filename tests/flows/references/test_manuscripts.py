@@ -654,8 +654,8 @@ def test_entries_that_are_never_called_are_one_line(cli: Cli, file: Callable[...
 
     assert len(rows) == 14
     for text in (table, csv, report):
-        assert text.count("never called") == 1
-        assert "14 entries are never called in the text: 3" in " ".join(text.split())
+        assert text.count("never cited") == 1
+        assert "14 entries are never cited in the text: 3" in " ".join(text.split())
 
 
 def test_calls_by_key_are_held_against_the_list(cli: Cli, file: Callable[..., str]) -> None:
@@ -684,7 +684,7 @@ def test_findings_in_the_text_are_told_in_every_format_and_end_with_4(cli: Cli, 
     lines = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "csv")
     report = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "md")
 
-    assert report.out.startswith("# References: 1 of 1 verified\n\n1 verified.\n\n## In the text\n\n- The text calls 3")
+    assert report.out.startswith("# References: 1 of 1 verified\n\n1 verified.\n\n## In the text\n\n- The text cites 3")
     for done in (table, lines, report):
         assert done.status == 4
         assert "calls 3" in done.out + done.err

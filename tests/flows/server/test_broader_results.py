@@ -140,7 +140,7 @@ def test_a_table_says_how_many_broader_results_are_left_out(cli: Cli, command: t
     done = cli(*command, query, "--no-broader", "-f", "table")
 
     assert done.status == 0
-    assert "broader results are left out" in done.out
+    assert "broader results not shown" in done.out
 
 
 @pytest.mark.parametrize("command", [("search",), ("db", "search", "pubmed")])
