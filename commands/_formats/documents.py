@@ -17,28 +17,28 @@ from .writer import Failed, Writer
 
 
 def json_text(document: Any, *, indent: int | None = 2) -> str:
-    """Return a document (models, mappings, lists) as JSON, other scripts than Latin kept readable."""
+    """Return a document (models, mappings, lists) as JSON. Letters of other scripts are not escaped."""
     return json_bytes(document, indent=indent).decode("utf-8")
 
 
 def json_bytes(document: Any, *, indent: int | None = 2) -> bytes:
     """Return a document as JSON in UTF-8."""
     try:
-        return escape_json_bytes(to_json(document, indent=indent, fallback=_model))
-    except PydanticSerializationError:  # a lone surrogate, from an argument that is no valid text
+        return escape_json_bytes(to_json(document, indent=indent, fallback=_unwrap_model))
+    except PydanticSerializationError:  # a lone surrogate, from an argument that is not valid Unicode
         import json
 
         return escape_json(json.dumps(as_data(document), indent=indent)).encode("utf-8")
 
 
-def _model(value: Any) -> Any:
+def _unwrap_model(value: Any) -> Any:
     if isinstance(value, Attributes):
         return value.model
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 class PackedTexts:
-    """The compressed texts of many records: they take a tenth of the memory of models."""
+    """The compressed texts of many records. They need a tenth of the memory of models."""
 
     def __init__(self) -> None:
         self._packer = zlib.compressobj(1)
@@ -58,9 +58,9 @@ class PackedTexts:
 
 
 class DocumentWriter(Writer[Any]):
-    """Writes the whole document, or the part of it or of its records that ``--fields`` names.
+    """Writes the whole document, or the fields of the document or of its records that ``--fields`` names.
 
-    Without ``--fields`` it takes the records as they arrive and stores their texts, since the rest of the document is
+    Without ``--fields``, it takes each record when it arrives and stores its text, because the rest of the document is
     known only after the last record.
 
     Args:
@@ -114,7 +114,7 @@ class DocumentWriter(Writer[Any]):
         """Write the document."""
         if self._paths:
             piece = as_data(piece)
-            # The warnings of NCBI stay and come first: fewer fields must not mean fewer warnings.
+            # NCBI's warnings come first and are always included, because --fields must not hide a warning.
             named = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
             kept = [name for name in named if piece.get(name) not in (None, []) and name not in self._paths]
             piece = project(piece, [*kept, *self._paths])
@@ -125,9 +125,9 @@ class DocumentWriter(Writer[Any]):
         self.sink.data(self.render(piece) + "\n")
 
     def _put_by_record(self, document: BaseModel, inside: list[Any]) -> bool:
-        """Write the document record by record: as one text a large document takes several times its size.
+        """Write the document record by record, because one text of a large document needs several times its memory.
 
-        Return False if an empty list of records is not part of the document; then its place is unknown.
+        Return False if the document without records has no empty list of records; its place is then unknown.
         """
         empty = "\n" + self.render(document.model_copy(update={self._key: []}))
         head, place, tail = empty.partition(self.empty_list.format(self._key))

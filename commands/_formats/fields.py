@@ -1,4 +1,4 @@
-"""Plain data, the dotted paths in it, and projection on fields."""
+"""Plain data, dotted paths, and the selection of fields."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -13,11 +13,11 @@ from entrez_kit.base.errors import InvalidInput
 
 Record = Mapping[str, Any]
 Column = Callable[[Record], Any]
-"""Makes one cell out of a record."""
+"""Returns the value of one cell from a record."""
 
 
 def as_data(document: Any) -> Any:
-    """Return a model as plain data, as its JSON has it; anything else as it is."""
+    """Convert models to the plain data of their JSON. Other values are not changed."""
     if isinstance(document, Attributes):
         document = document.model
     if isinstance(document, BaseModel):
@@ -30,7 +30,7 @@ def as_data(document: Any) -> Any:
 
 
 class Attributes(Mapping[str, Any]):
-    """A model read as what its JSON has, each field when it is asked for: most formats ask for a few."""
+    """A mapping of the fields in a model's JSON. It reads each field on access, since most formats need only a few."""
 
     __slots__ = ("model",)
 
@@ -44,12 +44,12 @@ class Attributes(Mapping[str, Any]):
         return value
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a field, the default where the JSON does not have it."""
+        """Return a field, or the default if the JSON does not contain it."""
         field = type(self.model).__pydantic_fields__.get(name)
         if field is None:
             return default
         value = getattr(self.model, name)
-        return default if field.exclude_if is not None and field.exclude_if(value) else _inside(value)
+        return default if field.exclude_if is not None and field.exclude_if(value) else _wrap_value(value)
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in type(self.model).__pydantic_fields__ if self.get(name, self) is not self)
@@ -58,60 +58,60 @@ class Attributes(Mapping[str, Any]):
         return sum(1 for _ in self)
 
 
-def _inside(value: Any) -> Any:
+def _wrap_value(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return Attributes(value)
-    return [_inside(item) for item in value] if isinstance(value, list | tuple) else value
+    return [_wrap_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class DocumentPaths:
-    """Which dotted paths a document has: read from its model, or from the document itself where there is no model."""
+    """The dotted paths of a document, from its model, or from sample records if it has no model."""
 
     def __init__(self, model: Any = None, sample: Iterable[Record] = ()) -> None:
         self._model = model
         self._sample = list(sample) if model is None else []
 
     def names(self) -> list[str]:
-        """Return the names at the top."""
+        """Return the names of the top-level fields."""
         if self._model is not None:
-            return list(_fields(self._model) or ())
+            return list(_find_fields(self._model) or ())
         return list(dict.fromkeys(name for record in self._sample for name in record))
 
     def below(self, path: str) -> "DocumentPaths":
-        """Return the shape of what a path leads to; itself for "", free-form where nothing is known about it."""
+        """Return the paths below a path. The path "" returns this object; an unknown path allows any field."""
         if not path:
             return self
         kinds: Any = self._model
         for name in path.split("."):
-            kinds = (_fields(kinds) or {}).get(name, Any)
-        if kinds == list[str]:  # whose records are objects with that name alone
+            kinds = (_find_fields(kinds) or {}).get(name, Any)
+        if kinds == list[str]:  # each record is an object with this one field
             return DocumentPaths(sample=[{path.removesuffix("s"): ""}])
         return DocumentPaths(kinds)
 
     def knows(self, path: str) -> bool:
-        """Tell whether a dotted path can lead to a value."""
+        """Return whether a dotted path can have a value."""
         if self._model is None:
             return path.partition(".")[0] in self.names()
         kinds: Any = self._model
         for name in path.split("."):
-            fields = _fields(kinds)
+            fields = _find_fields(kinds)
             if not fields or name not in fields:
-                return fields == {}  # free-form data: anything may be in there
+                return fields == {}  # free-form data may contain any field
             kinds = fields[name]
         return True
 
 
-def _fields(annotation: Any) -> dict[str, Any] | None:
+def _find_fields(annotation: Any) -> dict[str, Any] | None:
     """Return the fields below an annotation, {} for free-form data, None for a plain value."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return {name: info.annotation for name, info in annotation.model_fields.items()}
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _fields(get_args(annotation)[0])
+        return _find_fields(get_args(annotation)[0])
     if annotation is Any or origin is dict:
         return {}
     if origin in (list, tuple, Union, UnionType):
-        below = [_fields(part) for part in get_args(annotation) if part is not NoneType and part is not Ellipsis]
+        below = [_find_fields(part) for part in get_args(annotation) if part is not NoneType and part is not Ellipsis]
         known = [fields for fields in below if fields is not None]
         if not known:
             return None
@@ -125,13 +125,13 @@ def unknown_field(path: str, known: Sequence[str]) -> InvalidInput:
     return InvalidInput(
         f"--fields names an unknown field: {path}." + (f" Did you mean {near[0]}?" if near else ""),
         invalid_input=f"fields={path}",
-        recovery_hint=f"Fields are: {', '.join(known)}. Dots go deeper, e.g. journal_info.title.",
+        recovery_hint=f"Fields are: {', '.join(known)}. Use dots for nested fields, e.g. journal_info.title.",
         details={"reason": "unknown_field", "fields": list(known)},
     )
 
 
 def project(value: Any, paths: Sequence[str]) -> Any:
-    """Keep only the paths of a document, in the order they are given; lists are projected item by item."""
+    """Select the paths of a document, in the given order. Each item of a list is projected."""
     if isinstance(value, list):
         return [project(item, paths) for item in value]
     if not isinstance(value, Mapping):
@@ -153,7 +153,7 @@ def project(value: Any, paths: Sequence[str]) -> Any:
 
 
 def values_at(value: Any, path: str) -> Any:
-    """Return what a dotted path leads to; through a list it leads to a list."""
+    """Return the value at a dotted path. If a list is on the path, return the list of its items' values."""
     for index, name in enumerate(parts := path.split(".")):
         if isinstance(value, list):
             found = [values_at(item, ".".join(parts[index:])) for item in value]
@@ -165,7 +165,7 @@ def values_at(value: Any, path: str) -> Any:
 
 
 def columns_at(*paths: str) -> dict[str, Column]:
-    """Return a column for what each dotted path leads to, named by the path's last part."""
+    """Return a column for the value at each dotted path, named by the last part of the path."""
     return {
         path.rpartition(".")[2]: partial(values_at, path=path) if "." in path else methodcaller("get", path)
         for path in paths
@@ -173,7 +173,7 @@ def columns_at(*paths: str) -> dict[str, Column]:
 
 
 def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: DocumentPaths) -> dict[str, Column]:
-    """Return the columns to print: the default ones, or those the user named, which may also be dotted paths.
+    """Return the columns to print: the default columns, or those that the user named, which may be dotted paths.
 
     Raises:
         InvalidInput: a field does not exist.

@@ -1,4 +1,4 @@
-"""Parquet: columns in a binary file."""
+"""Parquet files."""
 
 import io
 from typing import TYPE_CHECKING, Any, Final
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 PAGE: Final = 2_000
-"""Records held at a time, and the size of a row group."""
+"""The number of records in memory, and in a row group."""
 
 
 class Parquet(Writer[dict[str, Any]]):
-    """Writes rows to a file of columns, in constant memory.
+    """Writes rows to a Parquet file, in constant memory.
 
     Raises:
         InvalidInput: standard output is a terminal.
-        NotConfigured: the package for Parquet is not installed; this is found before anything is read.
+        NotConfigured: the package for Parquet is not installed. This is checked before any record is read.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -42,7 +42,7 @@ class Parquet(Writer[dict[str, Any]]):
         self._page: list[dict[str, Any]] = []
 
     def begin(self) -> None:
-        """Write the head."""
+        """Open the file and write its header."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -61,7 +61,7 @@ class Parquet(Writer[dict[str, Any]]):
             self._write_page()
 
     def end(self) -> None:
-        """Write what is left, and the foot."""
+        """Write the remaining rows and the footer."""
         if self._page:
             self._write_page()
         self._file.close()
@@ -80,14 +80,14 @@ def parquet_writer(job: Job) -> Parquet:
 
 
 class _SinkStream(io.RawIOBase):
-    """The sink as a binary stream that only goes forward."""
+    """The sink as a binary stream that cannot seek."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._place = 0
 
     def writable(self) -> bool:
-        """Say that it can be written."""
+        """Return True."""
         return True
 
     def write(self, content: "ReadableBuffer") -> int:
@@ -98,5 +98,5 @@ class _SinkStream(io.RawIOBase):
         return len(written)
 
     def tell(self) -> int:
-        """Return how much was written."""
+        """Return the number of bytes written."""
         return self._place

@@ -1,4 +1,4 @@
-"""The Markdown of a command as a web page or as a Word document."""
+"""Markdown output converted to a web page or a Word document."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,14 +11,14 @@ from .writer import Writer
 
 
 class Buffer(Sink):
-    """Keeps what is written to it."""
+    """Stores all output in memory."""
 
     def __init__(self) -> None:
         super().__init__(None)
         self.pieces: list[str] = []
 
     def data(self, content: str | bytes) -> None:
-        """Keep a piece."""
+        """Store a piece."""
         self.pieces.append(content if isinstance(content, str) else content.decode("utf-8", "replace"))
 
     def flush(self) -> None:
@@ -59,10 +59,10 @@ class Converted(Writer[Any]):
 
 
 def html_writer(job: Job) -> Converted:
-    """Return the writer of a web page, which pandoc makes.
+    """Return the writer of a web page, which pandoc converts.
 
     Raises:
-        NotConfigured: pandoc is not installed; this is found before any request is sent.
+        NotConfigured: pandoc is not installed. This is checked before any request is sent.
     """
     from entrez_kit.citations.pandoc import convert_markdown, find_pandoc
 

@@ -11,7 +11,7 @@ from . import Job
 from .writer import Texts
 
 Entry = tuple[str | None, str | bytes]
-"""The PMID of a record, or None, and its text."""
+"""The PMID of a record, if it has one, and its text."""
 
 
 class References(Texts):

@@ -1,8 +1,8 @@
 """Rows: csv and tsv.
 
-A cell is one line, and one that a spreadsheet would run as a formula (it starts with ``=``, ``@``, or ``+`` or ``-``
-before anything but a number, also full-width or behind what nobody sees) gets an apostrophe in front. So does a part of
-a cell behind ``;`` or a tab, where Excel of many countries, or pasted text, begins a new cell.
+A cell has one line. A cell that a spreadsheet would run as a formula gets an apostrophe in front: one that starts with
+``=``, ``@``, or with ``+`` or ``-`` and is not a number, also in full-width signs or after invisible characters. The
+same applies to text after ``;`` or a tab, because Excel in many countries, or a paste, starts a new cell there.
 """
 
 import csv
@@ -21,17 +21,17 @@ from .fields import Column, Record
 from .writer import Failed, Writer
 
 STYLES_OF_LINES: Final = ("ris", "nbib")
-"""No program reads them on a single line."""
+"""File formats whose entries need several lines."""
 JOINER: Final = "; "
-"""Between the values of one cell; a comma is part of many MeSH terms and names."""
+"""The separator of values in one cell. A comma is part of many MeSH terms and names."""
 _FORMULA_SIGNS: Final = "=@\uff1d\uff20"
 _NUMBER_SIGNS: Final = "+-\uff0b\uff0d"
-"""What formulas begin with, also in the width of Chinese characters, which spreadsheets take for the same."""
+"""Signs that begin a formula or a number, also in their full-width forms, which spreadsheets treat alike."""
 _NUMBER: Final = re.compile(r"[+-][0-9]+(\.[0-9]+)?")
 
 
 def cell(value: Any) -> str:
-    """Return a value as the text of one cell: one line, lists joined, mappings as their values."""
+    """Return a value as the text of one cell, on one line. Lists are joined; mappings become their values."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -44,7 +44,7 @@ def cell(value: Any) -> str:
 
 
 _SEPARATORS: Final = re.compile(r"([;\t])")
-"""Where a spreadsheet may split a cell that we did not."""
+"""Separators at which a spreadsheet may split a cell."""
 
 
 def escape_formulas(text: str) -> str:
@@ -55,13 +55,13 @@ def escape_formulas(text: str) -> str:
     first = f"'{blanks}{first}" if _is_formula(first) else f"{blanks}{first}"
     for place in range(1, len(rest), 2):
         part = rest[place].lstrip()
-        if _is_formula(part.lstrip('"')):  # a quotation mark behind a separator belongs to the notation
+        if _is_formula(part.lstrip('"')):  # a quotation mark after a separator can start a quoted cell
             rest[place] = f"{rest[place][: len(rest[place]) - len(part)]}'{part}"
     return first + "".join(rest)
 
 
 def _is_formula(text: str) -> bool:
-    start = visible(text).lstrip()[:1]  # a spreadsheet passes over blanks, and over what nobody sees
+    start = visible(text).lstrip()[:1]  # a spreadsheet ignores blanks and invisible characters
     if not start:
         return False
     text = text.strip()
@@ -69,7 +69,7 @@ def _is_formula(text: str) -> bool:
 
 
 class Rows(Writer[Record]):
-    """A header and one row per record, comma- or tab-separated, quoted where needed; what failed is left out."""
+    """Writes a header and one row per record, separated by commas or tabs. Failed inputs are omitted."""
 
     def __init__(
         self,
@@ -83,22 +83,22 @@ class Rows(Writer[Record]):
         self._delimiter = delimiter
 
     def begin(self) -> None:
-        """Write the header, which is there even when no record follows."""
-        self._row(list(self._columns))
+        """Write the header, even if no record follows."""
+        self._write_row(list(self._columns))
 
     def put(self, piece: Record) -> None:
         """Write a record as a row."""
         if not isinstance(piece, Failed):
-            self._row([cell(column(piece)) for column in self._columns.values()])
+            self._write_row([cell(column(piece)) for column in self._columns.values()])
 
-    def _row(self, cells: list[str]) -> None:
+    def _write_row(self, cells: list[str]) -> None:
         line = io.StringIO()
         csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(map(escape_formulas, cells))
         self.sink.data(line.getvalue())
 
 
 def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
-    """Refuse styles of several lines in a format whose cells have one line each.
+    """Refuse styles with several lines in a format with one-line cells.
 
     Raises:
         InvalidInput: the format has cells, and a style has several lines.
@@ -106,9 +106,9 @@ def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
     style = next((style for style in styles if style in STYLES_OF_LINES), None)
     if style is not None and plan.format.has_cells:
         raise InvalidInput(
-            f"--style {style} does not go with --format {plan.format}: it has several lines, and a cell is one line.",
+            f"--style {style} cannot be used with --format {plan.format}: an entry has several lines, a cell only one.",
             invalid_input=f"style={style}",
-            recovery_hint=f"Take json or jsonl; or let entrez-kit cite write the file: cite ID -f {style}.",
+            recovery_hint=f"Use --format json or jsonl, or write a file: entrez-kit cite ID -f {style}.",
             details={"reason": "bad_usage"},
         )
 

@@ -1,4 +1,4 @@
-"""Tables for a terminal: a view's own page of the whole result, or a grid of the fields a user names."""
+"""Tables for a terminal: the view of the whole result, or a grid of the fields that the user names."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Table(Writer[Any]):
-    """What a view makes of the whole result."""
+    """Prints the view of the whole result."""
 
     whole = True
 
@@ -35,7 +35,7 @@ class Table(Writer[Any]):
 
 
 class Grid(Writer[Record]):
-    """A row for each record, shown at the end: how wide a column is depends on all of them."""
+    """Prints a row for each record, after the last record, because the width of a column depends on all records."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Grid(Writer[Record]):
         self._records: list[Record] = []
 
     def put(self, piece: Record) -> None:
-        """Keep a record; what failed has no row."""
+        """Store a record. Failed inputs have no row."""
         if not isinstance(piece, Failed):
             self._records.append(piece)
 
@@ -63,14 +63,14 @@ class Grid(Writer[Record]):
 
 
 def table_writer(job: Job) -> Table | Grid:
-    """Return the writer of the view's own page, or of a grid of the fields that the user names."""
+    """Return the writer of the view, or of a grid of the fields that the user names."""
     if job.plan.fields:
         return Grid(job.sink, job.state, job.rows, job.columns())
     return Table(job.sink, job.state, job.view.table)
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:
-    """Print what is laid out for the width there is; on a terminal by page where it is longer than the screen."""
+    """Render a page and print it. On a terminal, a page longer than the screen opens in a pager."""
     from rich.segment import Segment
 
     from .._console import create_console
@@ -84,14 +84,14 @@ def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]"
 
             sink.flush()
             bold = state.color != "never"
-            text = "\n".join("".join(_overstruck(part, with_bold=bold) for part in line).rstrip() for line in lines)
+            text = "\n".join("".join(_overstrike(part, with_bold=bold) for part in line).rstrip() for line in lines)
             pydoc.pager(text + "\n")
             return
-    console.print(page, crop=False)  # everything fits but the lines of files, which stay whole
+    console.print(page, crop=False)  # only lines of file formats can be too wide, and they must not be cut
 
 
-def _overstruck(part: "Segment", *, with_bold: bool) -> str:
-    """Return text as typewriters make it bold; pagers know that without being told, and colours only when told."""
+def _overstrike(part: "Segment", *, with_bold: bool) -> str:
+    """Return text with overstrike for bold. Pagers show overstrike by default, but colours only with an option."""
     if part.control:
         return ""
     text = visible(part.text)

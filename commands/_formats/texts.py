@@ -1,4 +1,4 @@
-"""Plain lines and Markdown: ids, the number of results, pages."""
+"""Plain lines and Markdown: ids, counts, pages."""
 
 from . import Job
 from .writer import Texts
@@ -12,7 +12,7 @@ def ids_writer(job: Job) -> Texts:
 
 
 def count_writer(job: Job) -> Texts:
-    """Return the writer of the number of results. A number that is not known is never printed as a number."""
+    """Return the writer of the number of results. An unknown number is printed as "unknown"."""
 
     def lines(result: object) -> list[str]:
         number = job.view.total(result)

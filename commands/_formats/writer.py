@@ -1,4 +1,4 @@
-"""The interface of every writer: it takes one outcome after the other, so memory does not grow."""
+"""The interface of every writer. A writer takes one outcome at a time, so memory use is constant."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Generic, TypeVar
@@ -8,11 +8,11 @@ from .._output import Sink
 Piece = TypeVar("Piece")
 
 PAGE_BREAK: Final = "\n---\n\n"
-"""Between two pages of Markdown."""
+"""The separator of two Markdown pages."""
 
 
 class Failed(dict[str, Any]):
-    """The record of an input without a result: a line of jsonl, whatever the fields. Other formats omit it."""
+    """The record of an input without a result. ``jsonl`` writes it with all its fields; other formats omit it."""
 
 
 class Writer(Generic[Piece]):
@@ -26,7 +26,7 @@ class Writer(Generic[Piece]):
     whole: bool = False
     """Whether the collected result is the only outcome that the writer takes."""
     takes_records: bool = False
-    """Whether a writer of the whole result takes the records as they arrive; then the result has none of them."""
+    """Whether a writer of the whole result takes each record when it arrives. The result then has no records."""
 
     def __init__(self, sink: Sink, pieces: Callable[[Any], Iterable[Piece]]) -> None:
         self.sink = sink
@@ -36,7 +36,7 @@ class Writer(Generic[Piece]):
         """Write the text before all outcomes."""
 
     def outcome(self, outcome: Any) -> None:
-        """Write an outcome and flush it: the next program gets it at once, and a closed pipe is noticed."""
+        """Write an outcome and flush it, so that the next program gets it at once and a closed pipe raises an error."""
         for piece in self._pieces(outcome):
             self.put(piece)
         self.sink.flush()
@@ -54,7 +54,7 @@ class Writer(Generic[Piece]):
         self.sink.flush()
 
     def remark(self) -> str | None:
-        """Return a note about what was written, for standard error."""
+        """Return a note about the output, for standard error."""
         return None
 
 
@@ -66,7 +66,7 @@ class Texts(Writer[str | bytes]):
         pieces: the texts of an outcome.
         head: the beginning of the file.
         between: the separator of two texts.
-        tail: the end of the file; omitted if there is no text and no head.
+        tail: the end of the file; omitted if both the head and the texts are empty.
         whole: whether they are texts of the collected result.
     """
 

@@ -1,4 +1,4 @@
-"""YAML: the document of ``--json`` in a notation for people.
+"""YAML: the document of ``--json`` in a more readable form.
 
 No YAML package is needed, since a JSON string is a YAML string too. A string is written without quotes only if YAML 1.1
 and 1.2 both read it as a string. PyYAML writes the strings "1e5" and "0o17" without quotes, and YAML 1.2 reads numbers.
@@ -17,7 +17,7 @@ from .documents import DocumentWriter
 from .fields import as_data
 
 _PLAIN: Final = re.compile(r"[^\W\d_][\w .,;/()+'-]*(?<! )")
-"""Begins with a letter, so it is not a number, a date or a sign of YAML; has no colon and no comment."""
+"""Text that begins with a letter, so it is not a number, a date or YAML syntax, and has no colon or comment."""
 _WORDS: Final = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
 """Words that some version of YAML reads as a boolean or as null."""
 
@@ -46,38 +46,38 @@ def yaml_lines(value: Any) -> Iterator[str]:
     """Yield plain data as the lines of a YAML document."""
     if isinstance(value, Mapping) and value:
         for key, inside in value.items():
-            yield from _entry(f"{_scalar(key)}:", inside)
+            yield from _render_entry(f"{_render_scalar(key)}:", inside)
     elif isinstance(value, list) and value:
         for item in value:
-            lines = iter(_block(item) if isinstance(item, str) else yaml_lines(item))
+            lines = iter(_render_block(item) if isinstance(item, str) else yaml_lines(item))
             yield f"- {next(lines)}"
             yield from (f"  {line}" if line else "" for line in lines)
     else:
-        yield _scalar(value)
+        yield _render_scalar(value)
 
 
-def _entry(key: str, value: Any) -> Iterator[str]:
+def _render_entry(key: str, value: Any) -> Iterator[str]:
     """Yield the lines of one entry of a mapping."""
     if isinstance(value, Mapping | list) and value:
         yield key
         yield from (f"  {line}" if line else "" for line in yaml_lines(value))
         return
-    lines = iter(_block(value) if isinstance(value, str) else (_scalar(value),))
+    lines = iter(_render_block(value) if isinstance(value, str) else (_render_scalar(value),))
     yield f"{key} {next(lines)}"
     yield from lines
 
 
-def _block(text: str) -> Iterator[str]:
-    """Yield a string of several lines as a literal block, any other as a scalar."""
+def _render_block(text: str) -> Iterator[str]:
+    """Yield a string with several lines as a literal block, or another string as a scalar."""
     body = text.removesuffix("\n")
     if "\n" not in text or body[:1].isspace() or body[-1:] in ("", "\n") or not _is_printable(text, but="\n\t"):
-        yield _scalar(text)
+        yield _render_scalar(text)
         return
     yield "|" if text.endswith("\n") else "|-"
     yield from (f"  {line}" if line else "" for line in body.split("\n"))
 
 
-def _scalar(value: Any) -> str:
+def _render_scalar(value: Any) -> str:
     """Return a value on one line."""
     if isinstance(value, str):
         is_printable = _is_printable(value)
