@@ -200,7 +200,7 @@ def checkpoint_page(result: CheckpointGetResult, console: Console) -> Renderable
     """Return the checkpoint of a query."""
     if result.last_edat is None:
         key = _quote_key(result.query_key)
-        return Text(f"{line(result.query_key)} has no checkpoint. Sync all records: entrez-kit corpus sync {key}")
+        return Text(f"{line(result.query_key)} has no checkpoint. Create one: entrez-kit corpus sync {key}")
     return Text(f"{line(result.query_key)} is synced up to {_format_time(result.last_edat)}.")
 
 

@@ -96,7 +96,7 @@ def test_several_records_are_parted_and_a_missing_one_is_named(cli: Cli) -> None
 
     assert done.status == 4
     assert re.search("^─+$", done.out, re.MULTILINE)
-    assert "PubMed record for 1 of 3 inputs: 12" in done.err
+    assert "record for 1 of 3 inputs: 12" in done.err
 
 
 @pytest.mark.long
