@@ -687,7 +687,7 @@ def test_findings_in_the_text_are_told_in_every_format_and_end_with_4(cli: Cli, 
     assert report.out.startswith("# References: 1 of 1 verified\n\n1 verified.\n\n## In the text\n\n- The text cites 3")
     for done in (table, lines, report):
         assert done.status == 4
-        assert "calls 3" in done.out + done.err
+        assert "cites 3" in done.out + done.err
     assert cli("check", paper, "--sources", "pubmed", "--json").status == 0
 
 
