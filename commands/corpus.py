@@ -159,7 +159,7 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
     """
     with _contract(ctx):
         store = _corpus(ctx)
-        store.check_key(request.corpus)  # an empty name, e.g. from a script, does not mean all
+        store.check_key(ctx.params["corpus"])  # the request reads an empty name, e.g. from a script, as all
 
     view: View[RagSearchResult] = View(
         table=lazy_view("corpus.hits_page", store=store, query=request.query, corpus=request.corpus),

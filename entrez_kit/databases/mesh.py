@@ -29,7 +29,7 @@ class MeshRequest(Request):
     max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     include_details: bool = Field(default=True, description="Include tree numbers, scope note and entry terms.")
-    include_tree: bool = Field(default=False, description="Include the headings one level above and below in the tree.")
+    include_tree: bool = Field(default=False, description="Include the headings above and below in the tree.")
 
 
 class MeshNeighbor(Result):

@@ -25,7 +25,7 @@ class SpellResult(Warned):
 
 
 def spell_check(services: Services, request: SpellRequest) -> SpellResult:
-    """Check the spelling of a query with NCBI's spelling suggestions.
+    """Check the spelling of a query with NCBI's suggestions.
 
     Use it if a search finds nothing or too little. Example: query "astma inhaler".
 

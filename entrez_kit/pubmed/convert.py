@@ -30,9 +30,9 @@ NOT_IN_PUBMED: Final = "in PMC, not in PubMed"
 
 
 class ConvertRequest(Request):
-    """Identifiers to convert; kinds may be mixed."""
+    """The identifiers to convert, of any kinds."""
 
-    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="PMIDs, PMCIDs and DOIs; kinds may be mixed.")
+    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="PMIDs, PMCIDs and DOIs.")
     id_type: IdKind | None = Field(
         default=None, description="Kind of the ids if they do not show it: pmid, pmcid or doi."
     )

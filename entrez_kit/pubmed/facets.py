@@ -106,7 +106,7 @@ class FacetsResult(Collected):
 
 
 def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
-    """Count the years, journals, publication types and MeSH headings of the results of a PubMed query.
+    """Count years, journals, publication types and MeSH headings of the results of a query.
 
     Use it to get an overview of a topic, e.g. query_term "base editing".
 

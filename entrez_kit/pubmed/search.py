@@ -111,7 +111,7 @@ class SearchRequest(Request):
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="MeSH terms; all must match.")
     language: str | None = Field(default=None, description="Language, e.g. french.")
-    species: Literal["humans", "animals"] | None = Field(default=None, description="Studies of humans or animals.")
+    species: Literal["humans", "animals"] | None = Field(default=None, description="Study subjects.")
     has_abstract: bool = Field(default=False, description="Only articles with an abstract.")
     free_full_text: bool = Field(default=False, description="Only articles with free full text.")
     fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")

@@ -195,7 +195,7 @@ class Methods(OperationRunner):
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Studies of humans or animals.
+            species: Study subjects.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: How many results get a title.
@@ -415,7 +415,7 @@ class Methods(OperationRunner):
         Use it to join tables by id. Example: ids ["99000001", "PMC99000002", "10.5555/ekit.2024.3"].
 
         Args:
-            ids: PMIDs, PMCIDs and DOIs; kinds may be mixed.
+            ids: PMIDs, PMCIDs and DOIs.
             id_type: Kind of the ids if they do not show it: pmid, pmcid or doi.
 
         Returns:
@@ -490,7 +490,7 @@ class Methods(OperationRunner):
             max_results: How many records to return. From 1 to 50.
             offset: How many results to skip.
             include_details: Include tree numbers, scope note and entry terms.
-            include_tree: Include the headings one level above and below in the tree.
+            include_tree: Include the headings above and below in the tree.
 
         Returns:
             MeSH records; the heading that the query names is first. ``next_offset`` is absent on the last page.
@@ -508,7 +508,7 @@ class Methods(OperationRunner):
         query: str,
         db: str = "pubmed",
     ) -> "SpellResult":
-        """Check the spelling of a query with NCBI's spelling suggestions.
+        """Check the spelling of a query with NCBI's suggestions.
 
         Use it if a search finds nothing or too little. Example: query "astma inhaler".
 
@@ -535,7 +535,7 @@ class Methods(OperationRunner):
         max_records: int = 1000,
         broader_results: bool = True,
     ) -> "FacetsResult":
-        """Count the years, journals, publication types and MeSH headings of the results of a PubMed query.
+        """Count years, journals, publication types and MeSH headings of the results of a query.
 
         Use it to get an overview of a topic, e.g. query_term "base editing".
 
@@ -573,7 +573,7 @@ class Methods(OperationRunner):
 
         Args:
             query: Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]".
-            organism: Common or scientific name, or taxid (txid9606); by default all organisms.
+            organism: Common or scientific name, or taxid (txid9606); default: all.
             page_size: Genes per page. From 1 to 100.
             cursor: pagination.cursor of the previous page of the same search.
             include_discontinued: Include withdrawn and merged records; these name their replacement.
@@ -624,8 +624,8 @@ class Methods(OperationRunner):
     ) -> "PubMedLinks":
         """Get the PMIDs of articles about a gene, as curated by NCBI.
 
-        Use it with an id from search_genes; pass the PMIDs to fetch_contents. If the list is empty, the gene has no
-        linked article. Example: entrez_id "NCBIGene:7157".
+        Use it with an id from search_genes; pass the PMIDs to fetch_contents. An empty list means no linked article.
+        Example: entrez_id "NCBIGene:7157".
 
         Args:
             entrez_id: Gene id, e.g. NCBIGene:7157.
@@ -1066,7 +1066,7 @@ class Methods(OperationRunner):
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Studies of humans or animals.
+            species: Study subjects.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: How many results get a title.

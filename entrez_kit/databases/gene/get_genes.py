@@ -147,8 +147,8 @@ class PubMedLinksRequest(GeneRequest):
 def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
     """Get the PMIDs of articles about a gene, as curated by NCBI.
 
-    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. If the list is empty, the gene has
-    no linked article. Example: entrez_id "NCBIGene:7157".
+    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list means no
+    linked article. Example: entrez_id "NCBIGene:7157".
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.

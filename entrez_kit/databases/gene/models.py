@@ -77,7 +77,7 @@ class CrossReferences(Result):
     )
     ucsc: str | None = _single_field("ucsc", "UCSC gene.")
     pubmed: list[Annotated[str, Field(pattern=XREF_PATTERNS["pubmed"])]] = _list_field(
-        "Always empty; get_pubmed_links returns the articles of a gene."
+        "Always empty. Articles of a gene: get_pubmed_links."
     )
     chembl: str | None = _single_field("chembl", "ChEMBL target.")
     drugbank: str | None = _single_field("drugbank", "DrugBank.")

@@ -66,7 +66,7 @@ class SearchGenesRequest(Request):
     )
     organism: str | None = Field(
         default=None,
-        description="Common or scientific name, or taxid (txid9606); by default all organisms.",
+        description="Common or scientific name, or taxid (txid9606); default: all.",
     )
     page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page.")
     cursor: str | None = Field(default=None, description="pagination.cursor of the previous page of the same search.")

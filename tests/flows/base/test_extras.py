@@ -21,7 +21,7 @@ KitFor = Callable[..., EntrezKit]
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no extra be installed, nor pandoc by other ways."""
-    import_module("entrez_kit.citations.pandoc").program.cache_clear()
+    import_module("entrez_kit.citations.pandoc").find_pandoc.cache_clear()
     import_module("entrez_kit.citations.style.adaptation").adapt_style.cache_clear()
     monkeypatch.setattr("entrez_kit.base.extras.find_spec", lambda name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

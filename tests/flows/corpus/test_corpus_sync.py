@@ -529,7 +529,7 @@ def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come
 
             world.clock.move(hours=1)
             again = state.sync()
-            assert again.warnings == ["PubMed still does not deliver PMID 1003."]
+            assert again.warnings == ["PubMed still does not return PMID 1003."]
             assert again.missing_error() is None
 
         world.clock.move(hours=1)
@@ -543,7 +543,7 @@ def test_a_record_that_never_comes_is_given_up_after_a_month(world: World, monke
         _fail(monkeypatch, [1003], None)
         state.sync()
         world.clock.move(days=29)
-        assert state.sync().warnings == ["PubMed still does not deliver PMID 1003."]
+        assert state.sync().warnings == ["PubMed still does not return PMID 1003."]
         world.clock.move(days=2)
         assert state.sync().warnings == []
 

@@ -339,7 +339,7 @@ def test_a_place_in_a_word_file_is_a_paragraph(cli: Cli, file: Callable[..., str
     table = cli("check", paper, "--sources", "pubmed", "--in-text", "-f", "table").out
 
     assert [(one["line"], one["counts"]) for one in result["in_text"]] == [(1, "paragraph")]
-    assert "calls 9 (paragraph 1)" in table
+    assert "cites 9 (paragraph 1)" in table
 
 
 def test_numbers_that_differ_are_named_by_their_field(cli: Cli, file: Callable[..., str]) -> None:

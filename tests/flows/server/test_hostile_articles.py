@@ -53,7 +53,7 @@ def write_article(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     )
     cited = "".join(f"<ref><mixed-citation>{escape(line)}</mixed-citation></ref>" for line in lines)
     text = f"<body>{parts}</body><back><ref-list>{cited}</ref-list></back>"
-    monkeypatch.setattr("entrez_kit.sandbox.pmc_text._texts", lambda: _Always(text))
+    monkeypatch.setattr("entrez_kit.sandbox.pmc_text._read_texts", lambda: _Always(text))
 
 
 class _Always(dict[tuple[str, str], str]):

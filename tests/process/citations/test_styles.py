@@ -135,7 +135,7 @@ def test_missing_styles_say_what_to_install() -> None:
 
 
 def test_a_processor_that_cannot_be_run_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pandoc, "program", lambda: Path("/nowhere/pandoc"))
+    monkeypatch.setattr(pandoc, "find_pandoc", lambda: Path("/nowhere/pandoc"))
 
     with pytest.raises(NotConfigured) as caught:
         format_citation(ITEM, "apa")

@@ -41,7 +41,7 @@ def said_to_agents(node: ast.AST) -> Iterator[str]:
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id in ("PerFrontend", "run", "install")
+        and node.func.id in ("PerFrontend", "run", "install_hint")
     ):
         if len(node.args) > 1:
             yield from said_to_agents(node.args[1])
