@@ -333,7 +333,7 @@ class Methods(OperationRunner):
 
         Args:
             source_pmid: PMID, PMCID or DOI to start from.
-            relationship_type: Short: similar, citedin (articles citing it), references (articles it cites).
+            relationship_type: Short: similar, citedin (works citing it), references (works it cites).
             max_related_results: How many articles to return. From 1 to 9999.
             citation_styles: Styles for citation_formats.
             depth: Steps to follow; 2 or more is a snowball. From 1 to 3.
@@ -386,21 +386,21 @@ class Methods(OperationRunner):
         *,
         citations: "Sequence[Citation | Mapping[str, Any]]",
     ) -> "MatchResult":
-        """Find the PMIDs of known references. Use it to turn a reference list into PMIDs.
+        """Find the PMIDs of known references. Use it to convert a reference list to PMIDs.
 
-        Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. What is found is compared with all
-        that is given; one with another title is a mismatch.
+        Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Each record found is compared with
+        all fields given. A record with another title is a mismatch.
 
         Args:
-            citations: References, each with what is known of it.
+            citations: References, each with the fields that are known.
 
         Returns:
             One result per reference, in the order of the references.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
-            UpstreamError: NCBI answered none of the requests.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+            UpstreamError: NCBI responded to none of the requests.
+            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
         """
 
     @runs
@@ -940,23 +940,24 @@ class Methods(OperationRunner):
         *,
         claims: "Sequence[Claim | Mapping[str, Any]]",
     ) -> "VerifyResult":
-        """Look claims up in what they cite: is the sentence there, word by word, with these numbers, units, negations?
+        """Search claims in the articles they cite: is the sentence there, with the same words, numbers, units,
+        negations?
 
-        Use it before a quotation or a figure is believed. Each is found (with section, paragraph and offsets), altered
-        (what differs), out_of_context (the sentence denies or questions it), elsewhere (another of the articles says
-        it), not_in_text, no_text_available, unchecked or invalid, with the whole sentence. No model and no guess: a
-        paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids": ["99000001"]}].
+        Use it before you trust a quotation or a figure. Each is found (with section, paragraph and offsets), altered
+        (with differences), out_of_context (the sentence denies or questions it), elsewhere (in another of the
+        articles), not_in_text, no_text_available, unchecked or invalid, with the whole sentence. Words are compared, so
+        a paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids": ["99000001"]}].
 
         Args:
             claims: E.g. [{"text": "...", "ids": ["99000001"]}].
 
         Returns:
-            One outcome per claim, in their order; ``counts`` has every status.
+            One outcome per claim, in the order of the claims; ``counts`` has every status.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
-            UpstreamError: no text could be asked for, because nobody answered.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+            UpstreamError: no text could be fetched, because no source responded.
+            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
         """
 
     @runs
@@ -968,25 +969,25 @@ class Methods(OperationRunner):
         retraction_watch: str | None = None,
         references: bool = True,
     ) -> "AuditResult":
-        """Audit a corpus: how each of its works stands by all sources today, and which retracted works it cites.
+        """Audit a corpus: the current publication status of each work in all sources, and the retracted works it cites.
 
-        Use it before a review is written from a corpus, and again before it is sent. Works that nothing is to be said
-        about are counted only. Example: query_key crispr, sources ["pubmed", "europepmc"].
+        Use it before you write a review from a corpus, and again before you submit it. Works without findings are only
+        counted. Example: query_key crispr, sources ["pubmed", "europepmc"].
 
         Args:
             query_key: Name of the corpus.
-            sources: Who is asked how works stand; all by default.
+            sources: Sources of the publication status; default: all.
             retraction_watch: CSV file of the Retraction Watch database.
-            references: Look up what the works cite, too.
+            references: Also look up the works that they cite.
 
         Returns:
-            The works that something is to be said about, by PMID; ``counts`` are those of all ``total`` works, by
-            status.
+            The works with findings, by PMID; ``counts`` has the number of works with each status, of all ``total``
+            works.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
-            EntityNotFound: there is no such corpus.
-            UpstreamError: not enough answered to say anything.
+            EntityNotFound: the corpus does not exist.
+            UpstreamError: no work could be checked.
             StoreError: the corpus cannot be read.
         """
 

@@ -1,4 +1,4 @@
-"""Audit a corpus: how do its works stand today by all sources, and which of them cite a retracted one?"""
+"""Audit a corpus: look up the current publication status of its works, and the retracted works that they cite."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,26 +24,28 @@ from entrez_kit.relationships.links import fetch_links
 from entrez_kit.services import Services
 
 BATCH: Final = 100
-"""Articles at a time: ELink takes an id parameter for each."""
+"""Articles in one request: ELink needs an id parameter for each."""
 DOUBTFUL: Final[frozenset[StandingStatus]] = frozenset(
     ("retracted", "withdrawn", "partially_retracted", "expression_of_concern")
 )
-"""Standings of a work that who cites it should know of."""
+"""Publication statuses that authors who cite a work should know."""
 
 
 class AuditRequest(Request):
-    """Which corpus, and who is asked."""
+    """The corpus, and the sources to use."""
 
     query_key: str = Field(min_length=1, description="Name of the corpus.")
-    sources: list[SourceName] | None = Field(default=None, description="Who is asked how works stand; all by default.")
+    sources: list[SourceName] | None = Field(
+        default=None, description="Sources of the publication status; default: all."
+    )
     retraction_watch: SkipJsonSchema[str | None] = Field(
         default=None, description="CSV file of the Retraction Watch database."
     )
-    references: bool = Field(default=True, description="Look up what the works cite, too.")
+    references: bool = Field(default=True, description="Also look up the works that they cite.")
 
 
 class CitedWork(Result):
-    """A retracted or doubted work that is cited."""
+    """A cited work with a retraction or an expression of concern."""
 
     pmid: str
     title: str | None = omit_if_empty()
@@ -53,8 +55,8 @@ class CitedWork(Result):
 class AuditFinding(Result):
     """One problem of a work.
 
-    ``code`` is how the work stands (retracted, expression_of_concern, corrected ...), ``unknown``, ``disagreement`` of
-    the sources, ``source_failed``, ``cites_retracted`` with the PMID of the cited work, or ``references_unknown``.
+    ``code`` is the publication status (retracted, expression_of_concern, corrected ...), ``unknown``, ``disagreement``
+    of the sources, ``source_failed``, ``cites_retracted`` with the PMID of the cited work, or ``references_unknown``.
     """
 
     code: str
@@ -65,9 +67,9 @@ class AuditFinding(Result):
 class AuditedWork(Result):
     """A work of the corpus.
 
-    ``status`` is how it stands by the gravest of the sources, ``none`` where all that were asked answered and nothing
-    is against it, ``unknown`` where one did not. ``cites`` are the retracted and doubted works among its references;
-    ``unread`` says why these are not known.
+    ``status`` is the most serious status in the sources: ``none`` if no source failed and none has a notice,
+    ``unknown`` if a source failed. ``cites`` has the works with a retraction or an expression of concern among its
+    references; ``unread`` is the reason if these could not be determined.
     """
 
     pmid: str
@@ -83,12 +85,12 @@ class AuditedWork(Result):
 
     @property
     def is_clear(self) -> bool:
-        """Whether there is nothing to say about it."""
+        """Whether the work has no findings."""
         return not self.findings
 
 
 class AuditResult(Collected):
-    """The works that something is to be said about, by PMID; ``counts`` are those of all ``total`` works, by status."""
+    """The works with findings, by PMID; ``counts`` has the number of works with each status, of all ``total`` works."""
 
     RECORDS: ClassVar = "works"
 
@@ -102,11 +104,11 @@ class AuditResult(Collected):
 
 
 def _findings(work: AuditedWork) -> Iterator[AuditFinding]:
-    """Yield every problem of a work, its standing first."""
+    """Yield all problems of a work, its publication status first."""
     if work.standing is not None:
         yield AuditFinding(code=work.status, message=work.standing.note)
     elif work.status != "none":
-        yield AuditFinding(code=work.status, message="no source says how the work stands")
+        yield AuditFinding(code=work.status, message="the publication status could not be determined")
     for cited in work.cites:
         message = f"{cited.standing.label}: cites PMID {cited.pmid} {cited.title or ''}".strip()
         yield AuditFinding(code="cites_retracted", pmid=cited.pmid, message=message)
@@ -114,13 +116,13 @@ def _findings(work: AuditedWork) -> Iterator[AuditFinding]:
         yield AuditFinding(code="disagreement", message=work.disagreement)
     for one in work.sources:
         if one.says == "failed":
-            yield AuditFinding(code="source_failed", message=f"{TITLES[one.source]}: {one.detail or 'no answer'}")
+            yield AuditFinding(code="source_failed", message=f"{TITLES[one.source]}: {one.detail or 'no response'}")
     if work.unread:
         yield AuditFinding(code="references_unknown", message=work.unread)
 
 
 def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:
-    """Yield the articles of a corpus, page by page: no connection is held while the sources are asked."""
+    """Yield the articles of a corpus page by page, without an open connection during requests to the sources."""
     last = -1
     while True:
         with store.reading() as connection:
@@ -134,14 +136,14 @@ def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:
 
 @dataclass(slots=True)
 class _References:
-    """What works cite, and how that stands; each cited work is looked up once."""
+    """The works that articles cite, with their publication status. Each cited work is looked up once."""
 
     services: Services
     fine: set[str] = field(default_factory=set)
     doubtful: dict[str, CitedWork] = field(default_factory=dict)
 
     def of(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
-        """Return the doubted works that each of these cites, and why it is not known of some."""
+        """Return the doubtful works that each article cites, and the errors of articles that could not be looked up."""
         asked = in_batches(
             pmids,
             BATCH,
@@ -150,7 +152,7 @@ class _References:
         )
         links = {pmid: [one.pmid for one in found] for _, answer in asked.answers for pmid, found in answer.items()}
         unread = {pmid: error.message for pmid, error in asked.failed.items()}
-        unread |= {pmid: "NCBI left it out of its answer about links." for pmid in pmids if pmid not in links | unread}
+        unread |= {pmid: "NCBI omitted it from the reply with links." for pmid in pmids if pmid not in links | unread}
         cited = {one for found in links.values() for one in found}
         found = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))
         for pmid, standing in found.known.items():
@@ -160,13 +162,13 @@ class _References:
         self.fine |= cited - found.unknown.keys() - self.doubtful.keys()
         for pmid, ids in links.items():
             if lost := sum(one in found.unknown for one in ids):
-                unread[pmid] = f"How {lost} of {len(ids)} works that it cites stand is not known."
+                unread[pmid] = f"The publication status of {lost} of {len(ids)} cited works is unknown."
         cites = {pmid: [self.doubtful[one] for one in ids if one in self.doubtful] for pmid, ids in links.items()}
         return cites, unread
 
 
 class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
-    """What is to be said about the works of a corpus, as they come; ``result`` tells the whole after the walk."""
+    """The works of a corpus with findings, in order. After the iteration, ``result`` returns the result document."""
 
     def __init__(self, services: Services, request: AuditRequest) -> None:
         super().__init__()
@@ -183,7 +185,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         total, done = store.stats(request.query_key).documents, 0
         tracing.step(done, total)
         for articles in _pages(store, request.query_key):
-            for work in self._audited(articles, sources, references):
+            for work in self._audit_work(articles, sources, references):
                 self._counts[work.status] += 1
                 self._citing += bool(work.cites)
                 if not work.is_clear:
@@ -195,12 +197,12 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         if error is not None and not error.details["partial"]:
             raise error
 
-    def _audited(
+    def _audit_work(
         self, articles: Sequence[Article], sources: Sources, references: _References | None
     ) -> Iterator[AuditedWork]:
         pmids = [article.pmid for article in articles]
         works = [Work(article.doi, article.pmid, article) for article in articles]
-        if "pubmed" in sources.enabled:  # the corpus knows how they stood when it was last brought in step
+        if "pubmed" in sources.enabled:  # the corpus has the status of its last synchronization
             today = look_up_standings(self._services, pmids)
             now = (one.model_copy(update={"standing": today.known.get(one.pmid)}) for one in articles)
             works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
@@ -223,10 +225,10 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
             yield work
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report works that not everything is known about."""
+        """Return the error for works whose status or references could not be determined."""
         unknown = [work for work in self._told if work.status == "unknown" or work.unread is not None]
         total = self._counts.total()
-        message = f"Not everything is known about {len(unknown)} of {total} works: not every source answered."
+        message = f"{len(unknown)} of {total} works could not be checked completely: not all sources responded."
         return incomplete_error([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
 
     def result(self) -> AuditResult:
@@ -243,18 +245,18 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
 
 
 def audit_corpus(services: Services, request: AuditRequest) -> Audit:
-    """Audit a corpus: how each of its works stands by all sources today, and which retracted works it cites.
+    """Audit a corpus: the current publication status of each work in all sources, and the retracted works it cites.
 
-    Use it before a review is written from a corpus, and again before it is sent. Works that nothing is to be said about
-    are counted only. Example: query_key crispr, sources ["pubmed", "europepmc"].
+    Use it before you write a review from a corpus, and again before you submit it. Works without findings are only
+    counted. Example: query_key crispr, sources ["pubmed", "europepmc"].
 
     Args:
         services: the clients.
-        request: the corpus, and who is asked.
+        request: the corpus, and the sources to use.
 
     Raises:
-        EntityNotFound: there is no such corpus.
-        UpstreamError: not enough answered to say anything.
+        EntityNotFound: the corpus does not exist.
+        UpstreamError: no work could be checked.
         StoreError: the corpus cannot be read.
 
     Source: ESummary and ELink (pubmed_pubmed_refs), Europe PMC, Crossref, OpenAlex, Retraction Watch.

@@ -1,4 +1,4 @@
-"""Find the PMIDs of references known by journal, year, volume, page and author, and check what was found."""
+"""Find the PMIDs of references by journal, year, volume, page and author, and compare the records found."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final, Literal
@@ -31,7 +31,7 @@ MAX_CITATIONS: Final = 5_000
 MAX_MCP_CITATIONS: Final = 25
 MAX_CANDIDATES: Final = 5
 MAX_WRONG: Final = 1
-"""Fields in which a reference may differ from the record that it is matched with."""
+"""Maximum fields in which a matched reference can differ from its record."""
 
 MatchStatus = Literal["matched", "mismatch", "ambiguous", "not_found", "invalid", "error"]
 WarningCode = Literal[
@@ -53,10 +53,10 @@ CODES: Final[dict[FieldName, WarningCode]] = {
     "pages": "page_mismatch",
 }
 ADD: Final = "add volume, issue, pages, author or title"
-TOO_LITTLE: Final = "too little is given: a journal, a year or a title is needed"
+TOO_LITTLE: Final = "the reference needs a journal, a year or a title"
 TOO_LITTLE_HINT: Final = "Give journal, year, volume and first page, or the title."
 UNKNOWN_HINT: Final = FrontendText(
-    "Check journal, year, volume and first page; to search by title call ",
+    "Check journal, year, volume and first page. To search by title, call ",
     *(NextCall("search_articles", query_term=...), "."),
 )
 
@@ -65,23 +65,23 @@ class MatchRequest(Request):
     """The references to find."""
 
     citations: list[Citation] = Field(
-        min_length=1, max_length=MAX_CITATIONS, description="References, each with what is known of it."
+        min_length=1, max_length=MAX_CITATIONS, description="References, each with the fields that are known."
     )
 
 
 class MatchWarning(Result):
-    """What differs between the reference and the record found for it."""
+    """A difference between a reference and the record found for it."""
 
     code: WarningCode
     message: str
 
 
 class CitationMatch(Result):
-    """What became of one reference.
+    """The outcome of one reference.
 
-    ``citation`` is the record that was found, ``candidate_pmids`` are records that may be meant. Of a ``mismatch`` the
-    record is another work, or differs in more than one field. ``findings`` has each field that differs, with the value
-    given and the value recorded, as ``check`` has them.
+    ``citation`` is the record found, ``candidate_pmids`` are records that the reference may cite. If ``status`` is
+    ``mismatch``, the record is another work or differs in more than one field. ``findings`` has each field that
+    differs, with its value in the reference and in the record, in the format of ``check``.
     """
 
     key: str
@@ -109,7 +109,7 @@ class MatchResult(Warned):
 
 
 class Matches(BatchedOutcomes[Citation, CitationMatch]):
-    """What becomes of each reference, in order; many are looked up in parts."""
+    """The outcomes of references, in order. Many references are looked up in batches."""
 
     PART, GOOD = 500, ("matched",)
 
@@ -139,7 +139,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
             known = [records.articles[pmid] for pmid in answer.pmids if pmid in records.articles]
             others = [not compare_citation(citation, article).same for article in known]
             if citation.title and others and all(others):
-                # The place is another work's; its own may have the title.
+                # Another work is at this place, but the cited work may be found by its title.
                 by_title = search_title(services, citation)
                 if isinstance(by_title, list) and by_title:
                     records.read(by_title)
@@ -148,30 +148,30 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
             yield _result(citation.key or str(start + index + 1), citation, said.get(index, NOT_FOUND), records)
 
     def missing_error(self) -> EntrezKitError | None:
-        """Report references without a single certain record."""
+        """Return the error for references without exactly one certain record."""
         named = list_names(result.key for result in self.missing)
-        little = (InvalidInput, f"Too little is known of {named}.", TOO_LITTLE_HINT, "invalid_citations")
+        invalid = (InvalidInput, f"Not enough fields for {named}.", TOO_LITTLE_HINT, "invalid_citations")
         return build_missing_error(
             self.missing,
             self.found,
             "key",
-            unanswered=f"No answer for {named}.",
-            invalid=None if self.found else little,
+            unanswered=f"No response for {named}.",
+            invalid=None if self.found else invalid,
             unknown=(f"No certain PubMed record for {named}.", UNKNOWN_HINT),
         )
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
-    """Find the PMIDs of known references. Use it to turn a reference list into PMIDs.
+    """Find the PMIDs of known references. Use it to convert a reference list to PMIDs.
 
     Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}.
-    What is found is compared with all that is given; one with another title is a mismatch.
+    Each record found is compared with all fields given. A record with another title is a mismatch.
 
     Raises:
-        UpstreamError: NCBI answered none of the requests.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: NCBI responded to none of the requests.
+        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
 
-    Source: ECitMatch; ESearch by title where that finds nothing; EFetch to check.
+    Source: ECitMatch; ESearch by title if ECitMatch finds no record; EFetch to compare.
     """
     return Matches(services, request)
 
@@ -188,17 +188,17 @@ def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
 
 
 def _by_title(pmids: list[str] | EntrezKitError, before: MatcherAnswer) -> MatcherAnswer:
-    """Return what a search for the title comes to, where the rest led nowhere."""
+    """Convert the result of a search by title to an answer of the citation matcher."""
     if isinstance(pmids, EntrezKitError):
         return MatcherAnswer("error", error=pmids)
     if not pmids:
         return before
-    detail = f"more than {MAX_COMPARED} records fit the title" if len(pmids) > MAX_COMPARED else None
+    detail = f"more than {MAX_COMPARED} records match the title" if len(pmids) > MAX_COMPARED else None
     return MatcherAnswer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids), detail)
 
 
 class _Records:
-    """The records that references may mean, each read once."""
+    """The records that references may cite, each read once."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -218,7 +218,7 @@ class _Records:
 
 
 def compare_citation(citation: Citation, article: Article) -> Agreement:
-    """Compare what is given of a reference with a record; the author may be any of the record's."""
+    """Compare the fields of a reference with a record. The author may be any author of the record."""
     first, last = citation.pages
     reference = Reference(
         key=citation.key or "",
@@ -240,28 +240,28 @@ def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Recor
     if answer.error is not None:
         return CitationMatch(key=key, status="error", detail=answer.error.message)
     if answer.verdict == "not_found":
-        return CitationMatch(key=key, status="not_found", detail=answer.detail or "NCBI knows no such reference")
+        return CitationMatch(key=key, status="not_found", detail=answer.detail or "NCBI does not know this reference")
     if not answer.pmids:
-        return CitationMatch(key=key, status="ambiguous", detail=f"{answer.detail or 'several records fit'}; {ADD}")
+        return CitationMatch(key=key, status="ambiguous", detail=f"{answer.detail or 'several records match'}; {ADD}")
     lost = [pmid for pmid in answer.pmids[:MAX_COMPARED] if pmid not in records.articles]
     if lost:
         why = records.unread.get(lost[0], "no record")
-        detail = f"the record could not be read to check it: {why}"
+        detail = f"the record could not be read to compare it: {why}"
         return CitationMatch(
             key=key, status="error", candidate_pmids=list(answer.pmids[:MAX_CANDIDATES]), detail=detail
         )
     articles = [records.articles[pmid] for pmid in answer.pmids[:MAX_COMPARED]]
     compared = [(compare_citation(citation, article), article) for article in articles]
     compared.sort(key=lambda pair: (not pair[0].same, len(pair[0].differences)))
-    return _judged(key, compared, complete=len(answer.pmids) <= MAX_COMPARED, detail=answer.detail)
+    return _judge_match(key, compared, complete=len(answer.pmids) <= MAX_COMPARED, detail=answer.detail)
 
 
-def _judged(
+def _judge_match(
     key: str, compared: list[tuple[Agreement, Article]], *, complete: bool, detail: str | None
 ) -> CitationMatch:
-    """Tell which of several records is meant, the likeliest of which stands first.
+    """Select the cited record from candidates, which are sorted by likelihood.
 
-    One record that agrees in all that is given is the one; so is a single candidate that differs in one field.
+    A reference matches the only record that agrees in all fields, or a single candidate that differs in one field.
     """
     agreement, article = compared[0]
     clean = [record for found, record in compared if found.same and not found.differences]
@@ -281,15 +281,15 @@ def _judged(
             **about,
         )
     if likely or not complete:
-        detail = f"{detail or 'several records fit'}; {ADD}"
+        detail = f"{detail or 'several records match'}; {ADD}"
         return CitationMatch(key=key, status="ambiguous", candidate_pmids=candidates, detail=detail)
     fields = " and ".join(one.field for one in agreement.differences)
-    detail = f"the record that was found differs in: {fields}"
+    detail = f"the record found differs in: {fields}"
     return CitationMatch(key=key, status="mismatch", candidate_pmids=candidates, detail=detail, **about)
 
 
 def _is_match(agreement: Agreement) -> bool:
-    """Tell whether a record is the work that is meant, with few differences."""
+    """Return true if a record is the cited work with few differences."""
     return agreement.same and len(agreement.differences) <= MAX_WRONG
 
 

@@ -67,7 +67,7 @@ class RelationshipsRequest(Request):
     source_pmid: str = Field(description="PMID, PMCID or DOI to start from.")
     relationship_type: Annotated[RelationshipType, BeforeValidator(_read_relation)] = Field(
         default="pubmed_similar_articles",
-        description="Short: similar, citedin (articles citing it), references (articles it cites).",
+        description="Short: similar, citedin (works citing it), references (works it cites).",
     )
     max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="How many articles to return.")
     citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles for citation_formats.")

@@ -1,4 +1,4 @@
-"""Read claims and what they cite: from a table, a line of JSON each, or a draft in Markdown with citations."""
+"""Read claims and the ids that they cite: from a CSV, TSV, JSON or JSON Lines file, or from a draft with citations."""
 
 import csv
 import io
@@ -25,11 +25,11 @@ KINDS: Final[Mapping[str, str]] = {
     ".json": "json",
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd", ".txt"), "md"),
 }
-"""What a suffix stands for."""
+"""Formats by suffix."""
 DOCUMENTS: Final = (".docx", ".tex", ".xml", ".nxml", ".jats")
 """Suffixes of documents with a list of references."""
 HINT: Final = (
-    "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these members, or a draft (.md, .docx, "
+    "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these fields, or a draft (.md, .docx, "
     ".tex, .xml)."
 )
 TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
@@ -39,7 +39,7 @@ MOST_FIELD: Final = 1_000_000
 
 _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
 _LEAST_QUOTED: Final = 4
-"""Words in quotation marks that are fewer than this are a term and no quotation."""
+"""Fewer words in quotation marks are a term, not a quotation."""
 _GROUP: Final = re.compile(r"\[[^\[\]@]*+@[^\[\]]*+\](?!\()")
 _LABELLED: Final = re.compile(
     r"\b(?:PMIDs?|PMCIDs?|doi)\b\s*+:?\s*+(10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]++)"
@@ -51,7 +51,7 @@ _BRACKETED: Final = re.compile(
     r"\((?:PMC|PMID|doi|https?:)[^()]*+\)|\[(?:PMC|PMID|doi|https?:)[^\[\]]*+\]|\(?<https?://[^<>\s]++>\)?",
     re.IGNORECASE,
 )
-"""A citation in brackets of its own."""
+"""A citation in separate brackets."""
 _BEHIND: Final = re.compile(rf"(?:{_GROUP.pattern}|{_BRACKETED.pattern})\s*+", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"\[(\^[^\[\]\s]{1,60}|[0-9]{1,4}(?>(?:\s?[,;–—-]\s?[0-9]{1,4}(?![0-9]))*))\](?![(:])")
 """A footnote, or numbers in a list."""
@@ -61,15 +61,15 @@ _CITATION: Final = re.compile("|".join(one.pattern for one in (_GROUP, _NUMBERED
 _JOINED: Final = re.compile(
     r"(?>(?:[\s,;:]|\b(?:and|but|or|yet|so|while|whereas|although|though|which)\b)+)", re.IGNORECASE
 )
-"""What joins a clause to the one before it."""
+"""Words and marks that join a clause to the clause before it."""
 _LABEL: Final = re.compile(r"\b(?:PMIDs?|PMCIDs?|DOIs?)\b\s*+:?\s++", re.IGNORECASE)
 _EMPTIED: Final = re.compile(r"[(\[](?>(?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*)[)\]]", re.IGNORECASE)
-"""Brackets in which only a citation stood."""
+"""Brackets that contained only a citation."""
 
 
 @dataclass(slots=True)
 class ClaimFile:
-    """Claims in the order of their file, not yet held to any limit, and what there is to say about it."""
+    """The claims of a file in order, not yet checked against limits, and warnings about the file."""
 
     claims: list[Claim] = field(default_factory=list)
     warnings: list[Warn] = field(default_factory=list)
@@ -79,13 +79,13 @@ def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference]
     """Read claims.
 
     Args:
-        text: what the file holds.
-        name: what messages call it.
+        text: the content of the file.
+        name: the name of the file in messages.
         kind: csv, tsv, jsonl, json or md.
-        bibliography: the references that citation keys of a draft stand for.
+        bibliography: the references for the citation keys of a draft.
 
     Raises:
-        InvalidInput: it cannot be read, or holds no claim with a citation.
+        InvalidInput: the file cannot be read, or has no claim with a citation.
     """
     keys = {reference.key: _id_of(reference) for reference in bibliography}
     if kind == "md":
@@ -94,7 +94,7 @@ def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference]
         rows = (_table if kind in ("csv", "tsv") else _json)(text, name, kind)
         found = ClaimFile(list(_of_rows(rows, name, keys)))
     if not found.claims:
-        what = "no sentence of this draft cites anything" if kind == "md" else "there is no claim in this file"
+        what = "no sentence of this draft has a citation" if kind == "md" else "this file does not contain a claim"
         raise unreadable_error(name, what, hint=HINT)
     return found
 
@@ -109,10 +109,10 @@ def claims_of_document(
         name: its name in messages.
         suffix: one of DOCUMENTS.
         beside: reads the files that it names.
-        bibliography: more references that citation keys mean.
+        bibliography: more references for citation keys.
 
     Raises:
-        InvalidInput: it cannot be read, or holds no claim with a citation.
+        InvalidInput: the document cannot be read, or has no claim with a citation.
     """
     if suffix == ".tex":
         from entrez_kit.references.manuscripts import read_latex as latex
@@ -168,11 +168,11 @@ def _json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, A
         try:
             read = json.loads(piece)
         except (ValueError, RecursionError) as exc:
-            raise unreadable_error(name, f"line {line} is no JSON ({type(exc).__name__})", hint=HINT) from None
+            raise unreadable_error(name, f"line {line} is not valid JSON ({type(exc).__name__})", hint=HINT) from None
         rows = read if isinstance(read, list) else read.get("claims", [read]) if isinstance(read, dict) else [read]
         for row in rows:
             if not isinstance(row, dict):
-                raise unreadable_error(name, f"line {line} is no object with the members claim and id", hint=HINT)
+                raise unreadable_error(name, f"line {line} is not an object with the fields claim and id", hint=HINT)
             yield line, row
 
 
@@ -184,7 +184,7 @@ def _of_rows(
         column, id_columns = _columns(tuple(named))
         if column is None or not id_columns:
             have = ", ".join(map(str, list(row)[:8])) or "none"
-            raise unreadable_error(name, f"it has no columns claim and id, but {have}", hint=HINT)
+            raise unreadable_error(name, f"it needs the columns claim and id, but has {have}", hint=HINT)
         ids = [one for named_ids in id_columns for one in _ids_in(named.get(named_ids), named_ids, keys)]
         yield Claim.model_construct(
             text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
@@ -193,7 +193,7 @@ def _of_rows(
 
 @cache
 def _columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
-    """Return the columns of claims and of ids: by their names, or by a word in these ("Claim text", "Cited PMID")."""
+    """Return the columns of claims and of ids, found by name or by a word in the name ("Claim text", "Cited PMID")."""
     words = {name: re.findall(r"[a-z]+", name) for name in names}
     text = next((name for name in TEXT_COLUMNS if name in words), None)
     text = text or next(
@@ -204,7 +204,7 @@ def _columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
 
 
 def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield the ids of a cell; a bare number in the column pmcid is one without its letters."""
+    """Yield the ids in a cell. In the column pmcid, add "PMC" to a bare number."""
     if isinstance(value, list):
         for one in value:
             yield from _ids_in(one, column, keys)
@@ -213,7 +213,7 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
     for word in re.split(r"[\s,;|]+", text):
         if not word:
             continue
-        word = re.sub(r"^([0-9]+)\.0$", r"\1", word)  # a number of a spreadsheet's
+        word = re.sub(r"^([0-9]+)\.0$", r"\1", word)  # a number exported from a spreadsheet
         if column.startswith("pmcid") and word.isdigit():
             yield f"PMC{word}"
         else:
@@ -239,17 +239,17 @@ def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *,
 
     Args:
         text: the paragraphs, in order.
-        keys: the ids of what is cited, by number or key.
-        has_list: whether a number is always that of an entry.
+        keys: the ids of cited works, by number or key.
+        has_list: whether every number in brackets is the number of an entry.
     """
     found = ClaimFile()
     unknown: dict[str, None] = {}
     for one in text:
-        # A citation behind the full stop belongs before it.
+        # Move a citation from after the full stop to before it.
         paragraph = _BEHIND_STOP.sub(r"\2\1", one.text)
-        # What follows a quotation cites it: the whole stands as one.
+        # A citation after a block quotation is for the whole quotation.
         for start, sentence in [(0, paragraph)] if one.is_quote else _clauses(paragraph):
-            ids, bare, strange = _cited(sentence, keys)
+            ids, bare, strange = _read_citations(sentence, keys)
             unknown |= dict.fromkeys(strange)
             if not ids:
                 continue
@@ -269,7 +269,7 @@ def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *,
 
 
 def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
-    """Yield sentences and where they begin; a citation behind the full stop belongs to the sentence before."""
+    """Yield sentences with their offsets. A citation after the full stop belongs to the sentence before."""
     start = 0
     for _, end in sentence_breaks(paragraph, lines=False):
         while behind := _BEHIND.match(paragraph, end):
@@ -283,7 +283,7 @@ def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
 
 
 def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
-    """Yield sentences, and of those that cite in several places what stands before each citation, with its place."""
+    """Yield sentences with their offsets. A sentence with several citations is split after each citation."""
     for place, sentence in _sentences(paragraph):
         start, pieces = 0, list[str]()
         for end in [match.end() for match in _CITATION.finditer(sentence)]:
@@ -301,8 +301,8 @@ def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
             begin += len(piece)
 
 
-def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], str, list[str]]:
-    """Return the ids that a sentence cites, the sentence without its citations, and keys that nobody knows."""
+def _read_citations(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], str, list[str]]:
+    """Return the ids that a sentence cites, the sentence without its citations, and unknown keys."""
     ids: dict[str, None] = {}
     unknown: list[str] = []
 

@@ -1,7 +1,7 @@
-"""Whether the sentence around a quotation denies or questions it: "there is no evidence that …", "… was not confirmed".
+"""Detect sentences that deny or question a quotation: "it is not known whether …", "… was not confirmed".
 
-The rules read words, not meaning. A negation, a question word or an expression of doubt before the quotation counts
-until a mark or a conjunction begins another clause; words inside the quotation never count.
+The rules match words, not meaning. A negation, a question word or an expression of doubt before the quotation has an
+effect until a mark or a conjunction begins another clause. Words inside the quotation have no effect.
 """
 
 import re
@@ -40,7 +40,7 @@ _DOUBTS: Final = (
     rf"(?= {_STATEMENT}| of)",
     r"(?:once|previously|formerly|long|widely|commonly|often|wrongly|falsely|mistakenly|erroneously|incorrectly)"
     r" (?:thought|believed|held|assumed|claimed|reported|concluded|said|stated|considered)",
-    # Evidence that does not carry a statement
+    # Insufficient evidence
     r"(?:conflicting|contradictory|contrary|inconsistent|inconclusive|insufficient|limited|little|scant|scarce|sparse"
     r"|weak|equivocal|mixed|poor|lacking|missing|anecdotal)(?: \w+)? (?:evidence|data|results|reports|findings|support"
     r"|proof)",
@@ -98,7 +98,7 @@ _MODIFIERS: Final = (
     r"except(?: for)?",
     r"excluding",
 )
-"""Denials of a noun; they do not reach the verb behind it."""
+"""Denials of a noun. They have no effect on the verb after it."""
 
 
 _CUES: Final = re.compile(
@@ -109,11 +109,11 @@ _INSERTIONS: Final = re.compile(
     r"\([^()]*\)|\[[^\[\]]*\]|[—–][^—–;:]*[—–]"
     r"|,\s(?:which|who|whose|where|whom|(?:but|though|although|and|if)?\s?not|none of|few of)\b[^,;:]*,"
 )
-"""Insertions that are closed: they have no effect beyond their end."""
+"""Closed insertions, which have no effect beyond their end."""
 _ASIDE: Final = re.compile(
     r",\s(?:however|nevertheless|therefore|moreover|indeed|in fact|of course|though|thus),(?=\s*(?:that|whether|$))"
 )
-"""A word that is set between commas inside a clause."""
+"""A word between commas inside a clause."""
 _TURN: Final = re.compile(
     r"[;(\[—]|:\s|\s[–-]{1,2}\s"
     r"|,?\s(?:but|whereas|while|yet|although|though|however|nevertheless|nonetheless|because)\b"
@@ -125,9 +125,9 @@ _TURN: Final = re.compile(
 """A mark or a conjunction that begins another clause in any case."""
 _STATES: Final = re.compile(rf"\b{_STATEMENT}\b")
 _CONTINUES: Final = re.compile(rf",\s(?:(?:or|nor)\b|(?:and |or )?{_STATEMENT}\b)[^,]*$")
-"""A list that goes on behind a comma."""
+"""A list that continues after a comma."""
 _INSERTION: Final = re.compile(rf"(^|\b{_STATEMENT}),\s[^,]*,")
-"""An insertion directly behind the cue."""
+"""An insertion directly after the cue."""
 _AND: Final = re.compile(r",\s(?:and|so)\s[^,]*$")
 _BARE_AND: Final = re.compile(
     r"(?P<passive>^\s(?:\w+ly\s)?(?:\w+ed|seen|found|shown|known|done|given|taken)\b)?.*\s(?:and|so)\s+$"
@@ -157,7 +157,7 @@ _DENIED: Final = re.compile(
     r"|impossible|debated|challenged|contested|ruled out|debunked|myth|misconception|fallacy|hypothes[ie]s"
     r"|hypothesi[sz]ed|speculation|speculative|conjecture|artefact|artifact|lacking|absent|missing)\b)"
 )
-"""A predicate behind a quotation that denies or questions it."""
+"""A predicate after a quotation that denies or questions it."""
 _SUBJECT: Final = (
     r"(?:which|(?:but |although |though |yet |and |however,? )?(?:this|that|it|these|none of this)"
     r"|(?:an?|this|that|the) (?:claim|finding|result|observation|effect|conclusion|statement|hypothesis|assumption"
@@ -174,11 +174,11 @@ _WEAK: Final = re.compile(
     r"\s{0,3}(?:is|are|was|were|remains?)\s(?:\w{1,20}ly\s|too\s|only\s)?(?:weak|thin|poor|scarce|scant|sparse|limited|mixed"
     r"|conflicting|contradictory|inconsistent|inconclusive|insufficient|equivocal|anecdotal)\b"
 )
-"""A judgement of the evidence for the quotation: "the evidence that … is weak"."""
+"""A judgement about the evidence for the quotation: "the evidence that … is weak"."""
 
 
 def find_denial(text: FoldedText, spans: Sequence[Passage], *, is_question: bool = False) -> str | None:
-    """Return the words of the paper that deny or question a quotation; None if there are no such words.
+    """Return the words of the paper that deny or question a quotation; None without such words.
 
     Args:
         text: the text of the paper.
@@ -201,14 +201,14 @@ def _quote(text: str, found: Passage) -> str:
 
 
 def _plain(text: str, start: int, end: int) -> str:
-    """Return a part of a text for the patterns here, with the same offsets."""
+    """Return a part of a text in lower case, with plain apostrophes and blanks, and with the same offsets."""
     part = text[start:end].replace("’", "'")
     lower = part.lower()
     return re.sub(r"\s", " ", lower if len(lower) == len(part) else part)
 
 
 def _denied_before(text: str, begin: int, span: Passage, quoted: Sequence[Passage]) -> Passage | None:
-    """Return the words before a quotation, from the last cue on that reaches it."""
+    """Return the words before a quotation, from the last cue that has an effect on it."""
     before = _INSERTIONS.sub(lambda match: " " * len(match[0]), _plain(text, begin, span.start))
     quote = _plain(text, span.start, span.end)
     for cue in reversed(list(_CUES.finditer(before))):
@@ -219,7 +219,7 @@ def _denied_before(text: str, begin: int, span: Passage, quoted: Sequence[Passag
 
 
 def _reaches(cue: re.Match[str], before: str, quote: str) -> bool:
-    """Return whether a cue denies or questions the quotation, or belongs to another clause."""
+    """Return true if a cue denies or questions the quotation, false if it belongs to another clause."""
     starts_with_verb = _VERB_FIRST.match(quote) is not None
     between = before[cue.end() :]
     if starts_with_verb or _STATES.search(between):
@@ -249,7 +249,7 @@ def _reaches(cue: re.Match[str], before: str, quote: str) -> bool:
 
 
 def _leaves_clause(text: str, begin: int, before: Passage, span: Passage) -> bool:
-    """Return whether the words left out begin another clause without which the quotation says something else."""
+    """Return true if the omitted words begin another clause, so that the quotation joins two clauses."""
     omitted = _plain(text, max(begin, before.end), span.start)
     turns = list(_TURN.finditer(omitted))
     rest = omitted[turns[-1].end() :] if turns else omitted
@@ -258,7 +258,7 @@ def _leaves_clause(text: str, begin: int, before: Passage, span: Passage) -> boo
 
 
 def _denied_after(text: str, sentence: Passage, span: Passage, *, is_question: bool) -> Passage | None:
-    """Return the words behind a quotation, up to the end of those that deny it."""
+    """Return the words after a quotation, up to the end of the words that deny it."""
     before, after = _plain(text, sentence.start, span.start), _plain(text, span.end, sentence.end)
     patterns = [_DENIED, _DENIED_LATER, *([_WEAK] if _EVIDENCE.search(before) else [])]
     if match := next(filter(None, (pattern.match(after) for pattern in patterns)), None):

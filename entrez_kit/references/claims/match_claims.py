@@ -1,4 +1,4 @@
-"""Find claims in the articles they cite: the status of each, its place, and the sentence around it."""
+"""Find claims in the articles that they cite, and return the status, the place and the sentence of each."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,13 @@ from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, Passa
 from entrez_kit.references.claims.sentence_index import Part, SentenceIndex, Sentences
 
 MAX_OMITTED: Final = 1_000
-"""Characters that an ellipsis may leave out; more are not one passage."""
+"""Maximum characters that an ellipsis can omit within one passage."""
 _ELLIPSIS: Final = re.compile(r"[\[(]\s?(?:\.\s?\.\s?\.|…)\s?[\])]|\.\s?\.\s?\.(?:\s?\.)?|…")
 
 
 @dataclass(slots=True)
 class Paper:
-    """What is known of one cited article: its texts, and why others are missing."""
+    """A cited article: its texts, and the reasons for missing texts."""
 
     id: str
     pmid: str | None = None
@@ -51,14 +51,14 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A place that has the claim word by word; ``denial`` has the words around it that deny or question it."""
+    """A place with all words of the claim; ``denial`` has the words around it that deny or question it."""
 
     place: Place
     denial: str | None
 
 
 class Quotation:
-    """A claim, whole and in the pieces that an ellipsis divides it into."""
+    """A claim as a whole, and split into pieces at each ellipsis."""
 
     def __init__(self, text: str) -> None:
         self.whole = FoldedClaim(text)
@@ -69,7 +69,7 @@ class Quotation:
         self.spread = len(self.whole.folded) + (MAX_OMITTED // 2 if len(self._pieces) > 1 else 0)
 
     def find_all(self, text: FoldedText) -> Iterator[list[Passage]]:
-        """Yield the passages that are the claim; if it has ellipses, the passages of its pieces, near and in order."""
+        """Yield the passages equal to the claim. With ellipses, yield those of its pieces, close together."""
         for passage in self.whole.find_all(text):
             yield [passage]
         if len(self._pieces) < 2:
@@ -88,7 +88,7 @@ class Quotation:
 
 
 class ClaimMatcher:
-    """All articles that the claims cite, in one index."""
+    """Searches claims in an index of all articles that the claims cite."""
 
     def __init__(self, papers: Sequence[Paper]) -> None:
         self._index = SentenceIndex()
@@ -99,7 +99,7 @@ class ClaimMatcher:
             tracing.checkpoint()
 
     def verify(self, text: str, ids: Sequence[str], cited: Sequence[Paper]) -> VerifiedClaim:
-        """Return the outcome of one claim: it is in what it cites, or nearly so, or in another article."""
+        """Return the outcome of one claim."""
         outcome = VerifiedClaim(claim=text, ids=list(ids), status="not_in_text")
         claim = Quotation(text)
         if not any(read_identifier(one) for one in ids) or not any(map(str.isalpha, claim.whole.folded.words())):
@@ -130,13 +130,13 @@ class ClaimMatcher:
             elif missing:
                 outcome.status = "no_text_available"
                 had = any(paper.parts for paper in missing)
-                outcome.detail = "only the abstract could be read, and it is not there" if had else "there is no text"
+                outcome.detail = "only the abstract is available, without the claim" if had else "no text is available"
         return outcome
 
     def _find(self, claim: Quotation, within: Sentences, *, but: Sequence[Paper] = ()) -> _Found | None:
-        """Return the place of a claim, word by word; one in its context is preferred.
+        """Return a place with all words of a claim, preferably one that does not deny the claim.
 
-        Numbers of references in the text may be missing from the claim.
+        The claim may omit the numbers of references in the text.
         """
         denied: _Found | None = None
         for part in self._index.candidates(claim.words, claim.spread, within):
@@ -151,7 +151,7 @@ class ClaimMatcher:
         return denied
 
     def _take_nearest(self, outcome: VerifiedClaim, claim: Quotation, cited: Sequence[Paper]) -> None:
-        """Set the place of a claim that no cited article has: in another article, or of a similar passage."""
+        """Set the place of a claim that no cited article contains: in another article, or of a similar passage."""
         elsewhere = self._find(claim, self._index.all, but=cited)
         if elsewhere is not None and elsewhere.denial is None:
             outcome.place, outcome.status = elsewhere.place, "elsewhere"

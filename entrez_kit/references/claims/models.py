@@ -1,4 +1,4 @@
-"""The documents of verifying claims: what is claimed of which articles, and what became of each claim."""
+"""The request and the result of verifying claims."""
 
 from typing import ClassVar, Final, Literal, get_args
 
@@ -18,11 +18,11 @@ MAX_MCP_CLAIMS: Final = 50
 
 
 class Claim(Request):
-    """A sentence, quoted or stated, and the articles that are cited for it."""
+    """A quoted or stated sentence, and the articles that it cites."""
 
-    text: str = Field(max_length=20_000, description="The sentence as it is quoted or stated.")
-    ids: list[str] = Field(default=[], max_length=50, description="PMIDs, PMCIDs or DOIs of the articles cited for it.")
-    line: int | None = Field(default=None, ge=1, description="Its line in the file, given back with the outcome.")
+    text: str = Field(max_length=20_000, description="The quoted or stated sentence.")
+    ids: list[str] = Field(default=[], max_length=50, description="PMIDs, PMCIDs or DOIs of the cited articles.")
+    line: int | None = Field(default=None, ge=1, description="Its line in the file, returned with the outcome.")
 
 
 class VerifyRequest(Request):
@@ -36,8 +36,8 @@ class VerifyRequest(Request):
 class Place(Result):
     """The place of a passage.
 
-    ``start`` and ``end`` count characters, from 0 and without the last, in the text of the section as full text is
-    given out (or of the abstract); ``paragraph`` counts in the section from 1. ``sentence`` is the whole sentence
+    ``start`` and ``end`` are character offsets in the text of the section, as full text returns it, or of the abstract:
+    from 0, ``end`` exclusive. ``paragraph`` is its number in the section, from 1. ``sentence`` is the whole sentence
     around the passage.
     """
 
@@ -55,9 +55,9 @@ class Place(Result):
 class VerifiedClaim(Result):
     """The outcome of one claim.
 
-    ``place`` is the place of the claim, of the passage that it alters, or, if it is ``elsewhere``, in another of the
-    articles. A claim without a place has the sentence that shares most with it as ``nearest``. ``standing`` is the
-    gravest of the articles cited.
+    ``place`` is the place of the claim, of the passage that it alters, or, if it is ``elsewhere``, of the claim in
+    another article. A claim without a place has the most similar sentence as ``nearest``. ``standing`` is the most
+    serious publication status of the cited articles.
     """
 
     claim: str
@@ -73,7 +73,7 @@ class VerifiedClaim(Result):
 
 
 class VerifyResult(Result):
-    """One outcome per claim, in their order; ``counts`` has every status."""
+    """One outcome per claim, in the order of the claims; ``counts`` has every status."""
 
     RECORDS: ClassVar = "claims"
 
@@ -84,5 +84,5 @@ class VerifyResult(Result):
 
     @property
     def findings(self) -> int:
-        """How many claims are not found in what they cite."""
+        """The number of claims that are not found in the cited articles."""
         return self.total - self.counts["found"]

@@ -1,8 +1,8 @@
-"""Find a quoted or stated sentence in a text, word by word and number by number, despite typesetting.
+"""Find a quoted or stated sentence in a text by its words and numbers, independent of typesetting.
 
-Both are folded to their words, numbers and signs. Line breaks, hyphenation, ligatures, brackets, quotation marks,
-dashes, and a unit's symbol or word make no difference. A digit, sign, power, unit or word more or less does. Nothing is
-guessed: a passage that is only similar is not found, and each difference is named.
+Both are folded to words, numbers and signs. Line breaks, hyphenation, ligatures, brackets, quotation marks, dashes, and
+the symbol or word of a unit do not matter. An added or missing digit, sign, power, unit or word is a difference. A
+passage that is only similar is not a match, and each of its differences is reported.
 """
 
 import re
@@ -30,9 +30,9 @@ NEGATIONS: Final = frozenset(
     )
 )
 LIKE: Final = 0.72
-"""Share of a claim's words that a passage must hold, and of the passage's that the claim must, to be compared."""
+"""Minimum share of the words of the claim in the passage, and of the words of the passage in the claim."""
 LEAST_WORDS: Final = 4
-"""Fewer words are like many passages; they are found exactly, or not."""
+"""A claim of fewer words is similar to many passages, so only exact matches are found."""
 
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2212\u00ad\ufe63\uff0d")
 _HYPHEN: Final = re.compile("[" + "".join(map(re.escape, sorted(_HYPHENS))) + "]")
@@ -46,7 +46,7 @@ _LOWERED: Final = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", stric
 _APART: Final = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "ß": "ss"})
 
 _TOKEN: Final = re.compile(
-    # The common case first: a word of plain letters with nothing beyond ASCII behind it.
+    # The most common case is first: a word of ASCII letters before an ASCII character.
     r"(?P<word>[A-Za-z]++(?![^\x00-\x7f]))"
     rf"|(?P<number>(?:[0-9]{{1,3}}(?:[,{_THIN}][0-9]{{3}})+(?![0-9])|[0-9]++)(?:[.·][0-9]++)?)"
     rf"|(?P<sign>[{''.join(sorted(_KEPT))}{''.join(_SIGNS)}])"
@@ -58,12 +58,12 @@ _MARKERS: Final = re.compile(
     rf"\[{_LIST}\]|\^\({_LIST}\)|(?:(?<=[.,;:)\"”])|(?<=[a-z]{{3}}))(?![²³](?![⁰¹²³⁴-⁹,]))[⁰¹²³⁴-⁹]+(?:[,⁻–][⁰¹²³⁴-⁹]+)*"
 )
 _SET_OFF: Final = "\x01"
-"""Sets numbers off: "1" and "2" are not "12"."""
+"""Separates numbers, so that "1" and "2" do not equal "12"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number or sign, ``text`` folded and ``cased`` with its capitals; offsets are those of the text."""
+    """A word, number or sign: ``text`` is folded, ``cased`` has its capitals, offsets are in the original text."""
 
     text: str
     cased: str
@@ -78,7 +78,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The place of a passage in a text: offsets of characters, the end not included."""
+    """The place of a passage in a text: character offsets, the end exclusive."""
 
     start: int
     end: int
@@ -94,7 +94,7 @@ class ClaimDifference(Result):
 
 @dataclass(frozen=True, slots=True)
 class NearMatch:
-    """A passage that is nearly the claim; ``likeness`` is 1.0 if both hold the same words."""
+    """A passage that nearly equals the claim; ``likeness`` is 1.0 if both have the same words."""
 
     passage: Passage
     differences: list[ClaimDifference]
@@ -102,15 +102,15 @@ class NearMatch:
 
 
 class FoldedText:
-    """A text, folded to the tokens that count.
+    """A text, folded to its significant tokens.
 
-    The tokens are kept as two strings with their offsets, a tenth of the memory of as many objects.
+    The tokens are stored in two strings with offsets, which need a tenth of the memory of token objects.
 
     Args:
-        text: the original.
-        with_markers: whether the numbers of references in it ([12], ^(3-5)) count.
-        after_number: whether it continues behind a number, so that its first word may be a unit.
-        wrapped: whether its lines are those of a page, so that the end of a line ends no sentence.
+        text: the original text.
+        with_markers: whether to keep the numbers of references in the text ([12], ^(3-5)).
+        after_number: whether the text follows a number, so that its first word may be a unit.
+        wrapped: whether its lines are lines of a page, so that the end of a line does not end a sentence.
     """
 
     __slots__ = ("__dict__", "_begins", "_cased", "_ends", "_row", "_starts", "has_markers", "text", "wrapped")
@@ -142,7 +142,7 @@ class FoldedText:
         return len(self._starts)
 
     def token(self, number: int) -> Token:
-        """Return a token, by its place from 0."""
+        """Return a token by its index, from 0."""
         span = slice(self._begins[number], self._begins[number + 1])
         return Token(
             self._row[span].strip(_SET_OFF),
@@ -152,21 +152,21 @@ class FoldedText:
         )
 
     def tokens(self, first: int = 0, behind: int | None = None) -> list[Token]:
-        """Return the tokens from ``first``, up to and without ``behind``."""
+        """Return the tokens from ``first`` to ``behind``, exclusive."""
         return [self.token(number) for number in range(first, len(self) if behind is None else behind)]
 
     def words(self, first: int = 0, behind: int | None = None) -> Iterator[str]:
-        """Yield the folded words, numbers and signs from ``first``, up to and without ``behind``."""
+        """Yield the folded words, numbers and signs from ``first`` to ``behind``, exclusive."""
         row, begins = self._row, self._begins
         for number in range(first, len(self) if behind is None else behind):
             yield row[begins[number] : begins[number + 1]].strip(_SET_OFF)
 
     def find(self, claim: "FoldedText") -> Passage | None:
-        """Return the first passage that is the claim, word by word; None if there is none."""
+        """Return the first passage with exactly the words of the claim; None if there is no such passage."""
         return next(self.find_all(claim), None)
 
     def find_all(self, claim: "FoldedText", start: int = 0) -> Iterator[Passage]:
-        """Yield the passages that are the claim, word by word, from an offset of the text on."""
+        """Yield the passages with exactly the words of the claim, starting at an offset of the text."""
         if not claim._row:
             return
         at = self._begins[bisect_left(self._starts, start)]
@@ -179,7 +179,7 @@ class FoldedText:
             at += 1
 
     def _is_same(self, first: int, behind: int, claim: "FoldedText") -> bool:
-        """Return whether tokens with the same letters have the same words and capitals: "notable" is not "not able"."""
+        """Return true if tokens with equal letters have equal words and capitals: "notable" is not "not able"."""
         offset = self._begins[first]
         mine = {self._begins[number] - offset: number for number in range(first, behind)}
         theirs = {begin: number for number, begin in enumerate(claim._begins[:-1])}
@@ -196,7 +196,7 @@ class FoldedText:
         return True
 
     def is_hyphenated(self, *numbers: int) -> bool:
-        """Return whether there is a hyphen between one of the tokens and the token before it."""
+        """Return true if a hyphen is between one of the tokens and the token before it."""
         return any(
             0 < number < len(self) and not _HYPHENS.isdisjoint(self.text[self._ends[number - 1] : self._starts[number]])
             for number in numbers
@@ -204,11 +204,11 @@ class FoldedText:
 
     @cached_property
     def compounds(self) -> list[tuple[int, str]]:
-        """Words of up to six parts that hyphens divide, as one word, with their first tokens."""
+        """Hyphenated words of up to six parts, each as one word with the index of its first token."""
         joints = {bisect_right(self._starts, match.start()) for match in _HYPHEN.finditer(self.text)}
         found: list[tuple[int, str]] = []
         for number in sorted(joint for joint in joints if 0 < joint < len(self)):
-            # From the first part on that a hyphen joins to the next, each longer word.
+            # Yield a longer word for each further part.
             word, behind = next(self.words(number - 1, number)), number
             while word.isalpha() and behind in joints and behind < min(len(self), number + _MOST_PARTS - 1):
                 word += next(self.words(behind, behind + 1))
@@ -218,7 +218,7 @@ class FoldedText:
 
     @cached_property
     def sentences(self) -> "array[int]":
-        """The first token of each sentence that has one, then the number of all tokens."""
+        """The first token of each sentence with tokens, then the number of all tokens."""
         firsts = array("I")
         for begin in self._sentence_starts:
             number = bisect_left(self._starts, begin)
@@ -231,13 +231,13 @@ class FoldedText:
     def _sentence_starts(self) -> "array[int]":
         starts = array("I", [0])
         for end, begin in sentence_breaks(self.text, lines=True):
-            # In wrapped text only an empty line, or a mark before it, makes a line end a sentence.
+            # In wrapped text, the end of a line ends a sentence only after a mark or before an empty line.
             if not self.wrapped or self.text.count("\n", end, begin) != 1 or self.text[end - 1] in ".!?…\"'”’»)]":
                 starts.append(begin)
         return starts
 
     def sentence_of(self, passage: Passage) -> Passage:
-        """Return the whole sentence, or sentences, around a passage."""
+        """Return the whole sentence or sentences that contain a passage."""
         starts = self._sentence_starts
         begin = starts[max(0, bisect_right(starts, passage.start) - 1)]
         number = bisect_left(starts, passage.end)
@@ -247,10 +247,10 @@ class FoldedText:
 
 
 class FoldedClaim:
-    """A claim in the forms in which texts are searched for it.
+    """A claim in the forms that are searched in texts.
 
     Args:
-        text: the claim. Its first word may be the unit of a number that it leaves out.
+        text: the claim. Its first word may be the unit of an omitted number.
     """
 
     def __init__(self, text: str) -> None:
@@ -262,19 +262,19 @@ class FoldedClaim:
             self.forms.append(FoldedText(text, after_number=True))
 
     def find_all(self, text: FoldedText, start: int = 0) -> Iterator[Passage]:
-        """Yield the passages of a text that are the claim, from an offset on."""
+        """Yield the passages of a text that equal the claim, starting at an offset."""
         for form in self.forms:
             yield from text.find_all(form, start)
 
     @cached_property
     def certain_words(self) -> list[str]:
-        """Words that each text with the claim has, however it is typeset."""
+        """Words in every text that contains the claim, independent of typesetting."""
         certain: set[str] | None = None
         for form in self.forms:
             words = {
                 word
                 for number, word in enumerate(form.words())
-                # A cross is a sign or a letter, and a hyphenated word may be one word there.
+                # A cross can be a sign or a letter, and the text may have a hyphenated word as one word.
                 if word.isalpha() and word != "x" and not form.is_hyphenated(number, number + 1)
             }
             certain = words if certain is None else certain & words
@@ -282,11 +282,14 @@ class FoldedClaim:
 
 
 def _same_capitals(one: str, other: str, *, is_unit: bool) -> bool:
-    """Return whether words that differ only in capitals are the same: Tp53 is another species' gene, Mg is not mg."""
+    """Return true if words with different capitals are the same word.
+
+    They are not for genes (Tp53 belongs to another species) and units (Mg is not mg).
+    """
     if is_unit:
         return False
     if one[1:] == one[1:].lower() and other[1:] == other[1:].lower():
-        return True  # a word that begins a sentence in one of them
+        return True  # one of them begins a sentence
     return len(one) > 6 and (one.isupper() or other.isupper())  # too long for a symbol
 
 
@@ -320,7 +323,7 @@ def _tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, i
                 while at < size and (text[at].isalpha() or unicodedata.combining(text[at])):
                     at += 1
                 yield *_fold_word(text[start:at]), start, at
-            case _:  # a sign that means letters or a number: ℃, ½
+            case _:  # a sign for letters or a number: ℃, ½
                 for one in unicodedata.normalize("NFKC", match[0]):
                     if one.isalnum() or one in _KEPT:
                         yield *_fold_word(one), start, at
@@ -346,7 +349,7 @@ def _fold_word(text: str) -> tuple[str, str]:
 
 
 def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> NearMatch | None:
-    """Return how a claim differs from the tokens of a text; None if these are not like it."""
+    """Compare a claim with tokens of a text; return None if they are not similar."""
     mine, theirs = list(claim.words()), list(text.words(first, behind))
     if len(mine) < LEAST_WORDS or len(theirs) > 40 * len(mine):
         return None
@@ -357,7 +360,7 @@ def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> Nea
     same = sum(block.size for block in blocks)
     if same / len(mine) < LIKE:
         return None
-    # A change at the claim's beginning or end stands next to the words that it kept.
+    # A change at the beginning or end of the claim is next to unchanged words.
     begin = max(0, blocks[0].a - blocks[0].b)
     end = min(len(theirs), blocks[-1].a + len(mine) - blocks[-1].b)
     if same / (end - begin) < LIKE:
@@ -365,7 +368,7 @@ def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> Nea
     matcher.set_seq1(theirs[begin:end])
     window, claimed = text.tokens(first + begin, first + end), claim.tokens()
     differences = list(_differences(matcher, text.text, window, claim.text, claimed))
-    if not differences:  # the words are divided differently: "notable", "not able"
+    if not differences:  # the words are split differently: "notable", "not able"
         differences = [_difference(text.text, window, claim.text, claimed, after_number=False)]
     return NearMatch(Passage(window[0].start, window[-1].end), differences, 2 * same / (len(window) + len(claimed)))
 
@@ -380,7 +383,7 @@ def _differences(
                 after = _follows_number(claimed, number)
                 if one.cased != other.cased and not _same_capitals(one.cased, other.cased, is_unit=after):
                     yield _difference(text, [other], claim, [one], after_number=after)
-        elif _join(theirs) != _join(mine):  # else one of them is hyphenated
+        elif _join(theirs) != _join(mine):  # otherwise they differ only in a hyphen
             yield _difference(text, theirs, claim, mine, after_number=_follows_number(claimed, j1))
 
 

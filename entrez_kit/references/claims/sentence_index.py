@@ -1,4 +1,4 @@
-"""An index of the sentences of texts: which of them may hold a claim, and which are most like it."""
+"""An index of sentences, to find those that may contain a claim and those most similar to it."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -14,14 +14,14 @@ from typing import Final
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch, Passage, compare
 
 MOST_COMPARED: Final = 8
-"""Sentences of an article that are compared with a claim word by word."""
+"""Maximum sentences of an article that are compared with a claim word by word."""
 
 
 @dataclass
 class Part:
-    """A text that a claim may be in: the abstract, or a section under its headings.
+    """A text to search: the abstract, or a section with the path of its headings.
 
-    ``is_wrapped``: its lines are those of a page, as in a PDF.
+    ``is_wrapped``: its lines are lines of a page, as in a PDF.
     """
 
     text: str
@@ -41,14 +41,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences of an article in the index: the first number, and the number behind the last."""
+    """The range of the sentences of an article in the index; ``behind`` is exclusive."""
 
     first: int
     behind: int
 
 
 class SentenceIndex:
-    """The words of all sentences; the cost of a look-up grows with the sentences that share its rarest word."""
+    """The words of all sentences. The cost of a look-up is proportional to the sentences with its rarest word."""
 
     def __init__(self) -> None:
         self.all = Sentences(0, 0)
@@ -77,12 +77,12 @@ class SentenceIndex:
         self.all = Sentences(0, begin + len(words))
 
     def candidates(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[Part]:
-        """Yield the parts that have all words in sentences near each other.
+        """Yield the parts that have all words in nearby sentences.
 
         Args:
-            words: what each of them has; without any every part is a candidate.
-            spread: how many sentences apart the words may be.
-            within: the sentences that count.
+            words: the words; if the list is empty, every part is a candidate.
+            spread: the maximum distance of the words in sentences.
+            within: the sentences to search.
         """
         seen = -1
         for sentence in self._near(words, spread, within) if words else range(within.first, within.behind):
@@ -109,7 +109,7 @@ class SentenceIndex:
         return range(bisect_left(posting, within.first), bisect_left(posting, within.behind))
 
     def nearest(self, claim: FoldedClaim, within: Sentences) -> "Nearest | None":
-        """Return the sentence that shares most with a claim, and the passage that is nearly the claim."""
+        """Return the sentence most similar to a claim, and a passage that nearly equals the claim."""
         shared, weights = Counter[int](), Counter[int]()
         total = within.behind - within.first
         for word in dict.fromkeys(claim.folded.words()):
@@ -142,7 +142,7 @@ class SentenceIndex:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The sentence of an article that shares most with a claim; ``match`` if a passage is nearly the claim."""
+    """The sentence of an article most similar to a claim; ``match`` is a passage that nearly equals the claim."""
 
     part: Part
     sentence: Passage

@@ -1,4 +1,4 @@
-"""Units behind a number: their symbols and their words, so that "19 d" equals "19 days"."""
+"""Units after a number: symbols and words, so that "19 d" equals "19 days"."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Does the cited paper say it? Each claim against the abstract and the full text of the articles it cites."""
+"""Verify claims: search each claim in the abstracts and full texts of the articles that it cites."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,10 @@ from entrez_kit.services import Services
 
 
 class Verification(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
-    """What becomes of each claim; ``result`` tells the whole after the walk. All texts are fetched first."""
+    """The outcomes of claims, in order. All texts are fetched first.
+
+    After the iteration, ``result`` returns the result document.
+    """
 
     def __init__(self, services: Services, request: VerifyRequest) -> None:
         super().__init__()
@@ -64,7 +67,7 @@ def _key(text: str) -> str:
 
 
 def _papers(services: Services, keys: Sequence[str], outcomes: Verification) -> dict[str, Paper]:
-    """Fetch what the articles say: records for abstracts and how they stand, then full texts."""
+    """Fetch the records of articles, for abstracts and publication status, then the full texts."""
     papers = {key: Paper(key) for key in keys}
     wanted = [key for key in keys if read_identifier(key) is not None]
     if not wanted:
@@ -86,7 +89,7 @@ def _papers(services: Services, keys: Sequence[str], outcomes: Verification) -> 
         elif text.unavailable is not None:
             paper.unavailable = text.unavailable
             if text.unavailable.retryable and paper.failure is None:
-                paper.failure = UpstreamError(f"Not every source of full text answered for {key}.", recovery_hint=KEPT)
+                paper.failure = UpstreamError(f"Not all sources of full text responded for {key}.", recovery_hint=KEPT)
     outcomes.warnings += [warning for warning in texts.warnings if warning.code != "invalid_identifier"]
     return papers
 
@@ -114,22 +117,22 @@ def _sections(sections: Sequence[Section], above: tuple[str, ...]) -> Iterator[P
 
 
 def verify_claims(services: Services, request: VerifyRequest) -> Verification:
-    """Look claims up in what they cite: is the sentence there, word by word, with these numbers, units, negations?
+    """Search claims in the articles they cite: is the sentence there, with the same words, numbers, units, negations?
 
-    Use it before a quotation or a figure is believed. Each is found (with section, paragraph and offsets), altered
-    (what differs), out_of_context (the sentence denies or questions it), elsewhere (another of the articles says it),
+    Use it before you trust a quotation or a figure. Each is found (with section, paragraph and offsets), altered (with
+    differences), out_of_context (the sentence denies or questions it), elsewhere (in another of the articles),
     not_in_text, no_text_available, unchecked or invalid, with the whole sentence.
-    No model and no guess: a paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids": ["99000001"]}].
+    Words are compared, so a paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids": ["99000001"]}].
 
     Args:
         services: the clients.
         request: the claims with the ids they cite.
 
     Raises:
-        UpstreamError: no text could be asked for, because nobody answered.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no text could be fetched, because no source responded.
+        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
 
-    Source: EFetch (db=pubmed), and the sources of full text: PMC, Europe PMC, Unpaywall.
+    Source: EFetch (db=pubmed), and for full text PMC, Europe PMC and Unpaywall.
     """
     return Verification(services, request)
 

@@ -131,7 +131,7 @@ CASES = {
         LOOKUP_CITATION,
         {"citations": [{"journal": "No Such Journal", "year": "2020", "volume": "1", "first_page": "2"}]},
         "ENTITY_NOT_FOUND",
-        "to search by title call pubmed_search_articles",
+        "To search by title, call pubmed_search_articles",
         "pubmed_search_articles",
         {"query_term": "base editing of a cryptic splice site[title]"},
     ),

@@ -160,11 +160,11 @@ def test_a_pmcid_column_needs_no_letters() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "told"),
     [
-        ("a,b\n1,2\n", "csv", "no columns claim and id, but a, b"),
-        ("claim,id\n", "csv", "there is no claim"),
-        ("{not json", "json", "line 1 is no JSON"),
-        ("[1]", "json", "no object"),
-        ("Nothing is cited.", "md", "no sentence of this draft cites anything"),
+        ("a,b\n1,2\n", "csv", "columns claim and id, but has a, b"),
+        ("claim,id\n", "csv", "not contain a claim"),
+        ("{not json", "json", "line 1 is not valid JSON"),
+        ("[1]", "json", "not an object"),
+        ("Nothing is cited.", "md", "no sentence of this"),
         ('claim,id\n"' + "x" * 1_100_000 + '",1\n', "csv", "field larger"),
     ],
 )
