@@ -205,7 +205,7 @@ def test_the_numbers_of_a_corpus_say_whether_it_has_a_graph(store: Store, monkey
     assert store.stats().graphs == {MODEL: COUNT}
     assert "graphs" not in store.stats().model_copy(update={"graphs": {}}).model_dump(mode="json")
     monkeypatch.setattr(views, "MANY", COUNT)
-    for known, said in (({MODEL: COUNT}, f"{COUNT:,} of {MODEL}: searches"), ({}, "entrez-kit[embeddings]")):
+    for known, said in (({MODEL: COUNT}, f"{COUNT:,} of {MODEL} ("), ({}, "entrez-kit[embeddings]")):
         with console.capture() as shown:
             console.print(views.stats_page(store.stats().model_copy(update={"graphs": known})))
         assert said in " ".join(shown.get().split())
