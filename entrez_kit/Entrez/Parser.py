@@ -10,10 +10,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import entrez_kit.Entrez as _Entrez
-from entrez_kit.services.bio_entrez import MODULE as _MODULE
-from entrez_kit.services.bio_entrez import PARSER as _PARSER
-from entrez_kit.services.bio_entrez import execute_module as _execute_module
-from entrez_kit.services.bio_entrez import find_module as _find_module
+from entrez_kit.base.bio_entrez import MODULE as _MODULE
+from entrez_kit.base.bio_entrez import PARSER as _PARSER
+from entrez_kit.base.bio_entrez import execute_module as _execute_module
+from entrez_kit.base.bio_entrez import find_module as _find_module
 
 
 class _NoFolder:

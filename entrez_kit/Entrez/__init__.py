@@ -9,9 +9,9 @@ and ``tool`` of this module if they are set, otherwise the settings (``NCBI_API_
 
 from typing import TYPE_CHECKING, Any
 
+from entrez_kit.base.bio_entrez import execute_entrez as _execute_entrez
 from entrez_kit.Entrez._requests import TOOL as _TOOL
 from entrez_kit.Entrez._requests import Requests as _Requests
-from entrez_kit.services.bio_entrez import execute_entrez as _execute_entrez
 
 if TYPE_CHECKING:
     email: str | None

@@ -16,10 +16,10 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 from urllib.parse import parse_qsl, urlsplit
 
+from entrez_kit.base.bio_entrez import Acknowledgement, load_entrez
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import ANEW, FrontendText
 from entrez_kit.base.settings import Settings
-from entrez_kit.services.bio_entrez import Acknowledgement, load_entrez
 from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
 from entrez_kit.services.service_client import ServiceClient, invalid_argument
 from entrez_kit.services.transport import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always

@@ -23,7 +23,7 @@ def run(tmp_path: Path) -> Run:
         (tmp_path / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
         readme = f"<!-- test-line -->\n```sh\n{line}\n```\n<!-- /test-line -->\n"
         (tmp_path / "README.md").write_text(readme, encoding="utf-8")
-        suite = tmp_path / "tests" / "process" / "mcp" / "test_conformance.py"
+        suite = tmp_path / "tests" / "process" / "server" / "test_conformance.py"
         suite.parent.mkdir(parents=True)
         suite.write_text('SUITE = ("true",)\n', encoding="utf-8")
         programs = tmp_path / ".venv" / "bin"

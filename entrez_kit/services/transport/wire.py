@@ -188,7 +188,7 @@ class _WatchedConnection(HTTPConnection):
             super().request(*args, **kwargs)
 
     def _report(self) -> None:
-        deadline: SocketDeadline | None = getattr(_current, "alarm", None)
+        deadline: SocketDeadline | None = getattr(_current, "deadline", None)
         if deadline is not None:
             deadline.watch(self)
 

@@ -149,7 +149,7 @@ def test_a_snowball_can_be_interrupted(
         (("99000051", "--type", "references"), ["RETRACTED Moonlight", "from the PubMed record itself"]),
         (
             ("99000004", "--type", "references", "--depth", "2"),
-            ["Links Step", "← 99000004 99000005", "2 of 2 at step 1, with 2 of 20 requests"],
+            ["Links Step", "← 99000004 99000005", "2 of 2 at step 1; 2 of 20 requests"],
         ),
         (("99000061", "--type", "citedin"), ["No articles citing PMID 99000061.", "in NCBI or Europe PMC"]),
         (("99000007", "--type", "references"), ["Nonesuch AB.", "1 of 1 works cited by"]),

@@ -160,7 +160,7 @@ def test_without_the_wheel_pandoc_of_the_system_is_taken(monkeypatch: pytest.Mon
     ("outcome", "words"),
     [
         (subprocess.CompletedProcess([], 83, b"", b"bad style"), "bad style"),
-        (subprocess.TimeoutExpired("pandoc", 120), "no answer"),
+        (subprocess.TimeoutExpired("pandoc", 120), "did not finish"),
     ],
 )
 def test_a_processor_that_fails_is_a_defect_of_ours(monkeypatch: pytest.MonkeyPatch, outcome: Any, words: str) -> None:
