@@ -123,6 +123,13 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
     return home
 
 
+@pytest.fixture(autouse=True)
+def _same_reply_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every reply the same time, so that the documents of two calls can be compared, unless marked `clock`."""
+    if not request.node.get_closest_marker("clock"):
+        monkeypatch.setattr("entrez_kit.services.transport.Reply.sent_at", "2026-01-01T00:00:00Z")
+
+
 @pytest.fixture(scope="session")
 def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of recorded replies, or skip: it is not part of the project.

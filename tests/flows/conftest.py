@@ -7,7 +7,6 @@ from serving import (
     anyio_backend_fixture,
     era_fixture,
     host_for_fixture,
-    one_moment_fixture,
     services_fixture,
     services_for_fixture,
 )
@@ -25,7 +24,6 @@ __all__ = [
     "home_fixture",
     "host_for_fixture",
     "module_fixture",
-    "one_moment_fixture",
     "process_fixture",
     "program_fixture",
     "services_fixture",

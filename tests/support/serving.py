@@ -22,7 +22,6 @@ import pytest
 
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.services.transport import Reply
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -134,12 +133,6 @@ class speaking:  # noqa: N801  # used like a function
 
     def __exit__(self, *exc: object) -> None:
         self._patch.undo()
-
-
-@pytest.fixture(name="one_moment")
-def one_moment_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give every reply the same time, for tests that compare the documents of two calls."""
-    monkeypatch.setattr(Reply, "sent_at", property(lambda reply: "2026-01-01T00:00:00Z"))
 
 
 def structured(result: "CallToolResult") -> Json:

@@ -170,7 +170,6 @@ def test_numbers_beyond_their_bounds_are_refused(
 
 
 @pytest.mark.process
-@pytest.mark.usefixtures("one_moment")
 @operations
 def test_the_terminal_and_python_give_the_same_document(
     cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]

@@ -544,6 +544,7 @@ def test_a_file_of_an_office_program_is_answered_with_one_that_it_opens(cli: Cli
 # What a search was, beside its records
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("name", ["hits.ris", "hits.csv", "hits.txt", "hits.jsonl", "hits.json", "hits.nbib"])
 def test_a_complete_search_into_a_file_writes_its_certificate_beside_it(cli: Cli, tmp_path: Path, name: str) -> None:
     target = tmp_path / name
@@ -576,6 +577,7 @@ def test_a_part_of_a_search_writes_no_certificate(cli: Cli, tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["hits.ris"]
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -87,7 +87,6 @@ def addresses_of(sandbox: Sandbox) -> dict[str, str]:
 
 
 @pytest.mark.process
-@pytest.mark.usefixtures("one_moment")
 @reading
 async def test_the_terminal_and_agents_get_the_same_document(
     cli: Cli, services_for: ServicesFor, sandbox: Sandbox, operation: Operation[Any, Any]

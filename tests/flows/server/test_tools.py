@@ -331,7 +331,6 @@ async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services
     assert structured(found)["search_parameters"]["date_range"]["min_date"] == "2019"
 
 
-@pytest.mark.usefixtures("one_moment")
 @pytest.mark.process
 @operations
 def test_who_must_give_every_argument_gets_what_others_get(
