@@ -18,9 +18,8 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
-from ._formats import Job, View, lazy_view, writer_for
+from ._formats import Job, Texts, View, Writer, lazy_view, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
-from ._formats.writer import Texts, Writer
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
 from ._state import Plan, State, formats, name_options

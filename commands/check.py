@@ -19,8 +19,8 @@ from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
 from entrez_kit.references.files.references import Reference, ReferenceFile
 
+from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
-from ._formats.writer import Texts
 from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
 from ._options import option, request_options
 from ._output import Sink

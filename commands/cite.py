@@ -13,9 +13,9 @@ from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.record_fetcher import BATCH
 
+from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import refuse_lines_in_cells
-from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._pipeline import Family, View, formats, lazy_view, plan, run, state, warn, was_typed

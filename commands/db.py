@@ -15,8 +15,8 @@ from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
+from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
-from ._formats.writer import Texts
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
 from ._pipeline import Family, View, formats, lazy_view, note, plan, run, state

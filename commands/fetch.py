@@ -21,8 +21,8 @@ from entrez_kit.pubmed.fetch import (
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import BATCH
 
+from ._formats import Texts, Writer
 from ._formats.fields import Attributes, Record
-from ._formats.writer import Texts, Writer
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._output import Sink

@@ -260,7 +260,7 @@ def _check_address(url: str) -> str:
     Raises:
         NotConfigured: the address is elsewhere; the key is not sent to it.
     """
-    from entrez_kit.services.transport.policy import is_loopback, is_within
+    from entrez_kit.services.transport import is_loopback, is_within
 
     parts = urlsplit(url)
     if is_loopback(parts.hostname) or (parts.scheme == "https" and is_within(parts.hostname, "openai.com")):
