@@ -24,7 +24,6 @@ from entrez_kit.core.model import NO_SUCH_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
 from entrez_kit.python.kit_methods import operation_of
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_names, read_arguments
-from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
 from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, build_definitions
 from entrez_kit.services import Services
@@ -217,6 +216,8 @@ class Toolbox:
         self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None]:
         """Run an operation; return its outcome and the document, or the requested portion of a large one."""
+        from entrez_kit.server.portions import Portion, take_portion
+
         operation, portions = self.operation(facts), [Portion()]
         try:
             check_names(given)
