@@ -18,7 +18,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
-from ._formats import Job, Texts, View, Writer, lazy_view, writer_for
+from ._formats import Job, Texts, View, Writer, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
@@ -27,7 +27,7 @@ from ._state import Plan, State, formats, name_options
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Family", "View", "counted", "emit", "formats", "lazy_view", "note", "plan", "run", "state", "warn"]
+__all__ = ["Family", "View", "counted", "emit", "formats", "note", "plan", "run", "state", "warn"]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -30,7 +30,6 @@ from ._pipeline import (
     build_request,
     counted,
     formats,
-    lazy_view,
     note,
     plan,
     refuse_without,
@@ -41,6 +40,9 @@ from ._pipeline import (
 from ._state import STDIN
 from ._views.markdown import escaped, status_page
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
@@ -258,9 +260,15 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
     return target
 
 
+def _render_check_table(result: CheckResult, console: "Console") -> "RenderableType":
+    from ._views.check import check_table
+
+    return check_table(result, console)
+
+
 def _view(file: Path) -> View[CheckResult]:
     return View(
-        table=lazy_view("check.check_table"),
+        table=_render_check_table,
         columns=columns_at(*COLUMNS) | {"codes": _codes, "findings": findings},
         page=_page,
         writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -19,8 +19,14 @@ from entrez_kit.fulltext.fetch_fulltext import (
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, counted, formats, lazy_view, note, plan, refuse_without, run, state
+from ._pipeline import Family, View, counted, formats, note, plan, refuse_without, run, state
 from ._state import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from ._formats import Writer
+    from ._output import Sink
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES)
@@ -65,14 +71,30 @@ def _is_read(ctx: typer.Context) -> bool:
     return made.format.is_read and not (made.format.family is Family.SCREEN and wants_table)
 
 
+def _render_fulltext_table(result: FulltextResult, console: "Console") -> "RenderableType":
+    from ._views.fulltext import fulltext_table
+
+    return fulltext_table(result, console)
+
+
+def _write_pages(sink: "Sink") -> "Writer[Any]":
+    from ._views.fulltext import Pages
+
+    return Pages(sink)
+
+
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    reading = lazy_view("fulltext.reading", state=state(ctx))
+    def read(sink: "Sink") -> "Writer[Any]":
+        from ._views.fulltext import reading
+
+        return reading(sink, state(ctx))
+
     return View(
-        table=lazy_view("fulltext.fulltext_table"),
+        table=_render_fulltext_table,
         records=_records,
         columns=COLUMNS,
         ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _articles(item)),
-        writers={"table": reading, "md": reading} if is_read else {"md": lazy_view("fulltext.Pages")},
+        writers={"table": read, "md": read} if is_read else {"md": _write_pages},
     )
 
 

@@ -2,14 +2,12 @@
 
 A writer takes one outcome at a time, so memory use is constant.
 
-``entrez_kit/output_formats.py`` lists the formats. Each names a function of a module here that takes a ``Job`` and
-returns the writer.
+``entrez_kit/base/output_formats.py`` lists the formats. A writer is made from a ``Job`` by a function of a module here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -174,17 +172,6 @@ class View(Generic[Res]):
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
 
 
-def lazy_view(place: str, **more: Any) -> Callable[..., Any]:
-    """Return a function of ``_views`` that is imported when it is called, because modules that draw load slowly.
-
-    Args:
-        place: the module and the name of the function: ``gene.search_table``.
-        more: arguments that it takes in addition.
-    """
-    module, _, name = place.partition(".")
-    return lambda *given: getattr(import_module(f".._views.{module}", __name__), name)(*given, **more)
-
-
 @dataclass(frozen=True)
 class Job:
     """The task of one writer.
@@ -261,6 +248,103 @@ def writer_for(job: Job) -> Writer[Any]:
         refuse_fields(job.plan)
     if own is not None:
         return own(job.sink)
-    module, _, name = selected.writer.partition(".")
-    writer: Writer[Any] = getattr(import_module(f".{module}", __name__), name)(job)
-    return writer
+    return _WRITERS[selected.name](job)
+
+
+# The writer of each format. Its module is imported when the format is written.
+
+
+def _write_table(job: Job) -> Writer[Any]:
+    from .tables import table_writer
+
+    return table_writer(job)
+
+
+def _write_json(job: Job) -> Writer[Any]:
+    from .documents import json_writer
+
+    return json_writer(job)
+
+
+def _write_yaml(job: Job) -> Writer[Any]:
+    from .yaml import yaml_writer
+
+    return yaml_writer(job)
+
+
+def _write_jsonl(job: Job) -> Writer[Any]:
+    from .documents import lines_writer
+
+    return lines_writer(job)
+
+
+def _write_csv(job: Job) -> Writer[Any]:
+    from .rows import csv_writer
+
+    return csv_writer(job)
+
+
+def _write_tsv(job: Job) -> Writer[Any]:
+    from .rows import tsv_writer
+
+    return tsv_writer(job)
+
+
+def _write_ids(job: Job) -> Writer[Any]:
+    from .texts import ids_writer
+
+    return ids_writer(job)
+
+
+def _write_md(job: Job) -> Writer[Any]:
+    from .texts import page_writer
+
+    return page_writer(job)
+
+
+def _write_html(job: Job) -> Writer[Any]:
+    from .printed import html_writer
+
+    return html_writer(job)
+
+
+def _write_docx(job: Job) -> Writer[Any]:
+    from .printed import docx_writer
+
+    return docx_writer(job)
+
+
+def _write_count(job: Job) -> Writer[Any]:
+    from .texts import count_writer
+
+    return count_writer(job)
+
+
+def _write_parquet(job: Job) -> Writer[Any]:
+    from .parquet import parquet_writer
+
+    return parquet_writer(job)
+
+
+def _write_references(job: Job) -> Writer[Any]:
+    from .references import references_writer
+
+    return references_writer(job)
+
+
+_WRITERS: Final[Mapping[str, Callable[[Job], Writer[Any]]]] = {
+    "table": _write_table,
+    "json": _write_json,
+    "yaml": _write_yaml,
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "ids": _write_ids,
+    "md": _write_md,
+    "html": _write_html,
+    "docx": _write_docx,
+    "count": _write_count,
+    "parquet": _write_parquet,
+    **dict.fromkeys(("ris", "bibtex", "csl", "nbib"), _write_references),
+}
+"""The writers by the names of their formats; formats without one are written by the view of a command."""
