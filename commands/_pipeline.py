@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
@@ -53,12 +54,12 @@ def plan(ctx: typer.Context) -> Plan:
     return state(ctx).make_plan(ctx.command)
 
 
-def note(ctx: typer.Context, text: str) -> None:
+def note(ctx: typer.Context, text: Text) -> None:
     """Print ``Note: text`` on stderr, unless -q."""
     state(ctx).note(text)
 
 
-def warn(ctx: typer.Context, text: str) -> None:
+def warn(ctx: typer.Context, text: Text) -> None:
     """Print ``Warning: text`` on stderr, also with -q."""
     state(ctx).warn(text)
 
@@ -290,10 +291,10 @@ def _write_outcomes(
     return outcomes
 
 
-def tell_warnings(ctx: typer.Context, said: Any) -> None:
+def tell_warnings(ctx: typer.Context, said: Result | Outcomes[Any]) -> None:
     """Print the warnings of a result or of its outcomes on stderr, without duplicates, for every format."""
-    for warning in getattr(said, "warnings", ()):
-        warn(ctx, warning if isinstance(warning, str) else warning.message)
+    for text in said.warning_texts():
+        warn(ctx, text)
 
 
 def finish(

@@ -185,7 +185,7 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
         result = found.result
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty. {NEXT} fills it.")
-        for text in result.cautions:
+        for text in result.caution_texts:
             warn(ctx, text)
         _note_status(ctx, found)
 

@@ -264,7 +264,7 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
 def _parameter_error(method: str, exc: ValidationError) -> InvalidInput:
     """Return the error for invalid parameters of a message: their names and error types, without their values."""
     problems = [
-        {"field": ".".join(str(part) for part in problem["loc"]), "message": describe_problem(problem)}
+        {"field": ".".join(str(part) for part in problem["loc"]), "message": str(describe_problem(problem))}
         for problem in exc.errors(include_url=False, include_input=False)[:10]
     ]
     named = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])

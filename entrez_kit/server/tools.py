@@ -282,7 +282,9 @@ class Toolbox:
             self.say(error, scopes)
             problems = error.details.get("errors", ())
             if facts is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
-                error.recovery_hint += f" {self.listed_name(facts)} takes {', '.join(list_names(facts.inputs))}."
+                error.hint_text = (
+                    f"{error.recovery_hint} {self.listed_name(facts)} takes {', '.join(list_names(facts.inputs))}."
+                )
             envelope = error.envelope() if operation is None else operation.error_document(error)
             if outcome.result is not None and operation is not None:
                 meta["incomplete"] = _describe_missing(operation, error)
@@ -313,7 +315,7 @@ class Toolbox:
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
         """Return an error with the texts of MCP, for a caller with these scopes."""
         error.say_in(self.door)
-        error.recovery_hint = self.remove_other_tools(error.recovery_hint, scopes) or MORE_SCOPES
+        error.hint_text = self.remove_other_tools(error.recovery_hint, scopes) or MORE_SCOPES
         return error
 
     def _unknown_error(self, name: str, scopes: Collection[str] | None) -> InvalidInput:

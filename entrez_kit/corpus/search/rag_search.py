@@ -119,7 +119,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
             if candidate.pmid in passages
         ]
     )
-    result._cautions = cautions
+    result._cautions = list(cautions)
     result._remarks = [
         f"{hit.doc_id} {standing.note}"
         for hit in result.results

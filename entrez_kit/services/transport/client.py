@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Generic
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText, Text
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import (
     CLOCK_TOLERANCE_SECONDS,
@@ -380,7 +380,7 @@ def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> N
 def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
     """Return the error for a call that has no time left for another attempt."""
     limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
-    more_time = FrontendText(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
+    more_time = FrontendText(last.hint_text, f" Or allow more time; {limit} ended this call.")
     return last.copy_with(
         f"No time is left for another attempt (attempts so far: {outgoing.sent}). {last.message}",
         None if isinstance(last, RateLimited) else more_time,
@@ -390,7 +390,7 @@ def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
 
 
 def invalid_argument(
-    field: str, problem: str, value: object = "", hint: str | None = None, **details: object
+    field: str, problem: str, value: object = "", hint: Text | None = None, **details: object
 ) -> InvalidInput:
     """Return the error for an invalid argument."""
     return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
