@@ -13,7 +13,7 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.output_formats import BY_SUFFIX
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.check_references import CHECK, CheckResult, Checks, InTextFinding
+from entrez_kit.references.check.check_references import CHECK_FILE, CheckedFile, CheckResult, Checks, InTextFinding
 from entrez_kit.references.check.findings import CODES
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
@@ -64,7 +64,7 @@ class _Source:
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 @request_options(
-    CHECK,
+    CHECK_FILE,
     "file",
     option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
     option("retraction_watch", kind=Path, metavar="FILE"),
@@ -115,9 +115,11 @@ def command(
     target = None
     if fix or dry_run:
         target = _target(file, source, "dry_run" if dry_run else "fix", overwrite=force or dry_run)
-        options |= {"corrects": True, "target": None if dry_run else str(target)}
-    options |= {"references": source.references, "warnings": source.warnings, "calls": source.in_text}
-    checks = run(ctx, CHECK, build_request(ctx, CHECK, options), _view(file), label="Checking")
+    written = None if target is None or dry_run else str(target)
+    options |= {"references": source.references, "corrects": fix or dry_run}
+    options["file"] = CheckedFile(source.warnings, source.in_text, target=written)
+    request = build_request(ctx, CHECK_FILE, options)
+    checks = run(ctx, CHECK_FILE, request, _view(file), label="Checking")
     assert isinstance(checks, Checks)
     result = checks.result()
     if result.fixed and target is not None and source.file is not None:

@@ -9,9 +9,9 @@ import typer
 
 from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.fetch_fulltext import (
-    FETCH_FULLTEXT,
+    FULLTEXT_PAGE,
     FulltextOutcome,
-    FulltextRequest,
+    FulltextPageRequest,
     FulltextResult,
     Fulltexts,
 )
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES)
 @request_options(
-    FETCH_FULLTEXT,
+    FULLTEXT_PAGE,
     ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
     "input",
     option("include_references", "--references"),
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     option("max_characters"),
     option("overflow_mode", "--overflow", metavar="MODE"),
 )
-def command(ctx: typer.Context, request: FulltextRequest) -> None:
+def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
     A terminal shows the complete text with references, in a pager if it is long; -f md writes it as Markdown. -f table
@@ -53,7 +53,7 @@ def command(ctx: typer.Context, request: FulltextRequest) -> None:
     request = request.model_copy(update={"for_readers": is_read or plan(ctx).format.is_markdown})
     run(
         ctx,
-        FETCH_FULLTEXT,
+        FULLTEXT_PAGE,
         request,
         _view(ctx, is_read=is_read),
         label="Fetching",
