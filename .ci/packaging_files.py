@@ -20,8 +20,7 @@ from man_pages import man_pages
 from entrez_kit.base import __version__
 from entrez_kit.guides import topics
 from entrez_kit.python.catalogue import OPERATIONS
-from entrez_kit.server.resources import DESCRIPTION
-from entrez_kit.server.tool_definitions import FILE_NAME, ToolDefinition
+from entrez_kit.server.tool_definitions import DESCRIPTION, FILE_NAME, ToolDefinition
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, Toolbox
 
 ROOT: Final = Path(__file__).resolve().parents[1]

@@ -13,9 +13,8 @@ from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, per_input
 
-from ._formats import View
+from ._formats import Failed, View
 from ._formats.fields import Record
-from ._formats.writer import Failed
 from ._input import Known, read_ids
 from ._pipeline import build_request, counted, note, plan, run
 from ._state import STDIN, Terminal, is_terminal

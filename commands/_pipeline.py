@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
-from ._formats import Job, View, lazy_view, writer_for
+from ._formats import Job, Texts, View, Writer, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
-from ._formats.writer import Texts, Writer
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
 from ._state import Plan, State, formats, name_options
@@ -28,7 +28,7 @@ from ._state import Plan, State, formats, name_options
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Family", "View", "counted", "emit", "formats", "lazy_view", "note", "plan", "run", "state", "warn"]
+__all__ = ["Family", "View", "counted", "emit", "formats", "note", "plan", "run", "state", "warn"]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
@@ -54,12 +54,12 @@ def plan(ctx: typer.Context) -> Plan:
     return state(ctx).make_plan(ctx.command)
 
 
-def note(ctx: typer.Context, text: str) -> None:
+def note(ctx: typer.Context, text: Text) -> None:
     """Print ``Note: text`` on stderr, unless -q."""
     state(ctx).note(text)
 
 
-def warn(ctx: typer.Context, text: str) -> None:
+def warn(ctx: typer.Context, text: Text) -> None:
     """Print ``Warning: text`` on stderr, also with -q."""
     state(ctx).warn(text)
 
@@ -291,10 +291,10 @@ def _write_outcomes(
     return outcomes
 
 
-def tell_warnings(ctx: typer.Context, said: Any) -> None:
+def tell_warnings(ctx: typer.Context, said: Result | Outcomes[Any]) -> None:
     """Print the warnings of a result or of its outcomes on stderr, without duplicates, for every format."""
-    for warning in getattr(said, "warnings", ()):
-        warn(ctx, warning if isinstance(warning, str) else warning.message)
+    for text in said.warning_texts():
+        warn(ctx, text)
 
 
 def finish(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import Argument, Frontend, NextCall
+from entrez_kit.base.frontend_text import Argument, Frontend, NextCall, Text
 from entrez_kit.base.invisible import visible
 from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
 
@@ -141,15 +141,15 @@ class State:
             settings = self._base_settings.with_sandbox(self._sandbox.url)
         return Services(settings)
 
-    def note(self, text: str) -> None:
+    def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""
         if not self.quiet:
             self.say(f"Note: {self.door.say(text)}", "dim")
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: Text) -> None:
         """Print a warning once; -q does not hide it."""
-        if text not in self.told:
-            self.told.add(text)
+        if str(text) not in self.told:
+            self.told.add(str(text))
             self.say(f"Warning: {self.door.say(text)}", "bold yellow")
 
     def say(self, line: str, style: str = "") -> None:

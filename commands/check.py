@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -13,14 +13,14 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.output_formats import BY_SUFFIX
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.check_references import CHECK, CheckResult, Checks, InTextFinding
+from entrez_kit.references.check.check_references import CHECK_FILE, CheckedFile, CheckResult, Checks, InTextFinding
 from entrez_kit.references.check.findings import CODES
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
 from entrez_kit.references.files.references import Reference, ReferenceFile
 
+from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
-from ._formats.writer import Texts
 from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
 from ._options import option, request_options
 from ._output import Sink
@@ -30,7 +30,6 @@ from ._pipeline import (
     build_request,
     counted,
     formats,
-    lazy_view,
     note,
     plan,
     refuse_without,
@@ -41,6 +40,9 @@ from ._pipeline import (
 from ._state import STDIN
 from ._views.markdown import escaped, status_page
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
@@ -62,7 +64,7 @@ class _Source:
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 @request_options(
-    CHECK,
+    CHECK_FILE,
     "file",
     option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
     option("retraction_watch", kind=Path, metavar="FILE"),
@@ -113,9 +115,11 @@ def command(
     target = None
     if fix or dry_run:
         target = _target(file, source, "dry_run" if dry_run else "fix", overwrite=force or dry_run)
-        options |= {"corrects": True, "target": None if dry_run else str(target)}
-    options |= {"references": source.references, "warnings": source.warnings, "calls": source.in_text}
-    checks = run(ctx, CHECK, build_request(ctx, CHECK, options), _view(file), label="Checking")
+    written = None if target is None or dry_run else str(target)
+    options |= {"references": source.references, "corrects": fix or dry_run}
+    options["file"] = CheckedFile(source.warnings, source.in_text, target=written)
+    request = build_request(ctx, CHECK_FILE, options)
+    checks = run(ctx, CHECK_FILE, request, _view(file), label="Checking")
     assert isinstance(checks, Checks)
     result = checks.result()
     if result.fixed and target is not None and source.file is not None:
@@ -258,9 +262,15 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
     return target
 
 
+def _render_check_table(result: CheckResult, console: "Console") -> "RenderableType":
+    from ._views.check import check_table
+
+    return check_table(result, console)
+
+
 def _view(file: Path) -> View[CheckResult]:
     return View(
-        table=lazy_view("check.check_table"),
+        table=_render_check_table,
         columns=columns_at(*COLUMNS) | {"codes": _codes, "findings": findings},
         page=_page,
         writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -13,14 +13,17 @@ from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.record_fetcher import BATCH
 
+from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import refuse_lines_in_cells
-from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, formats, lazy_view, plan, run, state, warn, was_typed
+from ._pipeline import Family, View, formats, plan, run, state, warn, was_typed
 from ._state import Plan, list_formats, unknown_suffix
 from ._views.markdown import escaped
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 DEFAULT_STYLES: Final = ("apa",)
 
@@ -89,9 +92,15 @@ def _wants_file(ctx: typer.Context, made: Plan, style: str) -> bool:
     return not is_chosen and (target is None or target.suffix.lower() in ("", *BY_NAME[style].also_in))
 
 
+def _render_citations_page(result: CitationsResult, console: "Console") -> "RenderableType":
+    from ._views.citations import citations_page
+
+    return citations_page(result, console)
+
+
 def _view(styles: list[str]) -> View[CitationsResult]:
     return View(
-        table=lazy_view("citations.citations_page"),
+        table=_render_citations_page,
         records=_records,
         columns=columns_at("pmid", "title", *(f"citations.{style}" for style in styles)),
         page=_item,

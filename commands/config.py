@@ -187,7 +187,7 @@ def _report(ctx: typer.Context, name: str, path: Path, change: str) -> None:
     try:
         settings = load_settings({"config_file": path}) if path.is_file() else load_settings()
     except NotConfigured as exc:
-        warn(ctx, FrontendText(exc.message, ". ", exc.recovery_hint))
+        warn(ctx, FrontendText(exc.message_text, ". ", exc.hint_text))
     else:
         for now in view_settings(settings, [name]) if name in BY_NAME else ():
             document |= {"value": now["value"], "origin": now["origin"]}

@@ -1,6 +1,7 @@
 """`entrez-kit convert`: convert between PMID, PMCID and DOI."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -9,8 +10,17 @@ from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, Conve
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, formats, lazy_view, run
+from ._pipeline import Family, View, formats, run
 from ._views.text import standing_status
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+def _render_convert_table(result: ConvertResult, console: "Console") -> "RenderableType":
+    from ._views.databases import convert_table
+
+    return convert_table(result, console)
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
@@ -33,7 +43,7 @@ def command(ctx: typer.Context, request: ConvertRequest) -> None:
             yield describe_failure(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
-        table=lazy_view("databases.convert_table"),
+        table=_render_convert_table,
         records=records,
         columns=columns_at("requested_id", "pmid", "pmcid", "doi", "note") | {"standing": standing_status},
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],

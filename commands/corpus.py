@@ -1,10 +1,10 @@
 """`entrez-kit corpus`: sync PubMed queries to this machine; search, compare and export the records."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import typer
 
@@ -38,7 +38,6 @@ from ._pipeline import (
     emit,
     find_status,
     formats,
-    lazy_view,
     note,
     plan,
     refuse_without,
@@ -50,9 +49,16 @@ from ._report import report_error, watching
 from ._views.text import ARTICLE_COLUMNS, standing_status
 
 if TYPE_CHECKING:
-    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult
+    from rich.console import Console, RenderableType
+
+    from entrez_kit.corpus.indexing import Reindexed
+    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
     from entrez_kit.corpus.rag_get import RagDocument
+    from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats
     from entrez_kit.corpus.store.store import Store
+    from entrez_kit.corpus.weaviate.delivery import Delivered
+
+Shown = TypeVar("Shown")
 
 app = typer.Typer(help="A local corpus: sync PubMed queries; search, compare and export their records.")
 checkpoint = typer.Typer(help="The checkpoint of a query: show it, set it, show its log.")
@@ -100,9 +106,15 @@ def sync_command(
                 details={"reason": "term_missing"},
             )
     if dry_run:
-        run(ctx, SYNC_PLAN, build_request(ctx, SYNC_PLAN, options), _one_document("plan_page"))
+        run(ctx, SYNC_PLAN, build_request(ctx, SYNC_PLAN, options), View(_render_plan))
         return
-    view = _one_document("sync_page", query_key=query_key, is_new=known is None)
+
+    def render(result: "SyncResult", console: "Console") -> "RenderableType":
+        from ._views.corpus import sync_page
+
+        return sync_page(result, console, query_key=query_key, is_new=known is None)
+
+    view: View[SyncResult] = View(render)
     request = build_request(ctx, SYNC_HERE, options)
     run(ctx, SYNC_HERE, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
 
@@ -115,11 +127,6 @@ def _contract(ctx: typer.Context) -> Iterator[None]:
     except EntrezKitError as exc:
         report_error(state(ctx), exc, document=corpus_envelope)
         raise typer.Exit(find_status(exc)) from None
-
-
-def _one_document(page: str, **more: Any) -> View[Any]:
-    """Return the view of a result that is one record: a page of ``_views/corpus`` or JSON."""
-    return View(table=lazy_view(f"corpus.{page}", **more))
 
 
 def _corpus(ctx: typer.Context) -> "Store":
@@ -161,8 +168,13 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
         store = _corpus(ctx)
         store.check_key(ctx.params["corpus"])  # the request reads an empty name, e.g. from a script, as all
 
+    def render(result: RagSearchResult, console: "Console") -> "RenderableType":
+        from ._views.corpus import hits_page
+
+        return hits_page(result, console, store=store, query=request.query, corpus=request.corpus)
+
     view: View[RagSearchResult] = View(
-        table=lazy_view("corpus.hits_page", store=store, query=request.query, corpus=request.corpus),
+        table=render,
         rows=lambda result: _describe_hits(store, result),
         columns=HIT_COLUMNS,
         row_model=HitRow,
@@ -173,7 +185,7 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
         result = found.result
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty. {NEXT} fills it.")
-        for text in result.cautions:
+        for text in result.caution_texts:
             warn(ctx, text)
         _note_status(ctx, found)
 
@@ -228,7 +240,7 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
     """
     with _contract(ctx):
         _corpus(ctx)
-    view: View[RagDocument] = _one_document("document_page")
+    view: View[RagDocument] = View(_render_document)
     run(ctx, RAG_GET, request, view, afterwards=partial(_note_status, ctx))
 
 
@@ -236,7 +248,7 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
 @request_options(CHECKPOINT_GET, argument("query_key", "KEY"))
 def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
     """Show the entry date (EDAT) up to which a query is synced."""
-    view: View[CheckpointGetResult] = _one_document("checkpoint_page")
+    view: View[CheckpointGetResult] = View(_render_checkpoint)
     run(ctx, CHECKPOINT_GET, request, view)
 
 
@@ -253,7 +265,12 @@ def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) 
     entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
     """
 
-    view: View[CheckpointSetResult] = _one_document("set_page", query_key=request.query_key)
+    def render(result: "CheckpointSetResult", console: "Console") -> "RenderableType":
+        from ._views.corpus import set_page
+
+        return set_page(result, console, query_key=request.query_key)
+
+    view: View[CheckpointSetResult] = View(render)
     run(ctx, CHECKPOINT_NOTED, request, view)
 
 
@@ -264,7 +281,7 @@ def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
     from entrez_kit.corpus.store import store_of
 
     log = store_of(state(ctx).services).checkpoint_log(query_key)
-    _emit(ctx, log, "log_page", records=log.entries)
+    _emit(ctx, log, _render_log, records=log.entries)
 
 
 @app.command("list")
@@ -272,7 +289,7 @@ def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
 def list_command(ctx: typer.Context) -> None:
     """List the queries of the corpus with their records and the result of the last sync."""
     listed = _corpus(ctx).corpora()
-    _emit(ctx, listed, "list_page", records=listed.corpora)
+    _emit(ctx, listed, _render_list, records=listed.corpora)
 
 
 @app.command("stats")
@@ -281,7 +298,7 @@ def stats_command(
     query_key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Name of a corpus; default: all.")] = None,
 ) -> None:
     """Show the numbers of records, versions, passages and vectors, and the size on disk."""
-    _emit(ctx, _corpus(ctx).stats(query_key), "stats_page")
+    _emit(ctx, _corpus(ctx).stats(query_key), _render_stats)
 
 
 @app.command("diff")
@@ -319,7 +336,13 @@ def diff_command(
         return
     difference = store.diff(query_key, since)
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
-    _emit(ctx, difference, "diff_page", records=records)
+    _emit(ctx, difference, _render_diff, records=records)
+
+
+def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableType":
+    from ._views.check import audit_table
+
+    return audit_table(result, console)
 
 
 @app.command("audit")
@@ -338,7 +361,7 @@ def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
     entrez-kit corpus audit crispr --sources pubmed,europepmc
     """
     view: View[AuditResult] = View(
-        table=lazy_view("check.audit_table"),
+        table=_render_audit_table,
         columns=columns_at("pmid", "doi", "title", "status")
         | {name: partial(values_at, path=f"findings.{name[:-1]}") for name in ("codes", "messages")}
         | columns_at("disagreement")
@@ -375,13 +398,13 @@ def reindex_command(
     with watching(state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
-        _emit(ctx, done, "reindex_page")
+        _emit(ctx, done, _render_reindexed)
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
     with watching(state(ctx), DELIVERING):
         delivered = rebuild(services)
-    _emit(ctx, delivered, "delivered_page")
+    _emit(ctx, delivered, _render_delivered)
     problem = delivered.missing_error()
     if problem is not None:
         report_error(state(ctx), problem)
@@ -430,13 +453,70 @@ def _export(ctx: typer.Context, **options: Any) -> None:
     run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=remarks)
 
 
-def _emit(ctx: typer.Context, document: Any, page: str, *, records: Any = None) -> None:
-    """Print a document with a page of ``_views/corpus``."""
-    from ._views import corpus
-
+def _emit(
+    ctx: typer.Context, document: Shown, render: "Callable[[Shown], RenderableType]", *, records: Any = None
+) -> None:
+    """Print a document, on a terminal as the page that ``render`` returns."""
     emit(
         ctx,
         document,
-        lambda: getattr(corpus, page)(document),
+        lambda: render(document),
         records=None if records is None else [as_data(record) for record in records],
     )
+
+
+# Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
+
+
+def _render_plan(made: "SyncPlan", console: "Console") -> "RenderableType":
+    from ._views.corpus import plan_page
+
+    return plan_page(made, console)
+
+
+def _render_document(document: "RagDocument", console: "Console") -> "RenderableType":
+    from ._views.corpus import document_page
+
+    return document_page(document, console)
+
+
+def _render_checkpoint(result: "CheckpointGetResult", console: "Console") -> "RenderableType":
+    from ._views.corpus import checkpoint_page
+
+    return checkpoint_page(result, console)
+
+
+def _render_log(log: "CheckpointLog") -> "RenderableType":
+    from ._views.corpus import log_page
+
+    return log_page(log)
+
+
+def _render_list(listed: "CorpusList") -> "RenderableType":
+    from ._views.corpus import list_page
+
+    return list_page(listed)
+
+
+def _render_stats(stats: "CorpusStats") -> "RenderableType":
+    from ._views.corpus import stats_page
+
+    return stats_page(stats)
+
+
+def _render_diff(difference: "CorpusDiff") -> "RenderableType":
+    from ._views.corpus import diff_page
+
+    return diff_page(difference)
+
+
+def _render_reindexed(done: "Reindexed") -> "RenderableType":
+    from ._views.corpus import reindex_page
+
+    return reindex_page(done)
+
+
+def _render_delivered(done: "Delivered") -> "RenderableType":
+    from ._views.corpus import delivered_page
+
+    return delivered_page(done)

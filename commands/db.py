@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -15,11 +15,14 @@ from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
+from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
-from ._formats.writer import Texts
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
-from ._pipeline import Family, View, formats, lazy_view, note, plan, run, state
+from ._pipeline import Family, View, formats, note, plan, run, state
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 app = typer.Typer(help="Any Entrez database: describe it, search it, summarize, fetch and link its records.")
 
@@ -47,6 +50,12 @@ IDS: Final = ids_argument(
 )
 
 
+def _render_info_table(result: InfoResult, console: "Console") -> "RenderableType":
+    from ._views.databases import info_table
+
+    return info_table(result, console)
+
+
 @app.command("info")
 @formats(*ROWS)
 @request_options(
@@ -71,7 +80,7 @@ def info(ctx: typer.Context, request: InfoRequest) -> None:
     db, term = request.db, request.term
     names = ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
     view: View[InfoResult] = View(
-        table=lazy_view("databases.info_table"),
+        table=_render_info_table,
         records=records,
         record_model=TermCount if term else SearchField if db else Name,
         columns=columns_at("db", "menu_name", "count", "status") if term else columns_at(*names),
@@ -79,6 +88,12 @@ def info(ctx: typer.Context, request: InfoRequest) -> None:
         id_key="db" if term else "name",
     )
     run(ctx, INFO, request, view)
+
+
+def _render_search_table(result: EntrezSearchResult, console: "Console") -> "RenderableType":
+    from ._views.databases import search_table
+
+    return search_table(result, console)
 
 
 @app.command("search")
@@ -110,11 +125,17 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
             note(ctx, f"{total - shown:,} more: add --offset {shown}")
 
     view: View[EntrezSearchResult] = View(
-        table=lazy_view("databases.search_table"),
+        table=_render_search_table,
         columns=columns_at("id"),
         id_key="id",
     )
     run(ctx, SEARCH, request, view, afterwards=remarks)
+
+
+def _render_summary_table(result: SummaryResult, console: "Console") -> "RenderableType":
+    from ._views.databases import summary_table
+
+    return summary_table(result, console)
 
 
 @app.command("summary")
@@ -131,7 +152,7 @@ def summary(ctx: typer.Context, request: SummaryRequest) -> None:
         yield item.document or describe_failure(outcome.id, outcome.status, outcome.message)
 
     view: View[SummaryResult] = View(
-        table=lazy_view("databases.summary_table"),
+        table=_render_summary_table,
         records=records,
         columns={**columns_at("uid"), "title": _title},
         id_key="uid",
@@ -174,6 +195,12 @@ def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
     run(ctx, FETCH, request, view, label="Fetching", least=ONE_REQUEST)
 
 
+def _render_link_table(result: LinkResult, console: "Console") -> "RenderableType":
+    from ._views.databases import link_table
+
+    return link_table(result, console)
+
+
 @app.command("link")
 @formats(*ROWS)
 @request_options(
@@ -201,7 +228,7 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
         yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
 
     view: View[LinkResult] = View(
-        table=lazy_view("databases.link_table"),
+        table=_render_link_table,
         records=records,
         rows=rows,
         row_model=LinkRow,

@@ -1,6 +1,6 @@
 """`entrez-kit europepmc`: search Europe PMC, including preprints, by page or for many results."""
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -9,9 +9,12 @@ from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, lazy_view, note, plan, refuse_beside, run, was_typed
+from ._pipeline import Family, View, formats, note, plan, refuse_beside, run, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 COLUMNS: Final = {
     "id": record_key,
@@ -75,9 +78,15 @@ def command(
     )
 
 
+def _render_search_table(result: EuropePMCResult, console: "Console") -> "RenderableType":
+    from ._views.europepmc import search_table
+
+    return search_table(result, console)
+
+
 def _view(query: str) -> View[EuropePMCResult]:
     return View(
-        table=lazy_view("europepmc.search_table"),
+        table=_render_search_table,
         columns=COLUMNS,
         page=page,
         ids=lambda article: [article.key],

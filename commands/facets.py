@@ -1,12 +1,23 @@
 """`entrez-kit facets`: counts of a query's results by year, journal, type and MeSH heading."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsRequest, FacetsResult
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, lazy_view, run
+from ._pipeline import Family, View, formats, run
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+def _render_facets_table(result: FacetsResult, console: "Console") -> "RenderableType":
+    from ._views.databases import facets_table
+
+    return facets_table(result, console)
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT)
@@ -25,5 +36,5 @@ def command(ctx: typer.Context, request: FacetsRequest) -> None:
     One facet as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv
     """
     columns = columns_at("facet", "value", "count", "ui")
-    view: View[FacetsResult] = View(lazy_view("databases.facets_table"), record_model=FacetRow, columns=columns)
+    view: View[FacetsResult] = View(_render_facets_table, record_model=FacetRow, columns=columns)
     run(ctx, COUNT_FACETS, request, view, label="Reading records")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -21,14 +21,17 @@ from entrez_kit.pubmed.fetch import (
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import BATCH
 
+from ._formats import Texts, Writer
 from ._formats.fields import Attributes, Record
-from ._formats.writer import Texts, Writer
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._output import Sink
-from ._pipeline import Family, View, advise, counted, formats, lazy_view, note, plan, run, state, was_typed
+from ._pipeline import Family, View, advise, counted, formats, note, plan, run, state, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 FORMATS: Final = (
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS),
@@ -82,10 +85,16 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     fetch_and_print(ctx, request.model_copy(update={"detail_level": level}))
 
 
+def _render_fetch_table(result: FetchResult, console: "Console") -> "RenderableType":
+    from ._views.tables import fetch_table
+
+    return fetch_table(result, console)
+
+
 def fetch_and_print(
     ctx: typer.Context,
     request: FetchRequest,
-    table: Any = lazy_view("tables.fetch_table"),
+    table: Any = _render_fetch_table,
     *,
     idle: str = "Standard input contained no identifiers, so nothing was fetched.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,

@@ -3,15 +3,15 @@
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.fetch_fulltext import (
-    FETCH_FULLTEXT,
+    FULLTEXT_PAGE,
     FulltextOutcome,
-    FulltextRequest,
+    FulltextPageRequest,
     FulltextResult,
     Fulltexts,
 )
@@ -19,13 +19,19 @@ from entrez_kit.fulltext.fetch_fulltext import (
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, counted, formats, lazy_view, note, plan, refuse_without, run, state
+from ._pipeline import Family, View, counted, formats, note, plan, refuse_without, run, state
 from ._state import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from ._formats import Writer
+    from ._output import Sink
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES)
 @request_options(
-    FETCH_FULLTEXT,
+    FULLTEXT_PAGE,
     ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
     "input",
     option("include_references", "--references"),
@@ -34,7 +40,7 @@ from ._state import is_terminal
     option("max_characters"),
     option("overflow_mode", "--overflow", metavar="MODE"),
 )
-def command(ctx: typer.Context, request: FulltextRequest) -> None:
+def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
     A terminal shows the complete text with references, in a pager if it is long; -f md writes it as Markdown. -f table
@@ -47,7 +53,7 @@ def command(ctx: typer.Context, request: FulltextRequest) -> None:
     request = request.model_copy(update={"for_readers": is_read or plan(ctx).format.is_markdown})
     run(
         ctx,
-        FETCH_FULLTEXT,
+        FULLTEXT_PAGE,
         request,
         _view(ctx, is_read=is_read),
         label="Fetching",
@@ -65,14 +71,30 @@ def _is_read(ctx: typer.Context) -> bool:
     return made.format.is_read and not (made.format.family is Family.SCREEN and wants_table)
 
 
+def _render_fulltext_table(result: FulltextResult, console: "Console") -> "RenderableType":
+    from ._views.fulltext import fulltext_table
+
+    return fulltext_table(result, console)
+
+
+def _write_pages(sink: "Sink") -> "Writer[Any]":
+    from ._views.fulltext import Pages
+
+    return Pages(sink)
+
+
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    reading = lazy_view("fulltext.reading", state=state(ctx))
+    def read(sink: "Sink") -> "Writer[Any]":
+        from ._views.fulltext import reading
+
+        return reading(sink, state(ctx))
+
     return View(
-        table=lazy_view("fulltext.fulltext_table"),
+        table=_render_fulltext_table,
         records=_records,
         columns=COLUMNS,
         ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _articles(item)),
-        writers={"table": reading, "md": reading} if is_read else {"md": lazy_view("fulltext.Pages")},
+        writers={"table": read, "md": read} if is_read else {"md": _write_pages},
     )
 
 

@@ -1,7 +1,7 @@
 """`entrez-kit gene`: find genes by symbol, look genes up by id, and find articles about genes."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -16,7 +16,10 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES, SearchGenesRequ
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failed_input, run_each
 from ._options import argument, ids_argument, option, request_options
-from ._pipeline import Family, View, build_request, formats, lazy_view, note, plan, run
+from ._pipeline import Family, View, build_request, formats, note, plan, run
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -58,6 +61,12 @@ GENE_IDS: Final = ids_argument(
 )
 
 
+def _render_search_table(page: GenePage, console: "Console") -> "RenderableType":
+    from ._views.gene import search_table
+
+    return search_table(page, console)
+
+
 @app.command("search")
 @formats(*FORMATS, Family.COUNT)
 @request_options(
@@ -75,7 +84,7 @@ def search(ctx: typer.Context, request: SearchGenesRequest) -> None:
     entrez-kit gene search TP53 --organism human
     """
     view: View[GenePage] = View(
-        table=lazy_view("gene.search_table"),
+        table=_render_search_table,
         total=lambda page: page.pagination.total_count or 0,
         columns=CANDIDATE_COLUMNS,
         id_key="id",
@@ -87,6 +96,18 @@ def search(ctx: typer.Context, request: SearchGenesRequest) -> None:
             note(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=remarks)
+
+
+def _render_gene_page(gene: Gene, console: "Console") -> "RenderableType":
+    from ._views.gene import gene_page
+
+    return gene_page(gene, console)
+
+
+def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType":
+    from ._views.gene import batch_table
+
+    return batch_table(batch, console)
 
 
 @app.command("get")
@@ -103,14 +124,14 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     columns = SLIM_COLUMNS if options["slim"] else GENE_COLUMNS
     if len(ids) == 1:
         one: View[Gene] = View(
-            table=lazy_view("gene.gene_page"),
+            table=_render_gene_page,
             columns=columns,
             id_key="id",
         )
         run(ctx, GET_GENE, build_request(ctx, GET_GENE, {"entrez_id": ids[0], **options}), one)
         return
     several: View[GeneBatch] = View(
-        table=lazy_view("gene.batch_table"),
+        table=_render_batch_table,
         records=_records,
         columns=columns,
         id_key="id",
@@ -134,6 +155,12 @@ def _records(item: PerInputAnswer[Gene]) -> Iterator[Record]:
     yield describe_failed_input(item) if item.result is None else as_data(item.result)
 
 
+def _render_links_table(links: PubMedLinks, console: "Console") -> "RenderableType":
+    from ._views.gene import links_table
+
+    return links_table(links, console)
+
+
 @app.command("pubmed")
 @formats(*FORMATS, Family.COUNT)
 @request_options(GET_PUBMED_LINKS, GENE_IDS, "input", option("limit", "-n"), option("offset"))
@@ -147,7 +174,7 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     offset = options["offset"]
 
     view: View[PubMedLinks] = View(
-        table=lazy_view("gene.links_table"),
+        table=_render_links_table,
         total=lambda links: links.total_count,
         columns=columns_at("pmid"),
     )

@@ -8,7 +8,6 @@ import typer
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.guides import Guide, normalize_topic, read_guide, search_guides, topics
 
-from ._formats import lazy_view
 from ._pipeline import Family, emit, formats, note
 
 if TYPE_CHECKING:
@@ -17,6 +16,12 @@ if TYPE_CHECKING:
 
 def _complete_topic(incomplete: str) -> list[str]:
     return [guide.topic for guide in topics() if guide.topic.startswith(incomplete)]
+
+
+def _render_markdown_page(markdown: str) -> "RenderableType":
+    from ._views.reading import markdown_page
+
+    return markdown_page(markdown)
 
 
 @formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
@@ -53,8 +58,8 @@ def command(
         _list(ctx)
     else:
         document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
-        page, text = lazy_view("reading.markdown_page"), guide.text
-        emit(ctx, document, lambda: page(text), text=text)
+        text = guide.text
+        emit(ctx, document, lambda: _render_markdown_page(text), text=text)
 
 
 def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:

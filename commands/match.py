@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -14,12 +14,21 @@ from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failure
 from ._input import read_content
 from ._options import option, request_options
-from ._pipeline import Family, View, build_request, formats, lazy_view, run
+from ._pipeline import Family, View, build_request, formats, run
 from ._state import STDIN
 from ._views.text import standing_status
 
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
 BIBTEX: Final = (".bib", ".bibtex")
 ONE: Final = "One reference"
+
+
+def _render_match_table(result: MatchResult, console: "Console") -> "RenderableType":
+    from ._views.databases import match_table
+
+    return match_table(result, console)
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
@@ -71,7 +80,7 @@ def command(
             details={"reason": "no_references"},
         )
     view: View[MatchResult] = View(
-        table=lazy_view("databases.match_table"),
+        table=_render_match_table,
         records=records,
         columns=columns_at("key", "pmid", "title", "matched_first_author")
         | {"warnings": _warnings, "standing": standing_status},

@@ -1,5 +1,7 @@
 """`entrez-kit mesh`: headings, synonyms, scope notes and tree numbers."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from entrez_kit.core.operation import SingleOutcome
@@ -7,7 +9,16 @@ from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, lazy_view, note, plan, run
+from ._pipeline import Family, View, formats, note, plan, run
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableType":
+    from ._views.databases import mesh_table
+
+    return mesh_table(result, console)
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT)
@@ -32,5 +43,5 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
             note(ctx, f"For more: --offset {found.result.next_offset}")
 
     columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
-    view: View[MeshResult] = View(table=lazy_view("databases.mesh_table"), columns=columns, id_key="ui")
+    view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")
     run(ctx, MESH, request, view, afterwards=remarks)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -17,9 +17,12 @@ from ._formats.fields import Record, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, counted, formats, lazy_view, note, plan, refuse_without
+from ._pipeline import Family, View, counted, formats, note, plan, refuse_without
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 COLUMNS: Final = (
     *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
@@ -82,8 +85,14 @@ def _item(record: Record) -> str:
     return f"- {escaped(text)}" + (f"  \n  <{address}>\n" if address else "\n")
 
 
+def _render_related_table(result: RelationshipsResult, console: "Console") -> "RenderableType":
+    from ._views.related import related_table
+
+    return related_table(result, console)
+
+
 _ARTICLES: Final[View[RelationshipsResult]] = View(
-    table=lazy_view("related.related_table"),
+    table=_render_related_table,
     columns=columns_at(*COLUMNS) | {"standing": standing_status},
     page=_item,
     between="",
@@ -99,7 +108,7 @@ def _citations(result: RelationshipsResult) -> Iterator[Record]:
 
 
 _CITATIONS: Final[View[RelationshipsResult]] = View(
-    table=lazy_view("related.related_table"),
+    table=_render_related_table,
     records=_citations,
     record_model=Any,
     columns=columns_at("pmid", "style", "citation"),

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from hashlib import file_digest
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, describe
 from entrez_kit.query import MAX_PUBMED_RESULTS, check_syntax
-from entrez_kit.services.esearch_reply import DROPPED
+from entrez_kit.services.small_replies import DROPPED
 
 from ._formats.documents import json_text
 from ._formats.fields import DocumentPaths, as_data, columns_at
@@ -22,7 +22,6 @@ from ._pipeline import (
     View,
     build_request,
     formats,
-    lazy_view,
     note,
     plan,
     refuse_beside,
@@ -36,12 +35,25 @@ from ._pipeline import (
 from ._report import watching
 from ._state import STDIN, Plan, is_terminal
 
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from ._formats.fields import Record
+
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
 MAX_QUERY_BYTES: Final = 1024 * 1024
+
+
+def _format_standing(record: "Record") -> str:
+    from ._views.text import standing_status
+
+    return standing_status(record)
+
+
 COLUMNS: Final = columns_at(
     *("pmid", "title", "authors", "source", "pub_date", "epub_date", "doi", "pmcid", "retraction_status")
-) | {"standing": lazy_view("text.standing_status")}
+) | {"standing": _format_standing}
 
 _RETRIEVE_ALL: Final = "Use --all to retrieve every result."
 
@@ -188,15 +200,27 @@ def _needs_summaries(plan: Plan, request: SearchRequest) -> bool:
     return any(path != "pmid" for path in plan.fields)
 
 
+def _render_search_table(result: SearchResult, console: "Console") -> "RenderableType":
+    from ._views.tables import search_table
+
+    return search_table(result, console)
+
+
+def _render_item(record: "Record") -> str:
+    from ._views.markdown import item
+
+    return item(record)
+
+
 def _view(request: SearchRequest) -> View[SearchResult]:
     return View(
-        table=lazy_view("tables.search_table"),
+        table=_render_search_table,
         records=lambda hit: [as_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
         ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
         columns=COLUMNS | (columns_at("snippet") if request.snippet_characters > 0 else {}),
         records_key="brief_summaries",
-        page=lazy_view("markdown.item"),
+        page=_render_item,
         between="",
         title=f"{request.query_term} - PubMed",
     )

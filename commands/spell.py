@@ -1,12 +1,25 @@
 """`entrez-kit spell`: NCBI's spelling suggestion."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from entrez_kit.databases.spell import SPELL, SpellRequest
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, lazy_view, run
+from ._pipeline import Family, View, formats, run
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from entrez_kit.databases.spell import SpellResult
+
+
+def _render_spell_table(result: "SpellResult", console: "Console") -> "RenderableType":
+    from ._views.databases import spell_table
+
+    return spell_table(result, console)
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
@@ -17,4 +30,4 @@ def command(ctx: typer.Context, request: SpellRequest) -> None:
     Without a suggestion the query is returned unchanged; its spelling may still be wrong.
     """
     columns = columns_at("original", "corrected", "has_suggestion")
-    run(ctx, SPELL, request, View(table=lazy_view("databases.spell_table"), columns=columns))
+    run(ctx, SPELL, request, View(table=_render_spell_table, columns=columns))

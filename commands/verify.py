@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,13 +13,28 @@ from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, Verificati
 
 from ._formats.fields import Record, columns_at
 from ._input import READABLE, read_content, read_sibling
-from ._pipeline import Family, View, build_request, counted, formats, lazy_view, run, warn
+from ._pipeline import Family, View, build_request, counted, formats, run, warn
 from ._state import STDIN
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 COLUMNS = (
     *("line", "status", "claim", "ids", "place.pmid", "place.source", "place.section", "place.paragraph"),
     *("place.start", "place.end", "place.passage", "detail"),
 )
+
+
+def _render_claims_table(result: VerifyResult, console: "Console") -> "RenderableType":
+    from ._views.check import claims_table
+
+    return claims_table(result, console)
+
+
+def _render_claim_page(record: Record) -> str:
+    from ._views.check import claim_page
+
+    return claim_page(record)
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
@@ -85,9 +100,9 @@ def command(
 
     request = build_request(ctx, VERIFY_CLAIMS, {"claims": [claim.model_dump() for claim in found.claims]})
     view: View[VerifyResult] = View(
-        table=lazy_view("check.claims_table"),
+        table=_render_claims_table,
         columns=columns_at(*COLUMNS) | {"sentence": _sentence},
-        page=lazy_view("check.claim_page"),
+        page=_render_claim_page,
         between="\n",
     )
     verification = run(ctx, VERIFY_CLAIMS, request, view, label="Verifying")

@@ -44,9 +44,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module: object
     if name == "Entrez":
-        from importlib import import_module
+        import entrez_kit.Entrez as Entrez  # `from entrez_kit import Entrez` would call this function again
 
-        return import_module("entrez_kit.Entrez")  # `from entrez_kit import Entrez` would call this function again
+        return Entrez
     if name == "EntrezKit":
         from entrez_kit.python import kit as module
     elif name in ("Settings", "load_settings"):

@@ -19,7 +19,6 @@ def main() -> int:
         return 0
     import gc
     from contextlib import suppress
-    from importlib import import_module
 
     # Thousands of records are in memory and few cycles. To collect after every 700 objects takes 10 % of the time.
     gc.set_threshold(20_000, 20, 20)
@@ -30,7 +29,10 @@ def main() -> int:
             from ctypes import CDLL
 
             CDLL(None).mallopt(M_MMAP_THRESHOLD, 256 * 1024)
-    status: int = import_module("entrez_kit.commands._app").main()
+    # The folder `commands` is this package where it is installed.
+    from entrez_kit.commands._app import main as run  # type: ignore[import-not-found]
+
+    status: int = run()
     return status
 
 

@@ -1,22 +1,21 @@
 """Writers of the output formats, and how a command describes its content to them.
 
-``entrez_kit/output_formats.py`` lists the formats. Each names a function of a module here that takes a ``Job`` and
-returns the writer.
+A writer takes one outcome at a time, so memory use is constant.
+
+``entrez_kit/base/output_formats.py`` lists the formats. A writer is made from a ``Job`` by a function of a module here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from entrez_kit.core.model import Result
 
 from .._output import Sink
 from .._state import Plan, State, refuse_fields
 from .fields import Column, DocumentPaths, Record, as_data, columns_for
-from .writer import PAGE_BREAK, Failed, Writer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -24,6 +23,102 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
 
 Res = TypeVar("Res")
+Piece = TypeVar("Piece")
+
+PAGE_BREAK: Final = "\n---\n\n"
+"""The separator of two Markdown pages."""
+
+
+class Failed(dict[str, Any]):
+    """The record of an input without a result. ``jsonl`` writes it with all its fields; other formats omit it."""
+
+
+class Writer(Generic[Piece]):
+    """Writes outcomes in one format.
+
+    Args:
+        sink: the destination.
+        pieces: returns the parts of an outcome that the format writes: records, pages, entries.
+    """
+
+    whole: bool = False
+    """Whether the collected result is the only outcome that the writer takes."""
+    takes_records: bool = False
+    """Whether a writer of the whole result takes each record when it arrives. The result then has no records."""
+
+    def __init__(self, sink: Sink, pieces: Callable[[Any], Iterable[Piece]]) -> None:
+        self.sink = sink
+        self._pieces = pieces
+
+    def begin(self) -> None:
+        """Write the text before all outcomes."""
+
+    def outcome(self, outcome: Any) -> None:
+        """Write an outcome and flush it, so that the next program gets it at once and a closed pipe raises an error."""
+        for piece in self._pieces(outcome):
+            self.put(piece)
+        self.sink.flush()
+
+    def put(self, piece: Piece) -> None:
+        """Write a piece of an outcome."""
+        raise NotImplementedError
+
+    def take_record(self, record: Any) -> None:
+        """Store a record until the rest of the document is known."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Write the text after all outcomes, and flush."""
+        self.sink.flush()
+
+    def remark(self) -> str | None:
+        """Return a note about the output, for standard error."""
+        return None
+
+
+class Texts(Writer[str | bytes]):
+    """Writes texts one after the other: ids, pages, bytes of a service.
+
+    Args:
+        sink: the destination.
+        pieces: the texts of an outcome.
+        head: the beginning of the file.
+        between: the separator of two texts.
+        tail: the end of the file; omitted if both the head and the texts are empty.
+        whole: whether they are texts of the collected result.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        pieces: Callable[[Any], Iterable[str | bytes]],
+        *,
+        head: str | bytes = "",
+        between: str | bytes = "",
+        tail: str | bytes = "",
+        whole: bool = False,
+    ) -> None:
+        super().__init__(sink, pieces)
+        self.whole = whole
+        self._head, self._between, self._tail = head, between, tail
+        self.first = True
+
+    def begin(self) -> None:
+        """Write the head."""
+        self.sink.data(self._head)
+
+    def put(self, piece: str | bytes) -> None:
+        """Write a text."""
+        if not self.first:
+            self.sink.data(self._between)
+        self.first = False
+        self.sink.data(piece)
+
+    def end(self) -> None:
+        """Write the tail."""
+        if self._head or not self.first:
+            self.sink.data(self._tail)
+        super().end()
 
 
 def records_of(outcome: Any) -> Iterable[Record]:
@@ -75,17 +170,6 @@ class View(Generic[Res]):
     def found(self, outcome: Any) -> Iterable[Record]:
         """Return the rows of an outcome without inputs that have no result."""
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
-
-
-def lazy_view(place: str, **more: Any) -> Callable[..., Any]:
-    """Return a function of ``_views`` that is imported when it is called, because modules that draw load slowly.
-
-    Args:
-        place: the module and the name of the function: ``gene.search_table``.
-        more: arguments that it takes in addition.
-    """
-    module, _, name = place.partition(".")
-    return lambda *given: getattr(import_module(f".._views.{module}", __name__), name)(*given, **more)
 
 
 @dataclass(frozen=True)
@@ -164,6 +248,103 @@ def writer_for(job: Job) -> Writer[Any]:
         refuse_fields(job.plan)
     if own is not None:
         return own(job.sink)
-    module, _, name = selected.writer.partition(".")
-    writer: Writer[Any] = getattr(import_module(f".{module}", __name__), name)(job)
-    return writer
+    return _WRITERS[selected.name](job)
+
+
+# The writer of each format. Its module is imported when the format is written.
+
+
+def _write_table(job: Job) -> Writer[Any]:
+    from .tables import table_writer
+
+    return table_writer(job)
+
+
+def _write_json(job: Job) -> Writer[Any]:
+    from .documents import json_writer
+
+    return json_writer(job)
+
+
+def _write_yaml(job: Job) -> Writer[Any]:
+    from .yaml import yaml_writer
+
+    return yaml_writer(job)
+
+
+def _write_jsonl(job: Job) -> Writer[Any]:
+    from .documents import lines_writer
+
+    return lines_writer(job)
+
+
+def _write_csv(job: Job) -> Writer[Any]:
+    from .rows import csv_writer
+
+    return csv_writer(job)
+
+
+def _write_tsv(job: Job) -> Writer[Any]:
+    from .rows import tsv_writer
+
+    return tsv_writer(job)
+
+
+def _write_ids(job: Job) -> Writer[Any]:
+    from .texts import ids_writer
+
+    return ids_writer(job)
+
+
+def _write_md(job: Job) -> Writer[Any]:
+    from .texts import page_writer
+
+    return page_writer(job)
+
+
+def _write_html(job: Job) -> Writer[Any]:
+    from .printed import html_writer
+
+    return html_writer(job)
+
+
+def _write_docx(job: Job) -> Writer[Any]:
+    from .printed import docx_writer
+
+    return docx_writer(job)
+
+
+def _write_count(job: Job) -> Writer[Any]:
+    from .texts import count_writer
+
+    return count_writer(job)
+
+
+def _write_parquet(job: Job) -> Writer[Any]:
+    from .parquet import parquet_writer
+
+    return parquet_writer(job)
+
+
+def _write_references(job: Job) -> Writer[Any]:
+    from .references import references_writer
+
+    return references_writer(job)
+
+
+_WRITERS: Final[Mapping[str, Callable[[Job], Writer[Any]]]] = {
+    "table": _write_table,
+    "json": _write_json,
+    "yaml": _write_yaml,
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "ids": _write_ids,
+    "md": _write_md,
+    "html": _write_html,
+    "docx": _write_docx,
+    "count": _write_count,
+    "parquet": _write_parquet,
+    **dict.fromkeys(("ris", "bibtex", "csl", "nbib"), _write_references),
+}
+"""The writers by the names of their formats; formats without one are written by the view of a command."""

@@ -11,9 +11,8 @@ from pydantic_core import PydanticSerializationError, to_json
 from entrez_kit.base.invisible import escape_json, escape_json_bytes
 
 from .._output import Sink
-from . import Job
+from . import Failed, Job, Writer
 from .fields import Attributes, DocumentPaths, Record, as_data, project, unknown_field
-from .writer import Failed, Writer
 
 
 def json_text(document: Any, *, indent: int | None = 2) -> str:

@@ -8,8 +8,7 @@ from entrez_kit.base.extras import require
 from entrez_kit.corpus.store.reading import COLUMNS, LISTS, NUMBERS
 
 from .._output import Sink
-from . import Job
-from .writer import Writer
+from . import Job, Writer
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -6,8 +6,7 @@ from typing import Any
 from entrez_kit.base.errors import InvalidInput
 
 from .._output import Sink
-from . import Job
-from .writer import Writer
+from . import Job, Writer
 
 
 class Buffer(Sink):

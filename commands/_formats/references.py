@@ -7,8 +7,7 @@ from entrez_kit.citations.write_files import FILES
 
 from .._output import Sink
 from .._report import counted
-from . import Job
-from .writer import Texts
+from . import Job, Texts
 
 Entry = tuple[str | None, str | bytes]
 """The PMID of a record, if it has one, and its text."""

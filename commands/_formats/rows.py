@@ -16,9 +16,8 @@ from entrez_kit.base.invisible import visible
 
 from .._output import Sink
 from .._state import Plan
-from . import Job
+from . import Failed, Job, Writer
 from .fields import Column, Record
-from .writer import Failed, Writer
 
 STYLES_OF_LINES: Final = ("ris", "nbib")
 """File formats whose entries need several lines."""

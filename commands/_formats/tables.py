@@ -8,9 +8,8 @@ from entrez_kit.base.invisible import visible
 
 from .._output import Sink
 from .._state import is_terminal
-from . import Job
+from . import Failed, Job, Writer
 from .fields import Column, Record
-from .writer import Failed, Writer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -1,7 +1,6 @@
 """Plain lines and Markdown: ids, counts, pages."""
 
-from . import Job
-from .writer import Texts
+from . import Job, Texts
 
 
 def ids_writer(job: Job) -> Texts:

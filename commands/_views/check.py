@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.pubmed.standing import WORDS
+from entrez_kit.pubmed.models import WORDS
 
 from .._formats.fields import Record, as_data
 from .markdown import escaped, status_page

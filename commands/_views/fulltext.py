@@ -20,8 +20,8 @@ from entrez_kit.fulltext.models import (
 )
 from entrez_kit.fulltext.selection import characters
 
+from .._formats import PAGE_BREAK, Texts, Writer
 from .._formats.fields import Record, as_data
-from .._formats.writer import PAGE_BREAK, Texts, Writer
 from .._output import Sink
 from .._report import counted
 from .markdown import banner_page, escaped

@@ -7,8 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from entrez_kit.base.invisible import visible
-from entrez_kit.pubmed.models import LANGUAGES
-from entrez_kit.pubmed.standing import WORDS
+from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
 from .._formats.fields import Column, Record, columns_at, values_at
 

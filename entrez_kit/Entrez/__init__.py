@@ -31,6 +31,6 @@ def __getattr__(name: str) -> Any:
     """Load the parser when it is first used."""
     if name != "Parser":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    import entrez_kit.Entrez.Parser as Parser  # `from entrez_kit.Entrez import` would come back here
 
-    return import_module(f"{__name__}.Parser")
+    return Parser

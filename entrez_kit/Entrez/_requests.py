@@ -93,8 +93,7 @@ class Requests:
         """
         from entrez_kit.base.errors import EntrezKitError, UpstreamError
         from entrez_kit.base.settings import EUTILS_URL
-        from entrez_kit.services.transport import Call, Expect
-        from entrez_kit.services.transport.policy import TTL, base_of, is_within
+        from entrez_kit.services.transport import TTL, Call, Expect, base_of, is_within
 
         def read(content: bytes) -> bytes:
             if not any(sign in content for sign in (b"<!ELEMENT", b"<!ENTITY", b"schema")):
@@ -118,7 +117,7 @@ class Requests:
 
     def warn(self, message: str, category: type[Warning] = UserWarning) -> None:
         """Show Bio's warning about a missing e-mail address, unless the settings have one."""
-        from entrez_kit.services.transport.policy import NCBI_DOMAIN, base_of, is_within
+        from entrez_kit.services.transport import NCBI_DOMAIN, base_of, is_within
 
         goes_to_ncbi = is_within(urlsplit(base_of(self.settings, "eutils")).hostname, NCBI_DOMAIN)
         if goes_to_ncbi and self.settings.ncbi_admin_email is None:

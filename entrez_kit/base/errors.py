@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Final, Self
 
-from entrez_kit.base.frontend_text import AGAIN, REINDEX, Frontend, FrontendText, PerFrontend, run
+from entrez_kit.base.frontend_text import AGAIN, PYTHON, REINDEX, Frontend, FrontendText, PerFrontend, Text, run
 
 
 class Exit(IntEnum):
@@ -59,13 +59,16 @@ def truncate(text: str, most: int = MOST_SAID) -> str:
     return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
 
 
-def _render_within(value: Any, door: Frontend) -> Any:
-    """Return plain data with every text in it rendered for a front end and truncated."""
+def _render_within(value: Any, frontend: Frontend, most: int | None = None) -> Any:
+    """Return plain data with every text in it rendered for a front end, and truncated if it is longer than ``most``."""
     if isinstance(value, Mapping):
-        return {key: _render_within(item, door) for key, item in value.items()}
+        return {key: _render_within(item, frontend, most) for key, item in value.items()}
     if isinstance(value, list):
-        return [_render_within(item, door) for item in value]
-    return truncate(door.say(value)) if isinstance(value, str) else value
+        return [_render_within(item, frontend, most) for item in value]
+    if not isinstance(value, str | FrontendText):
+        return value
+    text = frontend.say(value)
+    return text if most is None else truncate(text, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +89,41 @@ class EntrezKitError(Exception):
         invalid_input: the invalid input, if there is one ("field=value" for a named argument).
         details: machine-readable details; ``reason`` is a code that is more specific than ``code``.
 
+    ``message``, ``recovery_hint`` and ``details`` are strings and plain data for Python, until ``say_in`` renders them
+    for another front end. ``message_text`` and ``hint_text`` still have the parts, for a text that contains them.
     ``reply`` is the invalid response, if a service sent one; a long body is omitted. No envelope shows it.
     """
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     exit_code: ClassVar[Exit] = Exit.DEFECT
     may_pass: ClassVar[bool] = False
-    default_hint: ClassVar[str] = "This is a defect of entrez-kit. Please report it with the request id."
+    default_hint: ClassVar[Text] = "This is a defect of entrez-kit. Please report it with the request id."
 
     def __init__(
         self,
-        message: str,
+        message: Text,
         *,
-        recovery_hint: str | None = None,
+        recovery_hint: Text | None = None,
         invalid_input: str | None = None,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.recovery_hint = recovery_hint or self.default_hint
+        super().__init__(str(message))
+        self.message_text = message
+        self.hint_text = recovery_hint or self.default_hint
         self.invalid_input = None if invalid_input is None else truncate(invalid_input, MOST_REPEATED)
-        self.details: dict[str, Any] = dict(details or {})
+        self.details: dict[str, Any] = _render_within(details or {}, PYTHON)
+        self._details_text = {key: value for key, value in (details or {}).items() if value != self.details[key]}
         self.reply: RefusedReply | None = None
+
+    @property
+    def message(self) -> str:
+        """The problem, rendered for Python until ``say_in`` renders it for another front end."""
+        return str(self.message_text)
+
+    @property
+    def recovery_hint(self) -> str:
+        """The next step, rendered like the message."""
+        return str(self.hint_text)
 
     @property
     def retryable(self) -> bool:
@@ -120,21 +136,23 @@ class EntrezKitError(Exception):
         reason = self.details.get("reason")
         return reason if isinstance(reason, str) else None
 
-    def copy_with(self, message: str | None = None, hint: str | None = None, **details: object) -> Self:
+    def copy_with(self, message: Text | None = None, hint: Text | None = None, **details: object) -> Self:
         """Return a copy of the error with its own traceback and the given changes."""
         copy = type(self)(
-            message or self.message,
-            recovery_hint=hint or self.recovery_hint,
+            message or self.message_text,
+            recovery_hint=hint or self.hint_text,
             invalid_input=self.invalid_input,
-            details={**self.details, **details},
+            details={**self.details, **self._details_text, **details},
         )
         copy.reply = self.reply
         return copy
 
-    def say_in(self, door: Frontend) -> "EntrezKitError":
-        """Render the texts of the error for a front end (before, they are rendered for Python); return the error."""
-        said = (self.message, self.recovery_hint, self.details)
-        self.message, self.recovery_hint, self.details = (_render_within(one, door) for one in said)
+    def say_in(self, frontend: Frontend) -> "EntrezKitError":
+        """Render the texts of the error for a front end; return the error."""
+        self.message_text = truncate(frontend.say(self.message_text))
+        self.hint_text = truncate(frontend.say(self.hint_text))
+        self.details = _render_within({**self.details, **self._details_text}, frontend, MOST_SAID)
+        self._details_text = {}
         return self
 
     def envelope(self) -> dict[str, Any]:
@@ -236,7 +254,7 @@ class EmbeddingsError(EntrezKitError):
     code = "EMBEDDINGS_ERROR"
     exit_code = Exit.UPSTREAM
     may_pass = True
-    default_hint = "Try again later, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
+    default_hint: ClassVar[Text] = "Try again later, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
 
 
 class LocalEmbeddingsError(EmbeddingsError):

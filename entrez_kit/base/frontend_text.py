@@ -24,6 +24,9 @@ class Argument:
     value: Any = None
     marked: bool = False
 
+    def __format__(self, spec: str) -> str:
+        raise _lost_error(self)
+
 
 class NextCall:
     """A call to make next: the method of ``EntrezKit``, and arguments.
@@ -35,17 +38,55 @@ class NextCall:
         self.method = method
         self.arguments: Mapping[str, Any] = arguments
 
+    def __format__(self, spec: str) -> str:
+        raise _lost_error(self)
+
 
 @dataclass(frozen=True, slots=True)
 class PerFrontend:
     """A text that differs between terminal and tools; Python uses the one for tools unless it has its own."""
 
-    terminal: str
-    tools: str
-    python: str | None = None
+    terminal: "Text"
+    tools: "Text"
+    python: "Text | None" = None
+
+    def __format__(self, spec: str) -> str:
+        raise _lost_error(self)
 
 
-Part = str | Argument | NextCall | PerFrontend
+@dataclass(frozen=True, slots=True, init=False)
+class FrontendText:
+    """A text with parts that each front end renders; ``str`` renders it for Python.
+
+    It is not a string, and formatting it raises an error: a string could not contain its parts. To insert it in another
+    text, pass both to a ``FrontendText``.
+    """
+
+    parts: "tuple[Part, ...]"
+
+    def __init__(self, *parts: "Part") -> None:
+        object.__setattr__(self, "parts", parts)
+
+    @classmethod
+    def join_parts(cls, separator: str, parts: "Iterable[Part]") -> "FrontendText":
+        """Return one text of parts with a separator between them."""
+        pieces: list[Part] = [piece for part in parts for piece in (separator, part)]
+        return cls(*pieces[1:])
+
+    def __str__(self) -> str:
+        return PYTHON.say(self)
+
+    def __format__(self, spec: str) -> str:
+        raise _lost_error(self)
+
+
+def _lost_error(part: object) -> TypeError:
+    return TypeError(f"a string cannot contain a {type(part).__name__}; use FrontendText(...) to join texts")
+
+
+Part = str | Argument | NextCall | PerFrontend | FrontendText
+Text = str | FrontendText
+"""A text of an error or a warning: the same for all front ends, or with parts that each renders."""
 
 
 class Frontend:
@@ -65,14 +106,14 @@ class Frontend:
         shown = ", ".join(f"{name}={_literal(value)}" for name, value in call.arguments.items())
         return f"kit.{call.method}({shown})" if shown else f"kit.{call.method}"
 
-    def say(self, text: str) -> str:
+    def say(self, text: Text) -> str:
         """Return a text rendered for this front end; a plain string is returned unchanged."""
-        return "".join(self._render(text.parts)) if isinstance(text, FrontendText) else text
+        return text if isinstance(text, str) else "".join(self._render(text.parts))
 
     def _render(self, parts: tuple[Part, ...]) -> list[str]:
         said: list[str] = []
         for part in parts:
-            if isinstance(part, str):
+            if isinstance(part, str | FrontendText):
                 said.append(self.say(part))
             elif isinstance(part, Argument):
                 said.append(self.argument(part))
@@ -101,27 +142,6 @@ def _literal(value: Any) -> str:
 
 
 PYTHON: Final = Frontend()
-
-
-class FrontendText(str):
-    """A text with parts that each front end renders; as a string it is rendered for Python."""
-
-    __slots__ = ("parts",)
-    parts: tuple[Part, ...]
-
-    def __new__(cls, *parts: Part) -> "FrontendText":
-        text = super().__new__(cls, "".join(PYTHON._render(parts)))
-        text.parts = parts
-        return text
-
-    @classmethod
-    def join_parts(cls, separator: str, parts: Iterable[Part]) -> "FrontendText":
-        """Return one text of parts with a separator between them."""
-        pieces: list[Part] = [piece for part in parts for piece in (separator, part)]
-        return cls(*pieces[1:])
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.parts
 
 
 AGAIN: Final = PerFrontend("Run the same command again", "Make the same call again")

@@ -1,7 +1,7 @@
 """The output formats of the terminal, one entry each.
 
-A command accepts families, so a new format works in every command that accepts its family. ``writer`` names a function
-of ``commands/_formats``. It is a name because ``settings.py`` lists the formats and does not import writers.
+A command accepts families, so a new format works in every command that accepts its family. Their writers are in
+``commands/_formats``.
 """
 
 from dataclasses import dataclass
@@ -46,8 +46,6 @@ class Format:
         name: the value of ``--format``.
         family: commands accept families.
         suffixes: ``-o FILE`` with one of them selects the format.
-        writer: the function that makes the writer, as "module.function" in ``commands/_formats``. Empty if only the
-            view of a command writes this format.
         whole: the format shows the collected result, not each record as it arrives.
         accepts_fields: ``--fields`` selects fields.
         needs_summaries: the format prints titles, so a search requests a summary for every row.
@@ -65,7 +63,6 @@ class Format:
     name: str
     family: Family
     suffixes: tuple[str, ...] = ()
-    writer: str = ""
     whole: bool = False
     accepts_fields: bool = False
     needs_summaries: bool = False
@@ -93,20 +90,17 @@ class Format:
         return self.name
 
 
-def _document(name: str, suffixes: tuple[str, ...], writer: str) -> Format:
+def _document(name: str, suffixes: tuple[str, ...]) -> Format:
     """Return a format of the whole result."""
-    return Format(
-        name, Family.DOCUMENT, suffixes, writer, whole=True, accepts_fields=True, has_total=True, is_data=True
-    )
+    return Format(name, Family.DOCUMENT, suffixes, whole=True, accepts_fields=True, has_total=True, is_data=True)
 
 
-def _cells(name: str, suffixes: tuple[str, ...], writer: str) -> Format:
+def _cells(name: str, suffixes: tuple[str, ...]) -> Format:
     """Return a format of rows for spreadsheets."""
     return Format(
         name,
         Family.ROWS,
         suffixes,
-        writer,
         accepts_fields=True,
         needs_summaries=True,
         has_cells=True,
@@ -116,28 +110,28 @@ def _cells(name: str, suffixes: tuple[str, ...], writer: str) -> Format:
 
 # fmt: off
 FORMATS: Final = (
-    Format("table", Family.SCREEN, (), "tables.table_writer", whole=True, accepts_fields=True, needs_summaries=True,
+    Format("table", Family.SCREEN, (), whole=True, accepts_fields=True, needs_summaries=True,
            is_brief=True, is_read=True, details=_PARSED),
-    _document("json", (".json",), "documents.json_writer"),
-    _document("yaml", (".yaml", ".yml"), "yaml.yaml_writer"),
-    Format("jsonl", Family.ROWS, (".jsonl", ".ndjson"), "documents.lines_writer", accepts_fields=True, is_data=True),
-    _cells("csv", (".csv",), "rows.csv_writer"),
-    _cells("tsv", (".tsv",), "rows.tsv_writer"),
-    Format("ids", Family.IDS, (".txt",), "texts.ids_writer", is_brief=True, parses_records=False),
-    Format("md", Family.PAGES, (".md",), "texts.page_writer", needs_summaries=True, is_read=True, details=_PARSED),
-    Format("html", Family.PAGES, (".html", ".htm"), "printed.html_writer", needs_summaries=True, details=_PARSED,
+    _document("json", (".json",)),
+    _document("yaml", (".yaml", ".yml")),
+    Format("jsonl", Family.ROWS, (".jsonl", ".ndjson"), accepts_fields=True, is_data=True),
+    _cells("csv", (".csv",)),
+    _cells("tsv", (".tsv",)),
+    Format("ids", Family.IDS, (".txt",), is_brief=True, parses_records=False),
+    Format("md", Family.PAGES, (".md",), needs_summaries=True, is_read=True, details=_PARSED),
+    Format("html", Family.PAGES, (".html", ".htm"), needs_summaries=True, details=_PARSED,
            can_be_default=False),
-    Format("docx", Family.PAGES, (".docx",), "printed.docx_writer", needs_summaries=True, details=_PARSED,
+    Format("docx", Family.PAGES, (".docx",), needs_summaries=True, details=_PARSED,
            can_be_default=False),
-    Format("count", Family.COUNT, (), "texts.count_writer", whole=True, is_brief=True, has_total=True,
+    Format("count", Family.COUNT, (), whole=True, is_brief=True, has_total=True,
            can_be_default=False),
     Format("text", Family.TEXT, can_be_default=False),
-    Format("ris", Family.REFERENCES, (".ris",), "references.references_writer", details=_FULL),
-    Format("bibtex", Family.REFERENCES, (".bib",), "references.references_writer", details=_FULL),
-    Format("csl", Family.REFERENCES, (), "references.references_writer", details=_FULL, also_in=(".json",)),
-    Format("nbib", Family.REFERENCES, (".nbib",), "references.references_writer", details=("medline_text",)),
+    Format("ris", Family.REFERENCES, (".ris",), details=_FULL),
+    Format("bibtex", Family.REFERENCES, (".bib",), details=_FULL),
+    Format("csl", Family.REFERENCES, (), details=_FULL, also_in=(".json",)),
+    Format("nbib", Family.REFERENCES, (".nbib",), details=("medline_text",)),
     Format("xml", Family.XML, (".xml",), details=("abstract_plus", "full_xml"), parses_records=False),
-    Format("parquet", Family.PARQUET, (".parquet",), "parquet.parquet_writer", can_be_default=False),
+    Format("parquet", Family.PARQUET, (".parquet",), can_be_default=False),
 )
 # fmt: on
 BY_NAME: Final = {one.name: one for one in FORMATS}

@@ -12,9 +12,8 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured
 from entrez_kit.citations.style.style_names import STYLE_NAMES, StyleName, read_styles
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import Operation, Outcomes
-from entrez_kit.pubmed.models import Article, RetractionStatus
+from entrez_kit.pubmed.models import Article, RetractionStatus, Standing
 from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval
-from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
 MAX_MCP_PMIDS: Final = 50

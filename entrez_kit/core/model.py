@@ -15,7 +15,6 @@ from pydantic import (
     PrivateAttr,
     StringConstraints,
     ValidationInfo,
-    WrapValidator,
     field_validator,
     model_validator,
 )
@@ -25,7 +24,7 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
-from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText
+from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, Text
 from entrez_kit.base.invisible import clean_query
 
 if TYPE_CHECKING:
@@ -101,10 +100,10 @@ class Request(BaseModel):
         """Return a query on one line, after the checks that need its lines."""
         return value.replace("\n", " ") if isinstance(value, str) else value
 
-    _warnings: dict[str, str] = PrivateAttr(default_factory=dict)
+    _warnings: dict[str, Text] = PrivateAttr(default_factory=dict)
 
     @property
-    def argument_warnings(self) -> dict[str, str]:
+    def argument_warnings(self) -> dict[str, Text]:
         """Warnings about changes to the arguments, by their codes."""
         return self._warnings
 
@@ -205,11 +204,15 @@ class Result(BaseModel):
 
         return render_html_table(repr(self), self.records_inside())
 
+    def warning_texts(self) -> list[Text]:
+        """Return the warnings for a front end to render; none if the result has no field for them."""
+        return [one.text if isinstance(one, Warn) else str(one) for one in getattr(self, "warnings", ())]
+
     def remarks(self) -> list[str]:
         """Return notes for the reader of a document whose schema has no field for them."""
         return []
 
-    def add_cautions(self, messages: Iterable[str]) -> None:
+    def add_cautions(self, messages: Iterable[Text]) -> None:
         """Add notes for the reader, if the schema of this result has no field for them."""
 
     def shortfall(self) -> EntrezKitError | None:
@@ -243,7 +246,7 @@ class Collected(Result):
 
 
 def incomplete_error(
-    missing: Any, message: str, *, partial: bool = True, hint: str | None = KEPT
+    missing: Any, message: Text, *, partial: bool = True, hint: Text | None = KEPT
 ) -> UpstreamError | None:
     """Return the error for a document that is incomplete because a service did not answer; None if it is complete.
 
@@ -260,10 +263,6 @@ def incomplete_error(
     return UpstreamError(message, recovery_hint=hint, details=details)
 
 
-Message = Annotated[str, WrapValidator(lambda text, check: text if isinstance(text, FrontendText) else check(text))]
-"""A message that each front end may render differently; the document keeps it unchanged."""
-
-
 class Warn(Result):
     """A warning, for example that NCBI interpreted a query differently; ``code`` is stable.
 
@@ -271,8 +270,30 @@ class Warn(Result):
     """
 
     code: str
-    message: Message
+    message: str
     terms: list[str] = omit_if_empty([])
+
+    _text: FrontendText | None = PrivateAttr(default=None)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_parts(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Accept a ``FrontendText`` as message: the document has it as a string, and ``text`` keeps its parts."""
+        text = data.get("message") if isinstance(data, Mapping) else None
+        if not isinstance(text, FrontendText):
+            return handler(data)
+        warning = handler({**data, "message": str(text)})
+        warning._text = text
+        return warning
+
+    @property
+    def text(self) -> Text:
+        """The message for a front end to render."""
+        return self._text or self.message
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the documents."""
+        return type(other) is type(self) and self.__dict__ == other.__dict__
 
 
 def warn_past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:
@@ -289,7 +310,7 @@ class Warned(Collected):
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
-def wrong(field: str, message: str, given: object = "") -> PydanticCustomError:
+def wrong(field: str, message: Text, given: object = "") -> PydanticCustomError:
     """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:
@@ -301,13 +322,13 @@ def wrong(field: str, message: str, given: object = "") -> PydanticCustomError:
     return PydanticCustomError(WRONG, "{message}", context)
 
 
-def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> str:
+def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> Text:
     """Return our message for an error of pydantic: the accepted values, or the most similar name of an argument."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == WRONG:
-        return cast(str, context["message"])
+        return cast(Text, context["message"])
     if kind == "value_error":
-        return cast(str, context["error"].args[0])
+        return cast(Text, context["error"].args[0])
     if kind == "extra_forbidden":
         *above, name = map(str, error["loc"])
         near = get_close_matches(to_snake(name), _list_fields(request, above), n=1)

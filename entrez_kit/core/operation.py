@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, truncate
-from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, PerFrontend, Text
 from entrez_kit.core.model import WRONG, Collected, Request, Result, Warn, describe_problem
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class Outcomes(ABC, Generic[Item]):
     @abstractmethod
     def __iter__(self) -> Iterator[Item]:
         """Yield the outcomes."""
+
+    def warning_texts(self) -> list[Text]:
+        """Return the warnings so far for a front end to render."""
+        return [one.text if isinstance(one, Warn) else str(one) for one in self.warnings]
 
     def shortfall(self) -> EntrezKitError | None:
         """Return ``missing_error()``, under its former name."""
@@ -120,8 +124,8 @@ def build_missing_error(
     name: str,
     *,
     unanswered: str,
-    invalid: tuple[type[EntrezKitError], str, str, str] | None,
-    unknown: tuple[str, str],
+    invalid: tuple[type[EntrezKitError], str, Text, str] | None,
+    unknown: tuple[str, Text],
     lost: bool = False,
 ) -> EntrezKitError | None:
     """Return the error for missing outcomes; None if nothing is missing.
@@ -360,7 +364,7 @@ class Operation(Generic[Req, Res]):
         return outcomes
 
 
-def _add_warnings(result: Res, messages: Mapping[str, str]) -> Res:
+def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
     """Insert these warnings before those of a document, or into its remarks if it has no field for warnings."""
     if not messages:
         return result
@@ -371,11 +375,11 @@ def _add_warnings(result: Res, messages: Mapping[str, str]) -> Res:
     return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
 
 
-def _warning(result: type[Result], code: str, message: str) -> Any:
+def _warning(result: type[Result], code: str, message: Text) -> Any:
     """Return a warning in the type that the result uses: a string, or a model with code and message."""
     info = result.model_fields.get("warnings")
     (kind,) = get_args(info.annotation) if info is not None else (Warn,)
-    return message if kind is str else kind(code=code, message=message)
+    return str(message) if kind is str else kind(code=code, message=message)
 
 
 DEMO: Final = "demo"
@@ -388,7 +392,7 @@ MAX_DETAILED: Final = 50
 
 def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
     """Convert a pydantic error about arguments to an INVALID_INPUT error that names every field."""
-    problems = []
+    problems: list[dict[str, Any]] = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
         place = [*error["loc"], context["field"]] if error["type"] == WRONG else error["loc"]

@@ -10,8 +10,8 @@ from entrez_kit.corpus.chunking import Chunk, chunk_article
 from entrez_kit.corpus.quality import Lasting, lasting_parts
 from entrez_kit.corpus.store.packing import pack
 from entrez_kit.corpus.times import find_entry_time, midnight
-from entrez_kit.pubmed.models import Article, Author
-from entrez_kit.pubmed.standing import RETRACTED, Standing, retraction_status, standing_of_article
+from entrez_kit.pubmed.models import Article, Author, Standing
+from entrez_kit.pubmed.standing import RETRACTED, retraction_status, standing_of_article
 from entrez_kit.pubmed.xml.dates import iso_date
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)

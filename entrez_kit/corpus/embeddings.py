@@ -260,7 +260,7 @@ def _check_address(url: str) -> str:
     Raises:
         NotConfigured: the address is elsewhere; the key is not sent to it.
     """
-    from entrez_kit.services.transport.policy import is_loopback, is_within
+    from entrez_kit.services.transport import is_loopback, is_within
 
     parts = urlsplit(url)
     if is_loopback(parts.hostname) or (parts.scheme == "https" and is_within(parts.hostname, "openai.com")):
@@ -305,12 +305,13 @@ class SentenceModelEmbeddings(_ModelHere):
 
     def __init__(self, model: str, name: str, *, offline: bool = False) -> None:
         self.name = name
-        from importlib import import_module
+        from sentence_transformers import SentenceTransformer
 
-        maker = import_module("sentence_transformers").SentenceTransformer
         with suppress(ImportError):
-            import_module("transformers.utils.logging").disable_progress_bar()  # it would appear at every search
-        self._model = _load_model(model, lambda: maker(model, local_files_only=offline))
+            from transformers.utils.logging import disable_progress_bar
+
+            disable_progress_bar()  # it would appear at every search
+        self._model = _load_model(model, lambda: SentenceTransformer(model, local_files_only=offline))
         if MEDCPT in model.lower():
             self._model[1] = type(self._model[1])(len(self.raw([" "])[0]), pooling_mode="cls")
 
@@ -339,9 +340,9 @@ def _find_model(model: str, offline: bool) -> str:
     """Return the source of a model: its name, or in offline mode the folder of an earlier download."""
     if not offline or Path(model).is_dir():
         return model
-    from importlib import import_module
+    from huggingface_hub import snapshot_download
 
-    return str(import_module("huggingface_hub").snapshot_download(model, local_files_only=True))
+    return str(snapshot_download(model, local_files_only=True))
 
 
 def _load_model(model: str, load: Callable[[], Any]) -> Any:

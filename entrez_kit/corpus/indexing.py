@@ -48,7 +48,7 @@ def index_new(services: Services) -> EntrezKitError | None:
     except (EmbeddingsError, NotConfigured) as exc:
         hint = FrontendText("The records are stored. ", REINDEX, " to create the missing vectors.")
         if not isinstance(exc, EmbeddingsError) or exc.reason in ("model_unavailable", "refused"):
-            hint = FrontendText(exc.recovery_hint, " The records are stored. Then ", REINDEX, " to embed the rest.")
+            hint = FrontendText(exc.hint_text, " The records are stored. Then ", REINDEX, " to embed the rest.")
         return type(exc)(
             f"Not every passage has a vector: {exc.message}",
             recovery_hint=hint,

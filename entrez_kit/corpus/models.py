@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
 from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.frontend_text import Text
 from entrez_kit.core.model import Collected, Request, Result, list_types
 from entrez_kit.query import QueryText
 
@@ -87,14 +88,19 @@ class Reported(Collected):
     """
 
     _remarks: list[str] = PrivateAttr(default_factory=list)
-    _cautions: list[str] = PrivateAttr(default_factory=list)
+    _cautions: list[Text] = PrivateAttr(default_factory=list)
 
     @property
     def cautions(self) -> list[str]:
         """Limits of this result, e.g. that the fallback index was searched."""
+        return list(map(str, self._cautions))
+
+    @property
+    def caution_texts(self) -> list[Text]:
+        """The cautions for a front end to render."""
         return self._cautions
 
-    def add_cautions(self, messages: Iterable[str]) -> None:
+    def add_cautions(self, messages: Iterable[Text]) -> None:
         """Add limits of this result, before those already noted."""
         self._cautions = [*messages, *self._cautions]
 
@@ -105,7 +111,7 @@ class Reported(Collected):
 
     def remarks(self) -> list[str]:
         """Return the cautions, then the standings."""
-        return [*self._cautions, *self._remarks]
+        return [*self.cautions, *self._remarks]
 
 
 class SyncResult(Reported):
@@ -119,9 +125,20 @@ class SyncResult(Reported):
     max_edat_seen: str | None = None
     warnings: list[str] = Field(default_factory=list)
 
+    _texts: dict[str, Text] = PrivateAttr(default_factory=dict)
+
+    def add_warning(self, text: Text) -> None:
+        """Add a warning: the document has it as a string, and front ends render its parts."""
+        self.warnings.append(str(text))
+        self._texts[str(text)] = text
+
+    def warning_texts(self) -> list[Text]:
+        """Return the warnings for a front end to render."""
+        return [self._texts.get(warning, warning) for warning in self.warnings]
+
     def falls_short(self, problem: EntrezKitError) -> None:
         """Record a problem that occurred after the records were stored; keep an earlier error about missing records."""
-        self.warnings.append(problem.message)
+        self.add_warning(problem.message_text)
         self._missing_error = self._missing_error or problem
 
 

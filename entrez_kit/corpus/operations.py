@@ -73,7 +73,7 @@ def _index(services: Services, result: SyncResult) -> None:
         tracing.stage(DELIVERING)
         warning = deliver(services)
         if warning is not None:
-            result.warnings.append(warning)
+            result.add_warning(warning)
 
 
 def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:

@@ -12,7 +12,8 @@ from entrez_kit.core.model import omit_if_empty
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, Reported
 from entrez_kit.corpus.quality import Quality, quality
-from entrez_kit.pubmed.standing import RETRACTED, Standing
+from entrez_kit.pubmed.models import Standing
+from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
 
 

@@ -28,7 +28,7 @@ from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.query import MAX_PUBMED_RESULTS, broadening, date_clause, read_query
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.services.small_replies import ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 
 MOST_OVERLAP: Final = 1_000_000

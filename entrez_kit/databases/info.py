@@ -14,10 +14,9 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.query import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.services.known_shapes import XmlShape, log_drift
+from entrez_kit.services.small_replies import ESearchReply, malformed_error, parse_reply, text_of, whole_number
 from entrez_kit.services.transport import Reply
-from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
 
 FIELD_FLAGS: Final = {
     "IsDate": "is_date",

@@ -12,7 +12,7 @@ from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.databases.summary import look_up
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.services.small_replies import ESearchReply
 
 RecordKind = Literal["descriptor", "qualifier", "supplementary_concept"]
 _KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C": "supplementary_concept"}

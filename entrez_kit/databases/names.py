@@ -13,7 +13,7 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed_error, parse_reply
+from entrez_kit.services.small_replies import malformed_error, parse_reply
 
 LIST_HINT: Final = FrontendText(
     "Call ", NextCall("entrez_info"), " without ", PerFrontend("a name", "db"), " for the list."

@@ -22,7 +22,7 @@ from entrez_kit.query import (
     read_query,
 )
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.services.small_replies import ESearchReply
 
 PAGE: Final = 10_000
 """The most UIDs that ESearch returns per request."""

@@ -22,11 +22,10 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe, other_content
 from entrez_kit.doctor.report import ERRORS, NAMES, Comparison, why_not
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.known_shapes import ShapeDifference
-from entrez_kit.services.transport import Call
+from entrez_kit.services.small_replies import parse_esearch
+from entrez_kit.services.transport import Call, is_loopback
 from entrez_kit.services.transport.client import Transport
-from entrez_kit.services.transport.policy import is_loopback
 from entrez_kit.services.transport.refusals import TRANSIENT
 from entrez_kit.services.transport.replies import Incoming
 

@@ -20,8 +20,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.doctor.report import Check, Finding, Notes
+from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.in_flight import in_background
-from entrez_kit.services.transport.policy import is_loopback
 
 Resolver = Callable[[str, int], Sequence[str]]
 """Host and port to addresses; raises OSError."""

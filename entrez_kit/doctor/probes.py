@@ -26,14 +26,21 @@ from entrez_kit.pubmed.xml.records import ARTICLES, Record, iter_records
 from entrez_kit.relationships.fallback import LINKED, read_page
 from entrez_kit.services import Services, crossref, openalex
 from entrez_kit.services.elink_reply import ELINK, parse_linksets
-from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.services.esearch_reply import shape_of as esearch_shape
 from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
 from entrez_kit.services.flat_files import MEDLINE, read_medline
 from entrez_kit.services.known_shapes import Shape, ShapeDifference
 from entrez_kit.services.pmc_cloud import LISTING, RECORD
+from entrez_kit.services.small_replies import (
+    ESearchReply,
+    epost_shape,
+    esearch_shape,
+    espell_shape,
+    malformed_error,
+    parse_epost,
+    parse_esearch,
+    parse_espell,
+)
 from entrez_kit.services.unpaywall import OPEN_ACCESS, read_open_access
-from entrez_kit.services.xml_reply import EPOST, ESPELL, malformed_error, parse_epost, parse_espell
 
 UNKNOWN_PMID: Final = "999999999"
 NO_PHRASE: Final = "zzqxyvwkk"
@@ -446,14 +453,14 @@ PROBES: Final[tuple[Probe, ...]] = (
         "EPost",
         lambda s, x: s.eutils.epost(db="pubmed", ids=x.pmids),
         lambda c, x: _require(not parse_epost(c).invalid_ids, "valid ids that are reported as invalid"),
-        EPOST,
+        epost_shape,
     ),
     _EUTILS(
         "espell",
         "ESpell",
         lambda s, x: s.eutils.espell(term=x.misspelt),
         _spelt,
-        ESPELL,
+        espell_shape,
     ),
     _EUTILS("ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _check_match, ECITMATCH),
     _EUTILS(

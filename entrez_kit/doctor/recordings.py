@@ -13,7 +13,7 @@ from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.base.redaction import HIDDEN, Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor.comparison import Compared, Exchange
-from entrez_kit.services.transport.policy import base_of
+from entrez_kit.services.transport import base_of
 
 LIST: Final = "SOURCES.md"
 ERRORS: Final = "errors"

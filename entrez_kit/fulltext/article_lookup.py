@@ -15,7 +15,7 @@ from entrez_kit.fulltext.models import (
     Unavailable,
     UnpaywallArticle,
 )
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import Standing
 
 if TYPE_CHECKING:
     from entrez_kit.fulltext.jats.article import JatsArticle

@@ -5,7 +5,6 @@ If a source fails, the lookup records its error and continues with the next sour
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base import tracing
@@ -36,6 +35,10 @@ def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterat
         yield from batch
 
 
+def _import_parsers() -> None:
+    from entrez_kit.fulltext import tiers  # noqa: F401  # the import takes time
+
+
 def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
     """Look up a batch of articles; requests that do not depend on another reply are sent at once."""
     from entrez_kit.fulltext.find_ids import find_dois, find_pmcids
@@ -43,7 +46,7 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
     by_key = {identifier.key: ArticleLookup(identifier) for identifier in reversed(batch)}
     lookups = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
     # Importing the parsers takes some time, so it happens during the converter's request.
-    _run_parallel([partial(find_pmcids, services, lookups), partial(import_module, "entrez_kit.fulltext.tiers")])
+    _run_parallel([partial(find_pmcids, services, lookups), _import_parsers])
     from entrez_kit.fulltext.tiers import EuropePMCHits, ask_unpaywall
 
     in_pmc = [lookup for lookup in lookups if lookup.pmcid is not None]

@@ -1,7 +1,7 @@
 """The operation that fetches full text, with its request and result models."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -88,9 +88,6 @@ class FulltextRequest(Request):
     ids: SkipJsonSchema[list[str] | None] = Field(
         default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."
     )
-    for_readers: SkipJsonSchema[bool] = Field(
-        default=False, description="With references wherever there are any, for a page to read."
-    )
 
     @model_validator(mode="after")
     def _check_kinds(self) -> Self:
@@ -104,6 +101,12 @@ class FulltextRequest(Request):
         """Return the inputs in order, each with its identifier; None if it is not an id."""
         of_kinds = [(text, _read_identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
         return [*of_kinds, *((text, read_identifier(text)) for text in self.ids or ())]
+
+
+class FulltextPageRequest(FulltextRequest):
+    """A request with an option that only the terminal has."""
+
+    for_readers: bool = Field(default=False, description="Include reference lists, because the text is read as a page.")
 
 
 def _read_identifier(text: str, kind: IdKind) -> Identifier:
@@ -297,6 +300,8 @@ def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -
         max_characters=request.max_characters,
         overflow_mode=request.overflow_mode,
     )
+    is_page = isinstance(request, FulltextPageRequest) and request.for_readers
+    with_references = request.include_references or is_page
     pmid, pmcid = lookup.pmid or front.pmid, lookup.pmcid or front.pmcid
     standing = graver(lookup.standing, front.standing)
     article = front.model_copy(
@@ -310,7 +315,7 @@ def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -
             "retraction_status": None if (status := retraction_status(standing)) == "none" else status,
             "standing": standing,
             "sections": selected.sections,
-            "references": lookup.jats.references if request.include_references or request.for_readers else [],
+            "references": lookup.jats.references if with_references else [],
             "epmc_id": lookup.epmc_id,
             "epmc_source": lookup.epmc_source,
         }
@@ -386,3 +391,5 @@ FETCH_FULLTEXT = Operation(
     cut_by="max_characters",
     prose=True,
 )
+FULLTEXT_PAGE = replace(FETCH_FULLTEXT, request=FulltextPageRequest)
+"""Not in the catalogue: this request has a field that agents and Python do not have."""

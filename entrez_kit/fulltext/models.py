@@ -5,8 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.pubmed.models import RetractionStatus
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import RetractionStatus, Standing
 
 ENDPOINT: Final = "full text"
 """The value of ``endpoint`` in errors about documents that cannot be parsed."""

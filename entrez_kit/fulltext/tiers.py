@@ -15,8 +15,8 @@ from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import PmcArticle, pubmed_url
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
+from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
-from entrez_kit.services.xml_reply import malformed_error
 
 POST_ABOVE: Final = 5
 """Requests for more PMC articles use POST."""

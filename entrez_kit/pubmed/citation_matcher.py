@@ -16,7 +16,7 @@ from entrez_kit.core.model import Request
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import TextShape, log_drift
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 BATCH: Final = 50
 CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"

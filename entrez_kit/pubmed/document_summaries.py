@@ -7,8 +7,8 @@ from typing import Any, Final
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.services import Services
 from entrez_kit.services.esummary_reply import parse_documents
+from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import in_order
-from entrez_kit.services.xml_reply import malformed_error
 
 BATCH: Final = 200
 """Summaries per request. For more ids NCBI requires POST."""

@@ -1,15 +1,77 @@
 """Result models of PubMed: articles, citation data, brief summaries."""
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from pydantic import ConfigDict, PrivateAttr
 
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.pubmed.standing import RetractionStatus as RetractionStatus
-from entrez_kit.pubmed.standing import Standing
 
 RecordType = Literal["article", "book", "chapter"]
 Precision = Literal["year", "month", "day", "season", "range"]
+StandingStatus = Literal[
+    "retracted",
+    "withdrawn",
+    "partially_retracted",
+    "expression_of_concern",
+    "retraction_notice",
+    "concern_notice",
+    "correction_notice",
+    "reinstated",
+    "superseded",
+    "republished",
+    "preprint_published",
+    "corrected",
+]
+RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retraction_notice", "concern_notice"]
+
+GRAVITY: Final[tuple[StandingStatus, ...]] = StandingStatus.__args__  # type: ignore[attr-defined]
+"""The statuses, the gravest first."""
+
+WORDS: Final[Mapping[str, str]] = {
+    **{status: status.replace("_", " ").capitalize() for status in GRAVITY},
+    "concern_notice": "Notice of concern",
+    "republished": "Corrected and republished",
+    "preprint_published": "Preprint since published",
+}
+"""The label of each status."""
+
+
+class StandingNotice(Result):
+    """The record that determines a status: its ids, its date, and the reason if it gives one."""
+
+    status: StandingStatus
+    kind: str | None = omit_if_empty()
+    pmid: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    citation: str | None = omit_if_empty()
+    date: str | None = omit_if_empty()
+    reason: str | None = omit_if_empty()
+
+
+class Standing(Result):
+    """The publication status of a work. ``status`` is the gravest; ``notices`` lists all notices, the gravest first.
+
+    A ``preprint_published`` has since been published in a journal. A ``superseded`` work has a newer version. A
+    ``republished`` work was corrected and published again. A ``..._notice`` retracts, questions or corrects a work.
+    """
+
+    status: StandingStatus
+    notices: list[StandingNotice] = omit_if_empty([])
+
+    @property
+    def label(self) -> str:
+        """The label of the status: "Partially retracted"."""
+        return WORDS[self.status]
+
+    @property
+    def note(self) -> str:
+        """The bracketed note of a citation: "[Retracted: J Inv Res. 2021 Jun;9(6):600]"."""
+        from entrez_kit.pubmed.standing import place_of
+
+        places = [place for notice in self.notices if notice.status == self.status and (place := place_of(notice))]
+        text = "; ".join(dict.fromkeys(places))
+        return f"[{self.label}: {text}]" if text else f"[{self.label}]"
 
 
 class Part(Result):

@@ -21,8 +21,8 @@ from entrez_kit.core.batches import CircuitBreaker, fetch_in_batches, in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import Outcomes, build_missing_error
 from entrez_kit.services import Services
+from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import in_order
-from entrez_kit.services.xml_reply import malformed_error
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record

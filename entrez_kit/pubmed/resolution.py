@@ -12,7 +12,7 @@ from entrez_kit.base.identifiers import Identifier, IdKind, normalize_doi
 from entrez_kit.core.batches import in_batches
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record

@@ -30,6 +30,7 @@ from entrez_kit.query import (
     BroaderResults,
     DateBounds,
     EntrezDate,
+    MeshGap,
     QueryInput,
     QueryText,
     bounds,
@@ -40,8 +41,7 @@ from entrez_kit.query import (
     read_query,
 )
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply
-from entrez_kit.services.transport.in_flight import all_at_once, in_background
+from entrez_kit.services.small_replies import ESearchReply
 
 MAX_MCP_SUMMARIES: Final = 100
 SUMMARIES_PER_REQUEST: Final = 500
@@ -307,7 +307,12 @@ class SearchHits(Outcomes[ArticleHit]):
 
     def __iter__(self) -> Iterator[ArticleHit]:
         request, services = self.request, self._services
-        hidden = in_background(lambda: mesh_warnings(services, request))
+        gap = find_mesh_gap(request.term())
+        hidden = None
+        if gap is not None:
+            from entrez_kit.services.transport.in_flight import in_background
+
+            hidden = in_background(partial(warn_about_mesh, services, request, gap))
         found, url, slices = _search_all(services, request) if request.retrieve_all else _search_page(services, request)
         self.total_found = found.count
         if request.use_history:
@@ -318,7 +323,7 @@ class SearchHits(Outcomes[ArticleHit]):
         self.warnings += [
             *verdict.warnings(found, request.broader_results),
             *request.query().warnings,
-            *hidden(),
+            *(hidden() if hidden is not None else ()),
         ]
         if not request.retrieve_all:
             self.warnings += _build_page_warnings(request, found)
@@ -538,6 +543,7 @@ def brief_summaries(
         snippet: how many characters of the abstract each summary has.
     """
     from entrez_kit.pubmed.summaries import parse_summaries
+    from entrez_kit.services.transport.in_flight import in_background
 
     abstracts = in_background(lambda: _fetch_abstracts(services, pmids)) if snippet else None
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
@@ -614,14 +620,11 @@ UNINDEXED: Final = "NOT medline[sb]"
 """Records without MeSH terms: in process, supplied by publishers, or outside MEDLINE's scope."""
 
 
-def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
+def warn_about_mesh(services: Services, request: SearchRequest, gap: MeshGap) -> list[Warn]:
     """Warn about records that match the query except for MeSH terms, which they do not have.
 
     The warning counts the records and lists the first PMIDs. This sends one request and never raises an error.
     """
-    gap = find_mesh_gap(request.term())
-    if gap is None:
-        return []
     names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
     what = _join_names(names, "and") if names else "a MeSH term of the query"
     try:
@@ -656,6 +659,8 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
 
 def _find_emptying_filters(services: Services, request: SearchRequest, given: Sequence[str]) -> list[Warn]:
     """Warn about the filters that exclude all results: count without filters, without each one, and with each alone."""
+
+    from entrez_kit.services.transport.in_flight import all_at_once
 
     def counts(requests: Sequence[SearchRequest]) -> list[int]:
         return all_at_once([partial(count_records, services, one, one.term()) for one in requests])

@@ -5,37 +5,11 @@ This module alone interprets NLM's RefTypes, publication types, titles and JATS 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from entrez_kit.core.model import Result, omit_if_empty
+from entrez_kit.pubmed.models import GRAVITY, RetractionStatus, Standing, StandingNotice, StandingStatus
 
-StandingStatus = Literal[
-    "retracted",
-    "withdrawn",
-    "partially_retracted",
-    "expression_of_concern",
-    "retraction_notice",
-    "concern_notice",
-    "correction_notice",
-    "reinstated",
-    "superseded",
-    "republished",
-    "preprint_published",
-    "corrected",
-]
-RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retraction_notice", "concern_notice"]
 RETRACTED: Final = "retracted"
-
-GRAVITY: Final[tuple[StandingStatus, ...]] = StandingStatus.__args__  # type: ignore[attr-defined]
-"""The statuses, the gravest first."""
-
-WORDS: Final[Mapping[str, str]] = {
-    **{status: status.replace("_", " ").capitalize() for status in GRAVITY},
-    "concern_notice": "Notice of concern",
-    "republished": "Corrected and republished",
-    "preprint_published": "Preprint since published",
-}
-"""The label of each status."""
 
 _COARSE: Final[Mapping[str, RetractionStatus]] = {
     "retracted": "retracted",
@@ -115,41 +89,6 @@ _DATE: Final = re.compile(
 _SIGNED: Final = re.compile(r"[^.,]*[^\W\d_a-z](?:,[^.]*)?|[^.]*\bet al|\[[^\]]*\]")
 """The authors of a notice, before the journal: "Doe J, Roe RA", or "Doe J, et al"."""
 _TAIL: Final = re.compile(r"[.;,]? ?\b(?:doi: ?10\.|PMID:? ?[0-9]|PubMed PMID|eCollection|Epub)", re.IGNORECASE)
-
-
-class StandingNotice(Result):
-    """The record that determines a status: its ids, its date, and the reason if it gives one."""
-
-    status: StandingStatus
-    kind: str | None = omit_if_empty()
-    pmid: str | None = omit_if_empty()
-    doi: str | None = omit_if_empty()
-    citation: str | None = omit_if_empty()
-    date: str | None = omit_if_empty()
-    reason: str | None = omit_if_empty()
-
-
-class Standing(Result):
-    """The publication status of a work. ``status`` is the gravest; ``notices`` lists all notices, the gravest first.
-
-    A ``preprint_published`` has since been published in a journal. A ``superseded`` work has a newer version. A
-    ``republished`` work was corrected and published again. A ``..._notice`` retracts, questions or corrects a work.
-    """
-
-    status: StandingStatus
-    notices: list[StandingNotice] = omit_if_empty([])
-
-    @property
-    def label(self) -> str:
-        """The label of the status: "Partially retracted"."""
-        return WORDS[self.status]
-
-    @property
-    def note(self) -> str:
-        """The bracketed note of a citation: "[Retracted: J Inv Res. 2021 Jun;9(6):600]"."""
-        places = [place for notice in self.notices if notice.status == self.status and (place := place_of(notice))]
-        text = "; ".join(dict.fromkeys(places))
-        return f"[{self.label}: {text}]" if text else f"[{self.label}]"
 
 
 def place_of(notice: StandingNotice) -> str:

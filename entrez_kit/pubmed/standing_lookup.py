@@ -8,8 +8,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
 from entrez_kit.base.frontend_text import list_names
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.model import Warn, incomplete_error
-from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import BriefSummary, Standing
 from entrez_kit.services import Services
 
 BATCH: Final = 200

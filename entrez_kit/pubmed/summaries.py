@@ -12,7 +12,7 @@ from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
 _DOI: Final = re.compile(r"doi:\s*(10\.\S*[^\s.;])", re.IGNORECASE)

@@ -9,7 +9,6 @@ from entrez_kit.python.kit_runner import OperationRunner, runs, runs_search_all
 
 if TYPE_CHECKING:
     from entrez_kit.citations.format_citations import CitationsResult
-    from entrez_kit.core.model import Warn
     from entrez_kit.core.operation import Operation
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
     from entrez_kit.corpus.rag_get import RagDocument
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.search import DateRange, SearchResult
     from entrez_kit.references.audit import AuditResult
-    from entrez_kit.references.check.check_references import CheckResult, InTextFinding
+    from entrez_kit.references.check.check_references import CheckResult
     from entrez_kit.references.claims.models import Claim, VerifyResult
     from entrez_kit.references.files.references import Reference
     from entrez_kit.references.match import MatchResult
@@ -269,7 +268,6 @@ class Methods(OperationRunner):
         max_characters: int | None = None,
         overflow_mode: Literal["truncate", "outline"] = "truncate",
         ids: Sequence[str | int] | None = None,
-        for_readers: bool = False,
     ) -> "FulltextResult":
         """Fetch full text: sections, tables, captions and, on request, references.
 
@@ -287,7 +285,6 @@ class Methods(OperationRunner):
             max_characters: Maximum section characters per article. From 1 to 1000000.
             overflow_mode: Above max_characters: truncate fills in order, outline gives every section a share.
             ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
-            for_readers: With references wherever there are any, for a page to read.
 
         Returns:
             Articles in the order of the ids; ``unavailable`` has the other ids with the answers of the sources.
@@ -999,13 +996,10 @@ class Methods(OperationRunner):
         text_start: int = 0,
         references: "Sequence[Reference | Mapping[str, Any]]" = (),
         max_references: int | None = None,
-        warnings: "Sequence[Warn | Mapping[str, Any]]" = (),
         sources: Sequence[Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]] | None = None,
         retraction_watch: str | None = None,
         only: Literal["all", "problems"] = "all",
-        calls: "Sequence[InTextFinding | Mapping[str, Any]]" = (),
         corrects: bool = False,
-        target: str | None = None,
     ) -> "CheckResult":
         """Check references: does each exist, agree with its record, and have no retraction in any source?
 
@@ -1018,13 +1012,10 @@ class Methods(OperationRunner):
             text_start: With text: how many of its references to skip.
             references: References in order: each as fields, as text, or as an id.
             max_references: How many references of a text to check.
-            warnings: Warnings about the file of the references.
             sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
             only: problems omits verified references.
-            calls: Citations in the text of a manuscript without an entry, and uncited entries.
             corrects: Return the changes of a corrected file.
-            target: Path of the corrected file, if anything changes.
 
         Returns:
             One outcome per reference, in the order of the references; ``fixed`` is the path of the corrected file.

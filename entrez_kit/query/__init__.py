@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.core.model import Stripped, Warn
-from entrez_kit.services.esearch_reply import DROPPED, NAMED, ESearchReply
+from entrez_kit.services.small_replies import DROPPED, NAMED, ESearchReply
 
 _TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
 _WORD: Final = re.compile(r"\w+")

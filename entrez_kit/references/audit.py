@@ -16,8 +16,7 @@ from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.standing import Standing, StandingStatus
+from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.references.check.sources import TITLES, SourceName, Sources, SourceStanding, Work, combine_results
 from entrez_kit.relationships.links import fetch_links

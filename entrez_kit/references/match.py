@@ -19,8 +19,7 @@ from entrez_kit.pubmed.citation_matcher import (
     name_candidates,
     search_title,
 )
-from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.compare import compare
 from entrez_kit.references.check.compare_fields import Agreement, FieldName
 from entrez_kit.references.check.findings import Finding, to_finding

@@ -13,7 +13,7 @@ from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 MAX_PAGE: Final = 1_000
 """The largest page size of Europe PMC."""

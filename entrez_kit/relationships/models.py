@@ -9,8 +9,7 @@ from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.style.style_names import HABITS, StyleName, read_styles
 from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, wrong
-from entrez_kit.pubmed.models import RetractionStatus
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import RetractionStatus, Standing
 
 MAX_RESULTS: Final = 9_999
 MAX_MCP_RESULTS: Final = 50

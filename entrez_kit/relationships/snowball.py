@@ -225,12 +225,12 @@ class _Expansion:
                 if more > self.budget
                 else "A larger budget is not possible"
             )
-            message = FrontendText(
+            spent = FrontendText(
                 f"The budget of {self.budget} requests is spent. The {RELATION_LABELS[self.relation]} of "
                 f"{_format_count(self.cut)} were not requested; the best connected articles came first. ",
                 *(advice, "."),
             )
-            warnings.append(Warn(code="budget_spent", message=message))
+            warnings.append(Warn(code="budget_spent", message=spent))
         if self.unanswered:
             first = next(iter(self.unanswered.values()))
             count = _format_count(len(self.unanswered))

@@ -35,12 +35,11 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.core.model import describe_problem
 from entrez_kit.core.operation import internal_error
-from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.response_cache import ResponseCache
 from entrez_kit.server.telemetry import answering
-from entrez_kit.server.tool_definitions import scope_error
+from entrez_kit.server.tool_definitions import DESCRIPTION, scope_error
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox
 from entrez_kit.server.workers import Workers
 
@@ -102,7 +101,7 @@ class EntrezServer:
             NAME,
             version=__version__,
             title="entrez-kit",
-            description=resources.DESCRIPTION,
+            description=DESCRIPTION,
             instructions=self._instructions(None),
             get_tool_input_schema=self.toolbox.inputs_of,
             cache_hints=dict.fromkeys(
@@ -160,14 +159,20 @@ class EntrezServer:
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources with a fixed URI."""
+        from entrez_kit.server import resources
+
         return ListResourcesResult(resources=resources.list_resources(allowed_scopes()))
 
     async def list_templates(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """List the resource templates."""
+        from entrez_kit.server import resources
+
         return ListResourceTemplatesResult(resource_templates=resources.list_templates(allowed_scopes()))
 
     async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """Read a resource."""
+        from entrez_kit.server import resources
+
         uri, scopes = str(params.uri), allowed_scopes()
         return await self._in_thread(
             ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version, scopes)
@@ -175,10 +180,14 @@ class EntrezServer:
 
     async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """List the prompts whose tools are available."""
+        from entrez_kit.server import prompts
+
         return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox, allowed_scopes()))
 
     async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """Return a prompt with its arguments filled in."""
+        from entrez_kit.server import prompts
+
         scopes = allowed_scopes()
         return await self._in_thread(
             ctx, lambda: prompts.get_prompt(self.toolbox, params.name, params.arguments or {}, scopes)
@@ -186,6 +195,8 @@ class EntrezServer:
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         """Complete an argument of a prompt or a resource template."""
+        from entrez_kit.server import completions
+
         scopes = allowed_scopes()
         return await self._in_thread(ctx, lambda: completions.complete(self.services, params, scopes))
 
@@ -214,6 +225,8 @@ class EntrezServer:
         else:
             code = INVALID_PARAMS if isinstance(error, InvalidInput | NotConfigured) else INTERNAL_ERROR
         uri = (ctx.params or {}).get("uri")
+        from entrez_kit.server import resources
+
         document = resources.error_document(uri, error) if isinstance(uri, str) else error.envelope()
         raise MCPError(code, error.message, json.loads(json.dumps(document, default=str)))
 
@@ -251,7 +264,7 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
 def _parameter_error(method: str, exc: ValidationError) -> InvalidInput:
     """Return the error for invalid parameters of a message: their names and error types, without their values."""
     problems = [
-        {"field": ".".join(str(part) for part in problem["loc"]), "message": describe_problem(problem)}
+        {"field": ".".join(str(part) for part in problem["loc"]), "message": str(describe_problem(problem))}
         for problem in exc.errors(include_url=False, include_input=False)[:10]
     ]
     named = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])

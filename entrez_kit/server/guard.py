@@ -24,7 +24,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import SignedTokens, TokenRefused
 from entrez_kit.server.malformed import check_message, refusal
 from entrez_kit.server.tools import SCOPES
-from entrez_kit.services.transport.policy import is_loopback
+from entrez_kit.services.transport import is_loopback
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 EXPOSED: Final = ("Mcp-Session-Id", "Mcp-Protocol-Version", "WWW-Authenticate")

@@ -37,7 +37,7 @@ from entrez_kit.server.guard import (
     resource_metadata,
 )
 from entrez_kit.server.shutdown import Shutdown
-from entrez_kit.services.transport.policy import is_loopback
+from entrez_kit.services.transport import is_loopback
 
 PATH: Final = "/mcp"
 HEALTH_PATH: Final = "/healthz"

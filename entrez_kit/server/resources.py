@@ -21,7 +21,7 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import Portion
-from entrez_kit.server.tool_definitions import SCOPE_PREFIX, scope_error
+from entrez_kit.server.tool_definitions import DESCRIPTION, SCOPE_PREFIX, scope_error
 
 INFO_URI: Final = "pubmed-connect://info"
 STATS_PREFIX: Final = "pubmed-connect://stats/"
@@ -37,7 +37,6 @@ SCOPES_OF_RESOURCES: Final = {STATS_PREFIX: f"{SCOPE_PREFIX}pubmed", PAPER_PREFI
 JSON_TYPE: Final = "application/json"
 MARKDOWN_TYPE: Final = "text/markdown"
 SERVER_NAME: Final = "entrez-kit"
-DESCRIPTION: Final = "PubMed, NCBI Gene and every other Entrez database for agents, over the E-utilities."
 UTILITIES: Final = ("ESearch", "ESummary", "EFetch", "ELink", "EInfo", "EPost", "ESpell", "EGQuery", "ECitMatch")
 POLICY_URL: Final = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
 OF_FIELDS: Final = ("name", "full_name", "description", "is_date", "is_numerical", "term_count")

@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp_types import CallToolResult
 
 from entrez_kit.base.tracing import Trace
-from entrez_kit.services.transport.policy import CLOCK_TOLERANCE_SECONDS
+from entrez_kit.services.transport import CLOCK_TOLERANCE_SECONDS
 
 MOST_CHARACTERS: Final = 4_000_000
 """The maximum size of all responses as JSON."""

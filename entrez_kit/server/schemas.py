@@ -90,7 +90,7 @@ class AgentOperation(Operation[Any, Any]):
         if problems:
             found = ValidationError.from_exception_data(self.request.__name__, problems)
             error = (self.argument_error or invalid_arguments)(found, self.request)
-            error.recovery_hint = hint or error.recovery_hint
+            error.hint_text = hint or error.hint_text
             raise error
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.core.operation import Operation
-from entrez_kit.server.portions import with_portions
 
+DESCRIPTION: Final = "PubMed, NCBI Gene and every other Entrez database for agents, over the E-utilities."
 FILE_NAME: Final = "tools.json"
 SCOPE_PREFIX: Final = "entrez-kit:"
 
@@ -34,6 +34,7 @@ class ToolDefinition:
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "ToolDefinition":
         """Build the definition of an operation, with the bounds for MCP calls."""
+        from entrez_kit.server.portions import with_portions
         from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema
 
         inner = AgentOperation.of(operation)

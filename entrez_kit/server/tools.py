@@ -24,7 +24,6 @@ from entrez_kit.core.model import NO_SUCH_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
 from entrez_kit.python.kit_methods import operation_of
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_names, read_arguments
-from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
 from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, build_definitions
 from entrez_kit.services import Services
@@ -217,6 +216,8 @@ class Toolbox:
         self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None]:
         """Run an operation; return its outcome and the document, or the requested portion of a large one."""
+        from entrez_kit.server.portions import Portion, take_portion
+
         operation, portions = self.operation(facts), [Portion()]
         try:
             check_names(given)
@@ -281,7 +282,9 @@ class Toolbox:
             self.say(error, scopes)
             problems = error.details.get("errors", ())
             if facts is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
-                error.recovery_hint += f" {self.listed_name(facts)} takes {', '.join(list_names(facts.inputs))}."
+                error.hint_text = (
+                    f"{error.recovery_hint} {self.listed_name(facts)} takes {', '.join(list_names(facts.inputs))}."
+                )
             envelope = error.envelope() if operation is None else operation.error_document(error)
             if outcome.result is not None and operation is not None:
                 meta["incomplete"] = _describe_missing(operation, error)
@@ -312,7 +315,7 @@ class Toolbox:
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
         """Return an error with the texts of MCP, for a caller with these scopes."""
         error.say_in(self.door)
-        error.recovery_hint = self.remove_other_tools(error.recovery_hint, scopes) or MORE_SCOPES
+        error.hint_text = self.remove_other_tools(error.recovery_hint, scopes) or MORE_SCOPES
         return error
 
     def _unknown_error(self, name: str, scopes: Collection[str] | None) -> InvalidInput:

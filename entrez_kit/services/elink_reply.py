@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
+from entrez_kit.services.small_replies import malformed_error, parse_reply, text_of, whole_number
 
 _UID: Final = re.compile(r"[0-9]+")
 ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrez_kit.services.xml_reply import malformed_error, parse_reply
+from entrez_kit.services.small_replies import malformed_error, parse_reply
 
 
 def parse_esummary(content: bytes) -> Any:

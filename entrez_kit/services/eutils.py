@@ -20,12 +20,29 @@ from entrez_kit.base.bio_entrez import Acknowledgement, load_entrez
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import ANEW, FrontendText
 from entrez_kit.base.settings import Settings
-from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
-from entrez_kit.services.service_client import ServiceClient, invalid_argument
-from entrez_kit.services.transport import CREDENTIALS, Call, Expect, Format, Method, Reply, T, always
-from entrez_kit.services.transport.client import Transport
-from entrez_kit.services.transport.policy import credentials_length, ttl_of
-from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed_error, parse_epost, parse_espell
+from entrez_kit.services.small_replies import (
+    EPostReply,
+    ESearchReply,
+    ESpellReply,
+    check_esearch,
+    malformed_error,
+    parse_epost,
+    parse_esearch,
+    parse_espell,
+)
+from entrez_kit.services.transport import (
+    CREDENTIALS,
+    Call,
+    Expect,
+    Format,
+    Method,
+    Reply,
+    T,
+    always,
+    credentials_length,
+    ttl_of,
+)
+from entrez_kit.services.transport.client import ServiceClient, Transport, invalid_argument
 
 if TYPE_CHECKING:
     from urllib.request import Request

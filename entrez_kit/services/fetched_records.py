@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.services.flat_files import READERS
-from entrez_kit.services.xml_reply import malformed_error, text_of, whole_number
+from entrez_kit.services.small_replies import malformed_error, text_of, whole_number
 
 _ALIASES: Final = ("uid", "gi", "taxid", "akataxid", "accessionversion", "caption", "assemblyaccession", "accession")
 """Fields of a document summary that identify its record."""

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from entrez_kit.services.known_shapes import TextShape, log_drift
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 _MEDLINE_RECORD: Final = re.compile(rb"(?m)^PMID\s*-[ \t]*([0-9]+)[ \t]*\r?$")
 _MEDLINE_SOURCE: Final = re.compile(rb"(?m)^SO  - ((?:.*\r?\n)(?: {6}.*\r?\n)*)")

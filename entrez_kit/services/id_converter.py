@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from entrez_kit.services.service_client import ServiceClient, invalid_argument
-from entrez_kit.services.transport import Expect, Reply, T
-from entrez_kit.services.transport.policy import TTL
+from entrez_kit.services.transport import TTL, Expect, Reply, T
+from entrez_kit.services.transport.client import ServiceClient, invalid_argument
 
 MAX_IDS: Final = 200
 """The maximum number of ids per request."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from entrez_kit.services.known_shapes import Fields, compare_values
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 
 def refuse_other_types(name: str, document: Any, fields: Fields) -> None:

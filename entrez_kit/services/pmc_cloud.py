@@ -15,9 +15,8 @@ from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.base.settings import PMC_OA_URL
 from entrez_kit.services.known_shapes import JsonShape, XmlShape, log_drift, texts
-from entrez_kit.services.service_client import ServiceClient, no_pmcid_error
-from entrez_kit.services.transport import Expect, Reply, T, always
-from entrez_kit.services.transport.policy import DAY, TTL
+from entrez_kit.services.transport import DAY, TTL, Expect, Reply, T, always
+from entrez_kit.services.transport.client import ServiceClient, no_pmcid_error
 
 BUCKET: Final = "pmc-oa-opendata"
 ROOTS: Final = frozenset({"article", "pmc-articleset"})

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from entrez_kit.services.esearch_reply import check_esearch, parse_esearch
 from entrez_kit.services.eutils import (
     MAX_PUBMED_RESULTS,
     MAX_RETMAX,
@@ -20,8 +19,8 @@ from entrez_kit.services.eutils import (
     is_uid,
     list_ids,
 )
+from entrez_kit.services.small_replies import check_esearch, malformed_error, parse_esearch
 from entrez_kit.services.transport import Expect, Reply
-from entrez_kit.services.xml_reply import malformed_error
 
 if TYPE_CHECKING:
     from urllib.request import Request

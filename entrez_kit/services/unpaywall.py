@@ -10,10 +10,9 @@ from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
-from entrez_kit.services.service_client import ServiceClient
-from entrez_kit.services.transport import Expect, Reply
-from entrez_kit.services.transport.policy import TTL
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
+from entrez_kit.services.transport import TTL, Expect, Reply
+from entrez_kit.services.transport.client import ServiceClient
 
 HostType = Literal["publisher", "repository"]
 Version = Literal["submittedVersion", "acceptedVersion", "publishedVersion"]

@@ -2,7 +2,7 @@
 
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import ENDPOINT
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 
 def parse_jats(content: bytes) -> JatsArticle:

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.esummary_reply import parse_esummary
+from entrez_kit.services.small_replies import parse_esearch, parse_espell
 from entrez_kit.services.transport import Reply
-from entrez_kit.services.xml_reply import parse_espell
 
 READERS: dict[str, Callable[[bytes], Any]] = {
     "esearch": parse_esearch,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.resolution import parse_converted
-from entrez_kit.services.esearch_reply import check_esearch, parse_esearch
+from entrez_kit.services.small_replies import check_esearch, parse_esearch
 from entrez_kit.services.unpaywall import read_open_access
 
 CONVERTED: Final = {

@@ -21,8 +21,7 @@ from entrez_kit.citations.style.casing import (
 )
 from entrez_kit.citations.titles import add_full_stops
 from entrez_kit.pubmed.likeness import in_digits
-from entrez_kit.pubmed.models import LANGUAGES
-from entrez_kit.pubmed.standing import WORDS
+from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
 Titles = Literal["as_is", "chicago", "mla", "apa", "ama"]
 _SMALL: Final = {"chicago": SHORT, "mla": PREPOSITIONS, "ama": SHORTEST}

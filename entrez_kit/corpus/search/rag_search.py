@@ -18,7 +18,7 @@ from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
 from entrez_kit.corpus.search.ranking import Candidate, rank
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import StoredDoc
-from entrez_kit.pubmed.standing import RetractionStatus, Standing
+from entrez_kit.pubmed.models import RetractionStatus, Standing
 from entrez_kit.services import Services
 
 OVERSAMPLING: Final = 3
@@ -119,7 +119,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
             if candidate.pmid in passages
         ]
     )
-    result._cautions = cautions
+    result._cautions = list(cautions)
     result._remarks = [
         f"{hit.doc_id} {standing.note}"
         for hit in result.results

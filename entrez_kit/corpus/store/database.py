@@ -15,7 +15,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText
+from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText, Text
 from entrez_kit.base.private_files import database_files, make_private_database, make_private_folder
 from entrez_kit.corpus.store.schema import prepare, transaction
 
@@ -234,6 +234,7 @@ def _identify(path: Path) -> tuple[int, int] | None:
 
 def _system_error(path: Path, exc: OSError) -> StoreError:
     why = exc.strerror or type(exc).__name__
+    hint: Text
     if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         reason, hint = "read_only", "Make the folder writable, or set ENTREZ_KIT_DATA_DIR to another folder."
     elif exc.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -255,7 +256,7 @@ _DAMAGED: Final = (
     "`sqlite3 corpus.db .recover` may recover its content."
 )
 _EMPTY: Final = "Restore a copy of the file, or delete it and sync again."
-_MEANINGS: Final[dict[int, tuple[str, str, str]]] = {
+_MEANINGS: Final[dict[int, tuple[str, str, Text]]] = {
     sqlite3.SQLITE_BUSY: (
         "locked",
         "is locked by another program",
@@ -327,7 +328,7 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise error
 
 
-def store_error(path: Path, problem: str, reason: str, hint: str, **details: object) -> StoreError:
+def store_error(path: Path, problem: str, reason: str, hint: Text, **details: object) -> StoreError:
     """Return the error for a corpus file that cannot be used."""
     return StoreError(
         f"The corpus {path} {problem}.",

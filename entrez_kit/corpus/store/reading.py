@@ -11,8 +11,8 @@ from entrez_kit.corpus.documents import DocFields, content_hash
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack
 from entrez_kit.corpus.times import is_stamp
-from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.standing import RetractionStatus, retraction_status, standing_of, standing_of_article
+from entrez_kit.pubmed.models import Article, RetractionStatus
+from entrez_kit.pubmed.standing import retraction_status, standing_of, standing_of_article
 
 Change = Literal["added", "revised", "retracted", "deleted"]
 

@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, as_json
 from entrez_kit.corpus.store.schema import SUPERSEDED
-from entrez_kit.pubmed.standing import RETRACTED, StandingStatus, standing_of
+from entrez_kit.pubmed.models import StandingStatus
+from entrez_kit.pubmed.standing import RETRACTED, standing_of
 
 
 @dataclass(slots=True)

@@ -53,7 +53,7 @@ def server_of(settings: Settings) -> Server:
         NotConfigured: no server is configured, its address is invalid, or the key must not be sent there.
         LocalIndexError: the server cannot be used with ``--offline``.
     """
-    from entrez_kit.services.transport.policy import is_loopback
+    from entrez_kit.services.transport import is_loopback
 
     if settings.weaviate_url is None:
         raise NotConfigured(
@@ -129,7 +129,7 @@ def _open_client(settings: Settings, server: Server) -> "WeaviateClient":
 
     from weaviate import config, connect_to_custom
 
-    from entrez_kit.services.transport.policy import is_loopback
+    from entrez_kit.services.transport import is_loopback
 
     # The client would log the full text of rejected objects; the result names each of them anyway.
     logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)

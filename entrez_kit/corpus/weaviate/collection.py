@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from entrez_kit.base.errors import LocalIndexError
-from entrez_kit.base.frontend_text import FrontendText
+from entrez_kit.base.frontend_text import FrontendText, Text
 from entrez_kit.base.settings import Settings
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.search.ranking import Candidate, relevance_of
@@ -397,7 +397,7 @@ class WeaviateIndex:
         model, dim = self.vectors
         return f"{_DESCRIPTION}none" if model is None else f"{_DESCRIPTION}{model} ({dim} dimensions)"
 
-    def _collection_error(self, what: str, reason: str, hint: str, **details: object) -> LocalIndexError:
+    def _collection_error(self, what: str, reason: str, hint: Text, **details: object) -> LocalIndexError:
         return LocalIndexError(
             f"The collection {self.name} of {self.server.name} {what}.",
             recovery_hint=hint,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
-from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
@@ -211,7 +211,7 @@ def rebuild(services: Services) -> Delivered:
             return done
 
 
-def deliver(services: Services) -> str | None:
+def deliver(services: Services) -> Text | None:
     """Deliver the changes of a sync; return a warning if some could not be delivered.
 
     An error here does not affect the corpus; undelivered passages wait for the next delivery.
@@ -222,7 +222,7 @@ def deliver(services: Services) -> str | None:
         problem = exc
     if problem is None:
         return None
-    hint = problem.recovery_hint
+    hint = problem.hint_text
     said = f"Weaviate did not receive all changes; the next sync tries again: {problem.message}"
     return FrontendText(said, " ", PerFrontend(hint, "") if isinstance(hint, FrontendText) else hint)
 

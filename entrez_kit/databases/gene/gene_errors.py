@@ -82,7 +82,7 @@ def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> E
             missing = error["type"] == "missing"
             bad_id = unresolved_error(None if missing else error["input"], tool)
             if missing:
-                bad_id.message = FrontendText(
+                bad_id.message_text = FrontendText(
                     Argument("entrez_id"), " is missing: give the id of a gene as an NCBIGene CURIE."
                 )
             if len(plain.details["errors"]) > 1:
@@ -92,7 +92,7 @@ def argument_error(tool: str, exc: ValidationError, request: type[Request]) -> E
     field = to_snake(first["field"])
     named = Argument(field) if field else "the arguments"
     return AmbiguousQuery(
-        plain.message,
+        plain.message_text,
         invalid_input=f"{field}={first['input']}" if field else None,
         recovery_hint=_HINTS.get(field) or FrontendText("Correct ", named, " and call ", NextCall(tool), " again."),
         details=plain.details,
@@ -130,7 +130,7 @@ def only_gene_codes(field: str, value: object) -> Iterator[None]:
         raise
     except InvalidInput as exc:
         raise AmbiguousQuery(
-            exc.message,
+            exc.message_text,
             invalid_input=f"{field}={value}",
             recovery_hint=FrontendText("Rephrase ", Argument(field), " as a symbol or as plain words."),
             details=exc.details,
@@ -139,8 +139,8 @@ def only_gene_codes(field: str, value: object) -> Iterator[None]:
         if type(exc) is EntrezKitError:  # a defect in entrez-kit stays INTERNAL_ERROR
             raise
         raise UpstreamError(
-            exc.message,
+            exc.message_text,
             invalid_input=exc.invalid_input,
-            recovery_hint=exc.recovery_hint,
+            recovery_hint=exc.hint_text,
             details={**exc.details, "code": exc.code},
         ) from None

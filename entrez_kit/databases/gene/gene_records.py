@@ -8,7 +8,7 @@ from entrez_kit.databases.gene.cross_references import collect, tags_of
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, Status
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
+from entrez_kit.services.small_replies import malformed_error, parse_reply, text_of, whole_number
 
 STATUSES: Final[dict[str, Status]] = {
     "live": "live",

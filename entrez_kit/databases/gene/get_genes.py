@@ -13,7 +13,7 @@ from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 MAX_DIGITS: Final = 10
 """The most digits of a gene id, which is a 32-bit number. NCBI fails on longer numbers, so these are not sent."""

@@ -20,7 +20,7 @@ from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneS
 from entrez_kit.databases.gene.organisms import taxid_of
 from entrez_kit.query import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import Complaint, ESearchReply
+from entrez_kit.services.small_replies import Complaint, ESearchReply
 from entrez_kit.services.transport.in_flight import all_at_once
 
 MAX_PAGE: Final = 100

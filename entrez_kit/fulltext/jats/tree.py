@@ -8,7 +8,7 @@ from typing import Any, Final
 from entrez_kit.base.formulas import local as local
 from entrez_kit.fulltext.models import ENDPOINT
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 MAX_BYTES: Final = 200 * 1024 * 1024
 """The largest articles, with tables of whole genomes, have about 50 MB."""

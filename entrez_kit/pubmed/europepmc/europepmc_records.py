@@ -15,11 +15,11 @@ from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.identifiers import normalize_doi, normalize_orcid, normalize_pmcid
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
-from entrez_kit.pubmed.standing import Standing, StandingNotice
+from entrez_kit.pubmed.models import Standing, StandingNotice
 from entrez_kit.pubmed.xml.article import add_standing, join_sections
 from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 _SOME_LENGTH: Final = 25
 """The fewest words of an abstract that reveal its language."""

@@ -7,6 +7,7 @@ The publication status is looked up in all sources (``sources.py``).
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -22,9 +23,9 @@ from entrez_kit.citations.names import format_name
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
-from entrez_kit.pubmed.models import Article, RetractionStatus
+from entrez_kit.pubmed.models import Article, RetractionStatus, Standing, StandingNotice, StandingStatus
 from entrez_kit.pubmed.record_fetcher import BATCH
-from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver, place_of, retraction_status
+from entrez_kit.pubmed.standing import graver, place_of, retraction_status
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
 from entrez_kit.references.check.find_records import Candidates, FoundBy, Match, find_records
 from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest, to_finding
@@ -112,7 +113,6 @@ class CheckRequest(Request):
     max_references: SkipJsonSchema[int | None] = Field(
         default=None, ge=1, description="How many references of a text to check."
     )
-    warnings: SkipJsonSchema[list[Warn]] = Field(default=[], description="Warnings about the file of the references.")
     sources: list[SourceName] | None = Field(
         default=None, description="Sources of the publication status; all by default."
     )
@@ -120,13 +120,7 @@ class CheckRequest(Request):
         default=None, description="CSV file of the Retraction Watch database."
     )
     only: Literal["all", "problems"] = Field(default="all", description="problems omits verified references.")
-    calls: SkipJsonSchema[list[InTextFinding]] = Field(
-        default=[], description="Citations in the text of a manuscript without an entry, and uncited entries."
-    )
     corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
-    target: SkipJsonSchema[str | None] = Field(
-        default=None, description="Path of the corrected file, if anything changes."
-    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
@@ -275,12 +269,34 @@ class CheckResult(Result):
         return self.total - self.counts["verified"]
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """The file of the references.
+
+    Args:
+        warnings: warnings about the file.
+        in_text: citations in the text of a manuscript without an entry, and uncited entries.
+        target: the path of the corrected file, if anything changes.
+    """
+
+    warnings: list[Warn] = field(default_factory=list)
+    in_text: list[InTextFinding] = field(default_factory=list)
+    target: str | None = None
+
+
+class CheckFileRequest(CheckRequest):
+    """A request of the terminal: the references, and their file."""
+
+    file: CheckedFile
+
+
 class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
     """The outcomes of references, in order. After the iteration, ``result`` returns the result document."""
 
-    def __init__(self, services: Services, request: CheckRequest) -> None:
+    def __init__(self, services: Services, request: CheckRequest, file: CheckedFile | None = None) -> None:
         super().__init__()
-        self.warnings = [*request.warnings]
+        self._file = file or CheckedFile()
+        self.warnings = [*self._file.warnings]
         self._services = services
         self._request = request
         self._checked: list[CheckedReference] = []
@@ -328,9 +344,9 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             references=self._checked,
             total=len(self._request.listed),
             counts={status: self._counts[status] for status in STATUSES},
-            in_text=self._request.calls,
+            in_text=self._file.in_text,
             warnings=self.warnings,
-            fixed=self._request.target if self._corrections else None,
+            fixed=self._file.target if self._corrections else None,
             corrected=len(self._corrections),
             changes=_list_changes(self._request.listed, self._corrections),
         )
@@ -639,6 +655,11 @@ def _list_changes(references: Sequence[Reference], corrections: Mapping[int, Fie
     return changes
 
 
+def check_file(services: Services, request: CheckFileRequest) -> Checks:
+    """Check the references of a file, like ``check_references``."""
+    return Checks(services, request, request.file)
+
+
 CHECK: Final = Operation(
     name="check_references",
     outcomes=check_references,
@@ -653,3 +674,16 @@ CHECK: Final = Operation(
     portions=("references",),
     inputs=("references",),
 )
+
+CHECK_FILE: Final = Operation(
+    name=CHECK.name,
+    outcomes=check_file,
+    collect=drain,
+    result=CheckResult,
+    method=CHECK.method,
+    command=CHECK.command,
+    toolset=CHECK.toolset,
+    title=CHECK.title,
+    errors=CHECK.errors,
+)
+"""Not in the catalogue: only the terminal has files."""

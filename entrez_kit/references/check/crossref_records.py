@@ -5,8 +5,17 @@ from typing import Any, Final
 
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.pubmed.encoded_markup import plain_text
-from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
-from entrez_kit.pubmed.standing import GRAVITY, LIFTED, Standing, StandingNotice, StandingStatus, standing_of
+from entrez_kit.pubmed.models import (
+    GRAVITY,
+    Article,
+    Author,
+    JournalInfo,
+    PublicationDate,
+    Standing,
+    StandingNotice,
+    StandingStatus,
+)
+from entrez_kit.pubmed.standing import LIFTED, standing_of
 
 Record = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import Standing
 from entrez_kit.references.check.compare_fields import FieldDifference
 
 FindingCode = Literal[

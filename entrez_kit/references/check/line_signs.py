@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.pubmed.standing import WORDS
+from entrez_kit.pubmed.models import WORDS
 
 COUNTED: Final = {
     "[1]": r"\[\s?(?P<a>(?-i:[A-Z]{1,2})[0-9]{1,3}|[0-9]{1,4})\s?\][.:]?",

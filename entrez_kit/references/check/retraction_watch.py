@@ -10,7 +10,7 @@ from typing import Final
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import normalize_doi
 from entrez_kit.base.input_files import open_input, read_lines
-from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus
+from entrez_kit.pubmed.models import Standing, StandingNotice, StandingStatus
 from entrez_kit.references.check.crossref_records import standing_by
 
 NATURES: Final[dict[str, StandingStatus]] = {

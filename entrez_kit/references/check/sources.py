@@ -14,13 +14,13 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver
+from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
+from entrez_kit.pubmed.standing import graver
 from entrez_kit.references.check.crossref_records import Record, standing_of_work
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
+from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import in_background
-from entrez_kit.services.xml_reply import malformed_error
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
 Said = StandingStatus | Literal["none", "not_held", "not_asked", "failed"]

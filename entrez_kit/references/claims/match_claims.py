@@ -10,7 +10,8 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import list_names
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.fulltext.models import Unavailable
-from entrez_kit.pubmed.standing import Standing, graver
+from entrez_kit.pubmed.models import Standing
+from entrez_kit.pubmed.standing import graver
 from entrez_kit.references.claims.context import find_denial
 from entrez_kit.references.claims.models import Place, VerifiedClaim
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, Passage

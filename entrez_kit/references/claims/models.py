@@ -6,7 +6,7 @@ from pydantic import Field
 
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty
 from entrez_kit.fulltext.models import Unavailable
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import Standing
 from entrez_kit.references.claims.passages import ClaimDifference
 
 ClaimStatus = Literal[

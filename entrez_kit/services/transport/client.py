@@ -10,16 +10,27 @@ from dataclasses import replace
 from functools import cached_property, partial
 from math import inf
 from os import getpid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Final, Generic
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText, Text
 from entrez_kit.base.settings import Settings
-from entrez_kit.services.transport import Call, Outgoing, Reply, T, in_flight
+from entrez_kit.services.transport import (
+    CLOCK_TOLERANCE_SECONDS,
+    POLICIES,
+    Call,
+    Expect,
+    Method,
+    Outgoing,
+    Reply,
+    T,
+    base_of,
+    cache_identity,
+    current_flight,
+    most_in_flight,
+)
 from entrez_kit.services.transport.cache import CacheFile, StoredReply, cache_file
-from entrez_kit.services.transport.in_flight import FollowerTimeout, SingleFlight
-from entrez_kit.services.transport.policy import CLOCK_TOLERANCE_SECONDS, POLICIES, cache_identity
 
 if TYPE_CHECKING:
     from requests_cache import CachedSession
@@ -31,6 +42,67 @@ if TYPE_CHECKING:
     from entrez_kit.services.transport.retry import Backoff
 
 logger = logging.getLogger("entrez_kit.transport")
+
+
+# Identical concurrent requests are sent once
+
+
+class FollowerTimeout(Exception):
+    """The caller that sends the request did not finish before this caller's deadline."""
+
+
+class _SharedRequest(Generic[T]):
+    """A request in progress, and its result or error when it is done; neither if its leader was interrupted."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.result: T | None = None
+        self.error: Exception | None = None
+
+
+class SingleFlight(Generic[T]):
+    """Let the first caller with a key do the work; the other callers wait for its result."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._flights: dict[str, _SharedRequest[T]] = {}
+
+    def do(self, key: str, work: Callable[[], T], deadline: float) -> tuple[T, bool]:
+        """Return the result of the work, and whether this caller did it.
+
+        A follower gets the leader's result or a copy of its error. If the leader is interrupted (Ctrl-C), the next
+        follower does the work.
+
+        Raises:
+            FollowerTimeout: the leader took longer than this caller's deadline.
+        """
+        while True:
+            with self._lock:
+                flight = self._flights.get(key)
+                leads = flight is None
+                if flight is None:
+                    flight = self._flights[key] = _SharedRequest()
+            if leads:
+                return self._lead(key, flight, work), True
+            if not flight.done.wait(max(0.0, deadline - time.monotonic())):
+                raise FollowerTimeout
+            if flight.error is not None:
+                # Two threads must not raise the same exception object.
+                raise flight.error.copy_with() if isinstance(flight.error, EntrezKitError) else flight.error
+            if flight.result is not None:
+                return flight.result, False
+
+    def _lead(self, key: str, flight: _SharedRequest[T], work: Callable[[], T]) -> T:
+        try:
+            flight.result = work()
+            return flight.result
+        except Exception as exc:
+            flight.error = exc
+            raise
+        finally:
+            with self._lock:
+                del self._flights[key]
+            flight.done.set()
 
 
 class Transport:
@@ -284,9 +356,11 @@ def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> N
     """Record the outcome of a request in the trace of the current operation and in the log."""
     endpoint, sent = outgoing.call.endpoint, outgoing.sent
     size = len(reply.content) if reply is not None else 0
-    if reply is not None and reply.from_cache:  # other replies were counted when they arrived
-        in_flight.add_received(size)
     from_cache = reply is not None and reply.from_cache
+    if from_cache and current_flight.get() is not None:  # other replies were counted when they arrived
+        from entrez_kit.services.transport.in_flight import add_received
+
+        add_received(size)
     trace = tracing.current_trace()
     if trace is not None:
         until = reply.until if reply is not None else 0.0
@@ -306,10 +380,50 @@ def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> N
 def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
     """Return the error for a call that has no time left for another attempt."""
     limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
-    more_time = FrontendText(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
+    more_time = FrontendText(last.hint_text, f" Or allow more time; {limit} ended this call.")
     return last.copy_with(
         f"No time is left for another attempt (attempts so far: {outgoing.sent}). {last.message}",
         None if isinstance(last, RateLimited) else more_time,
         reason="deadline_exceeded",
         last_failure=last.reason,
     )
+
+
+def invalid_argument(
+    field: str, problem: str, value: object = "", hint: Text | None = None, **details: object
+) -> InvalidInput:
+    """Return the error for an invalid argument."""
+    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
+
+
+def no_pmcid_error(text: str) -> InvalidInput:
+    """Return the error for a text that is not a PMCID."""
+    return invalid_argument("pmcid", f"{text[:100]!r} is not a PMCID", text[:100], "Give a PMCID such as PMC1234567.")
+
+
+class ServiceClient:
+    """A client of one service: its policy has the name ``_SERVICE``, and its base URL comes from the settings."""
+
+    _SERVICE: ClassVar[str]
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._settings = settings
+        self._base = base_of(settings, self._SERVICE)
+        self.at_once: Final = most_in_flight(settings, self._SERVICE)
+        """The maximum number of requests in flight for one operation."""
+
+    def _send(
+        self,
+        endpoint: str,
+        path: str,
+        expect: Expect[T],
+        *,
+        ttl: int | None,
+        params: tuple[tuple[str, str], ...] = (),
+        method: Method = "GET",
+        encoded: str | None = None,
+    ) -> Reply[T]:
+        """Send a call to a path below the base URL."""
+        url = f"{self._base}/{path}"
+        return self._transport.send(Call(self._SERVICE, endpoint, url, params, expect, method, encoded, ttl))

@@ -4,13 +4,14 @@
 """
 
 import ssl
+from collections.abc import Mapping
 from typing import Any, Final
 
 import requests
 from urllib3 import exceptions as urllib3
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
-from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend, Text
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.refusals import invalid_response
 from entrez_kit.services.transport.retry import Retryable
@@ -21,7 +22,7 @@ FEW: Final = 2
 _DOCTOR: Final = PerFrontend(
     "; `entrez-kit doctor` finds the hop that fails", tools="", python="; `entrez-kit doctor` finds the hop that fails"
 )
-_TEXTS: Final = {
+_TEXTS: Final[Mapping[str, tuple[str, Text]]] = {
     "dns": (
         "the name {host} could not be resolved",
         FrontendText("Check the network connection and DNS", _DOCTOR, "."),

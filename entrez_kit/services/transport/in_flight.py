@@ -6,16 +6,15 @@ takes one place in the queue however many calls it has. The threads also parse t
 """
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.services.transport import current_flight
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -28,7 +27,7 @@ AHEAD: Final = 2
 """Limit of started results that are not consumed yet, as a multiple of ``at_once``, in case the consumer stops."""
 
 
-class _Flight(Generic[T]):
+class Flight(Generic[T]):
     """One call: the bytes it received so far, and its result or exception when it is done."""
 
     def __init__(self, pool: "_OrderedPool[T]") -> None:
@@ -39,16 +38,13 @@ class _Flight(Generic[T]):
         self.failure: BaseException | None = None
 
 
-_current: ContextVar[_Flight[Any] | None] = ContextVar("entrez_kit_flight", default=None)
-
-
 def checkpoint() -> None:
     """Stop the current call if its result is no longer needed.
 
     Raises:
         Cancelled: the consumer of its result has stopped.
     """
-    flight = _current.get()
+    flight = current_flight.get()
     while flight is not None:
         if flight.pool.closed:
             raise tracing.Cancelled
@@ -57,7 +53,7 @@ def checkpoint() -> None:
 
 def mark_sent() -> None:
     """Record that the current call has sent its request, so that the next call can start."""
-    flight = _current.get()
+    flight = current_flight.get()
     while flight is not None:
         flight.pool.start_next(flight)
         flight = flight.pool.outer
@@ -65,7 +61,7 @@ def mark_sent() -> None:
 
 def add_received(size: int) -> None:
     """Add ``size`` to the bytes that the current call holds."""
-    flight = _current.get()
+    flight = current_flight.get()
     while flight is not None:
         flight.size += size
         flight = flight.pool.outer
@@ -79,16 +75,16 @@ class _OrderedPool(Generic[T]):
     """
 
     def __init__(self, calls: Iterable[Callable[[], T]], at_once: int, *, paced: bool = True) -> None:
-        self.outer = _current.get()
+        self.outer = current_flight.get()
         self.closed = False
         self._calls = iter(calls)
         self._at_once = at_once
         self._paced = paced
         self._context = copy_context()
         self._changed = threading.Condition()
-        self._flights: deque[_Flight[T]] = deque()
+        self._flights: deque[Flight[T]] = deque()
         self._in_flight = 0
-        self._at_limiter: _Flight[T] | None = None
+        self._at_limiter: Flight[T] | None = None
         self._all_begun = False
         self._usual_size = 0
 
@@ -108,7 +104,7 @@ class _OrderedPool(Generic[T]):
                 or held > MOST_HELD_BYTES
             ):
                 return False
-            flight = _Flight(self)
+            flight = Flight(self)
             try:
                 call = next(self._calls)
             except StopIteration:
@@ -126,8 +122,8 @@ class _OrderedPool(Generic[T]):
         threading.Thread(target=run, args=(self._run, flight, call), daemon=True, name="entrez-kit request").start()
         return True
 
-    def _run(self, flight: _Flight[T], call: Callable[[], T]) -> None:
-        _current.set(flight)
+    def _run(self, flight: Flight[T], call: Callable[[], T]) -> None:
+        current_flight.set(flight)
         try:
             with tracing.suppress_progress():  # the consumer of the results reports the progress
                 flight.results.append(call())
@@ -142,7 +138,7 @@ class _OrderedPool(Generic[T]):
             self._changed.notify_all()
         self.begin()
 
-    def start_next(self, flight: _Flight[T]) -> None:
+    def start_next(self, flight: Flight[T]) -> None:
         """Start the next call if this one was the call at the limiter."""
         with self._changed:
             if self._at_limiter is not flight:
@@ -160,7 +156,7 @@ class _OrderedPool(Generic[T]):
         finally:
             self.closed = True
 
-    def _next(self) -> _Flight[T] | None:
+    def _next(self) -> Flight[T] | None:
         self.begin()
         with self._changed:
             if not self._flights:
@@ -226,64 +222,3 @@ def start_all(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
 def in_background(call: Callable[[], T]) -> Callable[..., T]:
     """Start a call in the background; the returned function waits for its result."""
     return start_all([call])[0]
-
-
-# Identical concurrent requests are sent once
-
-
-class FollowerTimeout(Exception):
-    """The caller that sends the request did not finish before this caller's deadline."""
-
-
-class _SharedRequest(Generic[T]):
-    """A request in progress, and its result or error when it is done; neither if its leader was interrupted."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.result: T | None = None
-        self.error: Exception | None = None
-
-
-class SingleFlight(Generic[T]):
-    """Let the first caller with a key do the work; the other callers wait for its result."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._flights: dict[str, _SharedRequest[T]] = {}
-
-    def do(self, key: str, work: Callable[[], T], deadline: float) -> tuple[T, bool]:
-        """Return the result of the work, and whether this caller did it.
-
-        A follower gets the leader's result or a copy of its error. If the leader is interrupted (Ctrl-C), the next
-        follower does the work.
-
-        Raises:
-            FollowerTimeout: the leader took longer than this caller's deadline.
-        """
-        while True:
-            with self._lock:
-                flight = self._flights.get(key)
-                leads = flight is None
-                if flight is None:
-                    flight = self._flights[key] = _SharedRequest()
-            if leads:
-                return self._lead(key, flight, work), True
-            if not flight.done.wait(max(0.0, deadline - time.monotonic())):
-                raise FollowerTimeout
-            if flight.error is not None:
-                # Two threads must not raise the same exception object.
-                raise flight.error.copy_with() if isinstance(flight.error, EntrezKitError) else flight.error
-            if flight.result is not None:
-                return flight.result, False
-
-    def _lead(self, key: str, flight: _SharedRequest[T], work: Callable[[], T]) -> T:
-        try:
-            flight.result = work()
-            return flight.result
-        except Exception as exc:
-            flight.error = exc
-            raise
-        finally:
-            with self._lock:
-                del self._flights[key]
-            flight.done.set()

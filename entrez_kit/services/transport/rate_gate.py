@@ -8,8 +8,7 @@ from typing import Protocol
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.settings import Settings
-from entrez_kit.services.transport import Call, in_flight
-from entrez_kit.services.transport.policy import POLICIES, is_keyed, limiter_file, pause_ms
+from entrez_kit.services.transport import POLICIES, Call, in_flight, is_keyed, limiter_file, pause_ms
 
 
 class Limiter(Protocol):

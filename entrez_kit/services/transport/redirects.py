@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
-from entrez_kit.services.transport import CREDENTIALS
-from entrez_kit.services.transport.policy import NCBI_DOMAIN, is_loopback, is_within
+from entrez_kit.services.transport import CREDENTIALS, NCBI_DOMAIN, is_loopback, is_within
 
 MAX_REDIRECTS: Final = 3
 _PORTS: Final = {"http": 80, "https": 443}

@@ -18,7 +18,7 @@ from entrez_kit.base.errors import (
     RateLimited,
     UpstreamError,
 )
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.frontend_text import Argument, FrontendText, Text
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.retry import Retryable
 
@@ -394,7 +394,7 @@ def _to_number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() else 0
 
 
-def _invalid_error(message: str, call: Call, field: str, reason: str, hint: str) -> InvalidInput:
+def _invalid_error(message: str, call: Call, field: str, reason: str, hint: Text) -> InvalidInput:
     value = call.param(field) or ""
     shown = value if len(value) <= 100 else f"{value[:99]}…"
     return InvalidInput(message, invalid_input=f"{field}={shown}", recovery_hint=hint, details={"reason": reason})

@@ -20,8 +20,7 @@ from xml.parsers import expat
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RefusedReply, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend
 from entrez_kit.base.redaction import Redactor
-from entrez_kit.services.transport import Call, T, refusals
-from entrez_kit.services.transport.policy import POLICIES
+from entrez_kit.services.transport import POLICIES, Call, T, refusals
 from entrez_kit.services.transport.retry import Retryable, parse_retry_after
 
 FULL_PARSE_BYTES: Final = 1_000_000

@@ -29,9 +29,20 @@ from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
-from entrez_kit.services.transport import Call, Outgoing, T, faults, in_flight, redirects, replies
+from entrez_kit.services.transport import (
+    NOT_FOUND_TTL,
+    POLICIES,
+    Call,
+    Outgoing,
+    T,
+    credentials_for,
+    faults,
+    in_flight,
+    is_loopback,
+    redirects,
+    replies,
+)
 from entrez_kit.services.transport.cached_session import CallRequest
-from entrez_kit.services.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.services.transport.rate_gate import RateGate
 from entrez_kit.services.transport.refusals import invalid_response
 from entrez_kit.services.transport.retry import Retryable

@@ -19,7 +19,7 @@ from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.settings import SETTINGS, Setting, describe_bounds, get_default
 from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.services.transport.policy import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
+from entrez_kit.services.transport import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 

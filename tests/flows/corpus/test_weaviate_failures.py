@@ -511,7 +511,7 @@ def test_refused_passages_are_a_warning_too(services: Services, double: Weaviate
     warning = deliver(services)
 
     assert warning is not None
-    assert "refused 1 passage (no room)" in warning
+    assert "refused 1 passage (no room)" in str(warning)
     double.fail_objects = lambda uuid: None
     assert deliver(services) is None
 

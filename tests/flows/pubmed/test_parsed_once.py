@@ -12,7 +12,7 @@ from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml import records, stream
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import malformed_error
+from entrez_kit.services.small_replies import malformed_error
 
 ONE = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID><Article><ArticleTitle>T</ArticleTitle></Article>"
 SET = b"<PubmedArticleSet>" + (ONE + b"</MedlineCitation></PubmedArticle>") * 2 % (1, 2) + b"</PubmedArticleSet>"

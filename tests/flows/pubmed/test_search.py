@@ -12,7 +12,7 @@ from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.pubmed.search import SearchResult
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.services.esearch_reply import DROPPED
+from entrez_kit.services.small_replies import DROPPED
 
 KitFor = Callable[..., EntrezKit]
 
@@ -144,7 +144,7 @@ def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: Kit
 def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(
     kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.services.service_client.most_in_flight", lambda settings, service: 1)
+    monkeypatch.setattr("entrez_kit.services.transport.client.most_in_flight", lambda settings, service: 1)
     with Sandbox(records=25_000, enforce_limits=False) as big:
         hits = kit_for(big).stream.search_articles(query_term="all[sb]", retrieve_all=True, fetch_brief_summaries=2)
         assert big.requests() == 0

@@ -26,7 +26,7 @@ from word_files import (
 )
 
 from commands._views.text import STATUS_WORDS
-from entrez_kit.pubmed.standing import GRAVITY, WORDS
+from entrez_kit.pubmed.models import GRAVITY, WORDS
 from entrez_kit.references.check.findings import CODES, STATUSES
 from entrez_kit.references.check.sources import SOURCES, Said
 from entrez_kit.references.files.reference_files import KINDS

@@ -11,8 +11,7 @@ from recordings import enough
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.check_references import CHECK, CheckedReference
 from entrez_kit.references.check.crossref_records import article_of, standing_of_work
 from entrez_kit.references.check.retraction_watch import read_retraction_watch
@@ -473,7 +472,7 @@ def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -
 
 
 def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sandbox: Sandbox, kit_for: KitFor) -> None:
-    from entrez_kit.services.transport.policy import POLICIES, is_keyed
+    from entrez_kit.services.transport import POLICIES, is_keyed
 
     asked: list[SandboxRequest] = []
 

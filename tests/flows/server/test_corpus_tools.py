@@ -17,7 +17,7 @@ from serving import (
     structured,
 )
 
-from entrez_kit.pubmed.standing import RetractionStatus
+from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices

@@ -35,14 +35,10 @@ MAX_LISTING = 26_100
 HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_search_articles": {"retrieve_all": True},
     "pubmed_format_citations": {"markup": "html"},
-    "pubmed_fetch_fulltext": {"ids": ["99000001"], "for_readers": True},
+    "pubmed_fetch_fulltext": {"ids": ["99000001"]},
     "corpus_audit": {"retraction_watch": "watch.csv"},
     "europepmc_search": {"max_results": 5_000},
-    "check_references": {
-        **{"warnings": [{"code": "a", "message": "b"}], "retraction_watch": "/etc/hostname", "corrects": True},
-        **{"max_references": 9_000},
-        **{"calls": [{"kind": "no_entry", "call": "1"}], "target": "refs.fixed.bib"},
-    },
+    "check_references": {"retraction_watch": "/etc/hostname", "corrects": True, "max_references": 9_000},
 }
 """Fields for the other doors."""
 OTHER_NAMES = {"ids", "max_results"}

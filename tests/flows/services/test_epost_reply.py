@@ -5,7 +5,7 @@ import pytest
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.services.xml_reply import EPostReply, parse_epost
+from entrez_kit.services.small_replies import EPostReply, parse_epost
 
 
 def reply(key: str, environment: str, more: str = "") -> bytes:

@@ -1,6 +1,7 @@
 """Each door says calls, arguments and flags in its own words, and none of another's."""
 
 import ast
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import AGAIN, OFFLINE_SWITCH, Argument, FrontendText, NextCall, PerFrontend
+from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.tools import Tools
@@ -59,7 +61,7 @@ HINT = FrontendText(
 
 
 def test_a_call_and_an_argument_are_said_three_ways() -> None:
-    assert HINT == 'To sort by sort_by call kit.search_articles(query_term="p53 gene", max_results=5)'
+    assert str(HINT) == 'To sort by sort_by call kit.search_articles(query_term="p53 gene", max_results=5)'
     assert Tools().say(HINT) == 'To sort by sort_by call pubmed_search_articles(query_term="p53 gene", max_results=5)'
     shown = _terminal("search").say(HINT)
     assert shown == "To sort by --sort run `entrez-kit search 'p53 gene' --max-results 5`"
@@ -68,7 +70,7 @@ def test_a_call_and_an_argument_are_said_three_ways() -> None:
 def test_what_a_call_leaves_open_is_for_the_reader_to_fill_in() -> None:
     hint = FrontendText("Call ", NextCall("entrez_search", db="gene", term=...), ".")
 
-    assert hint == 'Call kit.entrez_search(db="gene", term=...).'
+    assert str(hint) == 'Call kit.entrez_search(db="gene", term=...).'
     assert Tools().say(hint) == 'Call entrez_search(db="gene", term=...).'
     assert _terminal().say(hint) == "Run `entrez-kit db search gene QUERY`."
 
@@ -76,17 +78,17 @@ def test_what_a_call_leaves_open_is_for_the_reader_to_fill_in() -> None:
 def test_an_argument_is_said_with_its_value_and_groups_by_their_options() -> None:
     budget = FrontendText(Argument("budget", 4), " would do")
 
-    assert budget == "budget=4 would do"
+    assert str(budget) == "budget=4 would do"
     assert _terminal("related").say(budget) == "--budget 4 would do"
     assert _terminal("search").say(FrontendText(Argument("date_range.min_date"))) == "--min-date"
     assert _terminal("search").say(FrontendText(Argument("date_range", marked=True))) == "--min-date/--max-date"
-    assert FrontendText(Argument("date_range", marked=True)) == "`date_range`"
+    assert str(FrontendText(Argument("date_range", marked=True))) == "`date_range`"
 
 
 def test_switches_and_whole_sentences_differ_as_well() -> None:
     hint = FrontendText(AGAIN, " without ", OFFLINE_SWITCH, PerFrontend("", "", "!"))
 
-    assert hint == "Make the same call again without offline=True!"
+    assert str(hint) == "Make the same call again without offline=True!"
     assert Tools().say(hint) == "Make the same call again without ENTREZ_KIT_OFFLINE"
     assert _terminal().say(hint) == "Run the same command again without --offline"
 
@@ -100,11 +102,42 @@ def test_tools_are_named_as_they_are_listed() -> None:
 def test_a_wording_survives_copies_errors_and_other_wordings() -> None:
     outer = FrontendText("First. ", deepcopy(HINT), ".")
 
-    assert outer == f"First. {HINT}."
+    assert str(outer) == f"First. {HINT!s}."
     assert Tools().say(outer) == f"First. {Tools().say(HINT)}."
     error = InvalidInput(HINT, recovery_hint=outer).say_in(Tools())
     assert error.envelope()["error"]["message"] == Tools().say(HINT)
     assert error.recovery_hint == Tools().say(outer)
+
+
+@pytest.mark.parametrize("part", [HINT, Argument("sort_by"), NextCall("search_articles"), AGAIN])
+def test_a_part_cannot_lose_what_it_is_in_a_string(part: Any) -> None:
+    with pytest.raises(TypeError, match="FrontendText"):
+        f"{part}"
+    with pytest.raises(TypeError):
+        "First. " + part
+    with pytest.raises(TypeError):
+        " ".join([part])
+    assert not isinstance(part, str)
+
+
+def test_an_error_is_a_string_for_python_and_keeps_its_parts_for_other_front_ends() -> None:
+    error = InvalidInput(HINT, recovery_hint=HINT, details={"errors": [{"message": HINT}], "reason": "x"})
+
+    assert error.message == error.recovery_hint == error.details["errors"][0]["message"] == str(error) == str(HINT)
+    assert json.loads(json.dumps(error.envelope()))["error"]["message"] == str(HINT)
+    again = error.copy_with(hint=FrontendText(error.hint_text, " Again."), attempts=2).say_in(Tools())
+    said = Tools().say(HINT)
+    assert (again.message, again.recovery_hint) == (said, f"{said} Again.")
+    assert again.details == {"errors": [{"message": said}], "reason": "x", "attempts": 2}
+
+
+def test_a_warning_is_a_string_in_documents_and_keeps_its_parts_for_front_ends() -> None:
+    warning = Warn(code="x", message=HINT)
+
+    assert warning.message == str(HINT)
+    assert warning.model_dump() == {"code": "x", "message": str(HINT)}
+    assert Warn.model_validate_json(warning.model_dump_json()) == warning
+    assert Tools().say(warning.text) == Tools().say(warning.model_copy().text) == Tools().say(HINT)
 
 
 # Every text of the source

@@ -5,7 +5,6 @@ import io
 import json
 import re
 from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -16,7 +15,7 @@ from pydantic import BaseModel
 from terminal import Module
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.output_formats import BY_NAME, FORMATS
+from entrez_kit.base.output_formats import BY_NAME, FORMATS, Family
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.fetch import EFetchDetails, FetchResult
 from entrez_kit.pubmed.models import Article
@@ -291,17 +290,6 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
     assert json.loads(module("_formats.documents").json_text(record)) == record
 
 
-def test_every_table_that_a_command_names_is_there(module: Module) -> None:
-    """Their modules load slowly, so commands name them in a text."""
-    folder = Path(module("_pipeline").__file__).parent
-    named = {place for path in folder.glob("*.py") for place in re.findall(r'lazy_view\("([\w.]+)"', path.read_text())}
-
-    assert len(named) > 15
-    for place in named:
-        name, _, function = place.partition(".")
-        assert callable(getattr(module(f"_views.{name}"), function)), place
-
-
 class Yaml12(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML ships no type information
     """Reads scalars as YAML 1.2 does; PyYAML by itself reads YAML 1.1."""
 
@@ -456,7 +444,8 @@ def test_a_document_whose_list_is_absent_when_empty_is_written_whole(module: Mod
         assert load(sink.text) == result.model_dump(mode="json")
 
 
-def test_every_writer_that_the_registry_names_exists(module: Module) -> None:
-    for one in FORMATS:
-        place, _, name = one.writer.partition(".")
-        assert not one.writer or callable(getattr(module(f"_formats.{place}"), name)), one.name
+def test_every_format_has_one_writer_or_is_written_by_views(module: Module) -> None:
+    writers = module("_formats")._WRITERS
+
+    assert set(writers) <= set(BY_NAME)
+    assert {one.family for one in FORMATS if one.name not in writers} == {Family.TEXT, Family.XML}

@@ -11,9 +11,8 @@ from entrez_kit.databases.info import parse_counts, parse_database
 from entrez_kit.databases.names import parse_database_list
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.services.elink_reply import parse_linksets
-from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
-from entrez_kit.services.xml_reply import parse_epost, parse_espell
+from entrez_kit.services.small_replies import parse_epost, parse_esearch, parse_espell
 
 
 def _files(folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ import pytest
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer, esearch_delta
 from entrez_kit.query import MAX_PUBMED_RESULTS
-from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.services.small_replies import ESearchReply
 
 TODAY = date(2026, 11, 1)
 _BOUNDS = re.compile(r'"(\d{4})/(\d\d)/(\d\d)"\[edat\] : "(\d{4})/(\d\d)/(\d\d)"\[edat\]')

@@ -19,7 +19,7 @@ from entrez_kit.query import (
     normalize_date,
     reduce_query,
 )
-from entrez_kit.services.esearch_reply import Complaint, ESearchReply, Fate
+from entrez_kit.services.small_replies import Complaint, ESearchReply, Fate
 
 RECORDS = frozenset(range(16))
 WORDS = {"alpha": frozenset({0, 1, 2, 3}), "beta": frozenset({2, 3, 8, 9}), "gamma": frozenset({3, 9, 12})}

@@ -9,7 +9,7 @@ import pytest
 from recordings import enough
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.services.esearch_reply import ESearchReply, check_esearch, parse_esearch
+from entrez_kit.services.small_replies import ESearchReply, check_esearch, parse_esearch
 
 XML = b"""<?xml version="1.0" encoding="UTF-8" ?>
 <eSearchResult><Count>2</Count><RetMax>2</RetMax><RetStart>0</RetStart><QueryKey>1</QueryKey><WebEnv>MCID_x</WebEnv>

@@ -19,13 +19,13 @@ from entrez_kit.pubmed import summaries
 from entrez_kit.pubmed.europepmc.europepmc_records import FOUND
 from entrez_kit.pubmed.resolution import CONVERTED
 from entrez_kit.pubmed.xml.records import ARTICLES, read_records
-from entrez_kit.services import esearch_reply, known_shapes
+from entrez_kit.services import known_shapes
 from entrez_kit.services.elink_reply import ELINK, parse_linksets
 from entrez_kit.services.flat_files import MEDLINE
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, log_drift
 from entrez_kit.services.pmc_cloud import LISTING
+from entrez_kit.services.small_replies import epost_shape, esearch_shape, espell_shape
 from entrez_kit.services.unpaywall import OPEN_ACCESS
-from entrez_kit.services.xml_reply import EPOST, ESPELL
 
 ARTICLE = b"""<PubmedArticleSet><PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">1</PMID>
 <Article PubModel="Print"><Journal><JournalIssue CitedMedium="Print"><PubDate><Year>2020</Year><Month>Jan</Month>
@@ -174,7 +174,7 @@ def has(*words: bytes) -> Callable[[bytes], bool]:
 
 RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], bool]], ...] = (
     ("einfo", EINFO, any_of),
-    ("esearch", esearch_reply.shape_of, any_of),
+    ("esearch", esearch_shape, any_of),
     ("esummary", summaries.shape_of, has(b"<DocSum>", b'"pubmed"')),
     ("efetch_pubmed", ARTICLES, has(b"<PubmedArticleSet")),
     ("baseline", ARTICLES, has(b"<PubmedArticleSet")),
@@ -183,8 +183,8 @@ RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], b
     ("efetch_pmc", JATS, any_of),
     ("jats", JATS, any_of),
     ("elink", ELINK, has(b"<eLinkResult")),
-    ("epost", EPOST, any_of),
-    ("espell", ESPELL, any_of),
+    ("epost", epost_shape, any_of),
+    ("espell", espell_shape, any_of),
     ("egquery", EGQUERY, any_of),
     ("idconv", CONVERTED, any_of),
     ("europepmc", FOUND, has(b'"resultList"')),
@@ -217,6 +217,8 @@ def test_every_recorded_reply_is_as_known(
 def test_every_dtd_that_is_named_is_there() -> None:
     shapes = [row[1] for row in RECORDED if isinstance(row[1], XmlShape) and row[1].dtd]
 
-    assert len(shapes) > 8
-    for shape in (*shapes, esearch_reply.XML, summaries.XML):
+    small = [shape for of in (esearch_shape, espell_shape, epost_shape) if isinstance(shape := of(b""), XmlShape)]
+    assert len(shapes) > 6
+    assert len(small) == 3
+    for shape in (*shapes, *small, summaries.XML):
         assert known_shapes._read_dtd(shape.dtd), shape.name

@@ -13,8 +13,8 @@ from typing import Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.in_flight import in_background
-from entrez_kit.services.transport.policy import is_loopback
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]

@@ -35,11 +35,10 @@ from entrez_kit.relationships.links import fetch_links
 from entrez_kit.services import Services
 from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.services.pmc_cloud import PmcOpenData
-from entrez_kit.services.transport import Call, Expect, Reply, cached_session
+from entrez_kit.services.transport import DAY, HOUR, WEEK, Call, Expect, Reply, cache_identity, cached_session
 from entrez_kit.services.transport import cache as store
 from entrez_kit.services.transport.cache import cache_file, cache_info
 from entrez_kit.services.transport.cached_session import clear, prune
-from entrez_kit.services.transport.policy import DAY, HOUR, WEEK, cache_identity
 
 ARTICLE = b'<PubmedArticleSet><PubmedArticle><PMID Version="1">1</PMID></PubmedArticle></PubmedArticleSet>'
 NO_ARTICLE = b"<PubmedArticleSet></PubmedArticleSet>"

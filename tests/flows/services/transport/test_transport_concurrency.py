@@ -11,7 +11,7 @@ from workbench import Bench, workbench
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.services.transport.in_flight import FollowerTimeout, SingleFlight
+from entrez_kit.services.transport.client import FollowerTimeout, SingleFlight
 from entrez_kit.services.transport.retry import Backoff
 
 pytestmark = pytest.mark.long

@@ -1,13 +1,75 @@
-"""Replies of ESearch: count, ids, the translation of the query, and NCBI's error and warning entries."""
+"""The replies of ESearch, ESpell and EPost, and functions that parse small XML replies safely.
+
+ESearch returns a count, ids, the translation of the query, and NCBI's error and warning entries.
+"""
 
 import json
+import logging
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
-from entrez_kit.services.xml_reply import malformed_error, parse_reply, text_of, whole_number
+from entrez_kit.base.errors import UpstreamError
+
+if TYPE_CHECKING:
+    from entrez_kit.services.known_shapes import Shape
+
+WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
+"""A WebEnv is one long word; an error message in its place does not match."""
+
+
+def malformed_error(endpoint: str, what: str) -> UpstreamError:
+    """Return the error for an invalid reply of an endpoint."""
+    return UpstreamError(
+        f"The {endpoint} reply is invalid: {what}.", details={"reason": "invalid_response", "endpoint": endpoint}
+    )
+
+
+def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
+    """Return the root element of a reply. The parser loads no DTD, no external entity and nothing from the network.
+
+    Args:
+        content: the reply.
+        endpoint: the endpoint, for the message.
+        roots: the allowed names of the root.
+
+    Raises:
+        UpstreamError: not well-formed, or another root.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        root = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError) as exc:
+        raise malformed_error(endpoint, f"not well-formed XML ({type(exc).__name__})") from None
+    if root.tag not in roots:
+        raise malformed_error(endpoint, f"<{root.tag}> instead of <{roots[0]}>")
+    return root
+
+
+def _log_drift(shape: "Callable[[bytes], Shape]", content: bytes) -> None:
+    """Log how a reply differs from its known shape; without debug messages the shapes are not imported."""
+    if logging.getLogger("entrez_kit.services").isEnabledFor(logging.DEBUG):
+        from entrez_kit.services.known_shapes import log_drift
+
+        log_drift(shape, content)
+
+
+def text_of(element: Any, path: str) -> str | None:
+    """Return the stripped text at a path; None if it is missing or empty."""
+    text = element.findtext(path)
+    return text.strip() or None if text else None
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return a number written in digits; None for any other text."""
+    text = (text or "").strip()
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+# ESearch
 
 _WORD: Final = re.compile(r"\w+")
 _UID: Final = re.compile(r"[0-9]+")
@@ -59,23 +121,6 @@ MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
     ("output_message", "dropped"): ("NCBI reports: {}", "NCBI reports {} messages: {}"),
 }
 """By code and fate: a sentence about one phrase or field, and one about several."""
-
-XML: Final = XmlShape("ESearch", "esearch.dtd", due={"eSearchResult": "Count"})
-JSON: Final = JsonShape(
-    "ESearch",
-    {
-        "header": texts("type version"),
-        "esearchresult": {
-            **texts("count retmax retstart querykey webenv querytranslation ERROR"),
-            "idlist": [str],
-            "translationset": [texts("from to")],
-            "translationstack": object,
-            "errorlist": {"phrasesnotfound": [str], "fieldsnotfound": [str]},
-            "warninglist": {"phrasesignored": [str], "quotedphrasesnotfound": [str], "outputmessages": [str]},
-        },
-    },
-    due="esearchresult.count",
-)
 
 NAMED: Final = 5
 """Maximum number of phrases in a message."""
@@ -154,7 +199,7 @@ def parse_esearch(content: bytes) -> ESearchReply:
         UpstreamError: the reply is not an ESearch result.
     """
     reply = _parse_json(content) if content.lstrip()[:1] == b"{" else _parse_xml(content)
-    log_drift(shape_of, content)
+    _log_drift(esearch_shape, content)
     return reply
 
 
@@ -198,9 +243,24 @@ def check_esearch(
         raise malformed_error("esearch", "no WebEnv and query_key for the result set")
 
 
-def shape_of(reply: bytes) -> Shape:
+def esearch_shape(reply: bytes) -> "Shape":
     """Return the known shape of ESearch replies in the format of this one."""
-    return JSON if is_json(reply) else XML
+    from entrez_kit.services.known_shapes import JsonShape, XmlShape, is_json, texts
+
+    if not is_json(reply):
+        return XmlShape("ESearch", "esearch.dtd", due={"eSearchResult": "Count"})
+    fields = {
+        "header": texts("type version"),
+        "esearchresult": {
+            **texts("count retmax retstart querykey webenv querytranslation ERROR"),
+            "idlist": [str],
+            "translationset": [texts("from to")],
+            "translationstack": object,
+            "errorlist": {"phrasesnotfound": [str], "fieldsnotfound": [str]},
+            "warninglist": {"phrasesignored": [str], "quotedphrasesnotfound": [str], "outputmessages": [str]},
+        },
+    }
+    return JsonShape("ESearch", fields, due="esearchresult.count")
 
 
 def _parse_xml(content: bytes) -> ESearchReply:
@@ -284,3 +344,66 @@ def _integer(value: Any) -> int:
     if number is None:
         raise malformed_error("esearch", f"the count {value!r} is not a number")
     return number
+
+
+# ESpell and EPost
+
+
+@dataclass(frozen=True, slots=True)
+class ESpellReply:
+    """The query and NCBI's correction of it; ``corrected`` is empty if NCBI has no suggestion."""
+
+    query: str
+    corrected: str
+
+
+def parse_espell(content: bytes) -> ESpellReply:
+    """Parse an ESpell reply.
+
+    Raises:
+        UpstreamError: the reply is not an ESpell result.
+    """
+    root = parse_reply(content, "espell", "eSpellResult")
+    _log_drift(espell_shape, content)
+    return ESpellReply(query=text_of(root, "Query") or "", corrected=text_of(root, "CorrectedQuery") or "")
+
+
+def espell_shape(_: bytes = b"") -> "Shape":
+    """Return the known shape of ESpell replies."""
+    from entrez_kit.services.known_shapes import XmlShape
+
+    return XmlShape("ESpell", "eSpell.dtd", due={"eSpellResult": "Query CorrectedQuery"})
+
+
+@dataclass(frozen=True, slots=True)
+class EPostReply:
+    """The set of ids on the history server; it does not contain ``invalid_ids``."""
+
+    web_env: str
+    query_key: int
+    invalid_ids: list[str] = field(default_factory=list)
+
+
+def parse_epost(content: bytes) -> EPostReply:
+    """Parse an EPost reply.
+
+    Raises:
+        UpstreamError: the reply is not an EPost result, or its query key or WebEnv is invalid.
+    """
+    root = parse_reply(content, "epost", "ePostResult")
+    _log_drift(epost_shape, content)
+    key = whole_number(root.findtext("QueryKey"))
+    environment = text_of(root, "WebEnv") or ""
+    if not key:
+        raise malformed_error("epost", "no valid query key")
+    if not WEB_ENV.fullmatch(environment):
+        raise malformed_error("epost", "no valid WebEnv")
+    invalid = [text for one in root.iterfind("InvalidIdList/Id") if (text := (one.text or "").strip())]
+    return EPostReply(environment, key, invalid)
+
+
+def epost_shape(_: bytes = b"") -> "Shape":
+    """Return the known shape of EPost replies."""
+    from entrez_kit.services.known_shapes import XmlShape
+
+    return XmlShape("EPost", "epost.dtd", due={"ePostResult": "QueryKey WebEnv"})
