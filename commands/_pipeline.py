@@ -130,7 +130,6 @@ def emit(
     """Print a document that a command made itself, in the selected format.
 
     Args:
-        ctx: the command's context.
         document: a mapping, a list of mappings, or a model; JSON and YAML print it.
         table: renders the document for a terminal; called only for that format. Without it a terminal shows the text.
         records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
@@ -192,9 +191,6 @@ def run(
     """Run an operation, print its outcomes in the selected format, and end with the status of the call.
 
     Args:
-        ctx: the command's context.
-        operation: the operation.
-        request: the request.
         view: the view of the outcomes and the result.
         label: the text of the progress bar.
         least: the number of steps above which a progress bar is shown.
@@ -308,9 +304,6 @@ def finish(
     """Report errors after the data was printed, and exit with the status of the call.
 
     Args:
-        ctx: the command's context.
-        execution: the outcome of the call.
-        milliseconds: its duration.
         remark: an error to end with although the call succeeded.
         document: builds the envelope of an error, if it is not the canonical one.
 

@@ -25,16 +25,17 @@ from ._views.markdown import escaped
 DEFAULT_STYLES: Final = ("apa",)
 
 
-def _read_styles(given: list[str]) -> list[str] | None:
-    """Return the styles; None if every name is empty."""
-    return read_styles(given) or None
-
-
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
 @request_options(
     FORMAT_CITATIONS,
     ids_argument("pmids", more="- reads standard input.", hint=NAME_ARTICLES),
-    option("citation_styles", "--style", metavar="STYLE", default=[*DEFAULT_STYLES], convert=_read_styles),
+    option(
+        "citation_styles",
+        "--style",
+        metavar="STYLE",
+        default=[*DEFAULT_STYLES],
+        convert=lambda given: read_styles(given) or None,
+    ),
 )
 def command(ctx: typer.Context, request: CitationsRequest) -> None:
     """Cite PubMed records in the styles of journals, one citation per id, in order.

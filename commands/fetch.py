@@ -93,8 +93,6 @@ def fetch_and_print(
     """Fetch records and print them in the selected format.
 
     Args:
-        ctx: the command's context.
-        request: the request.
         table: renders the result for a terminal.
         idle: the note if there are no identifiers.
         afterwards: called after the records were printed; returns an error to end with, if any.

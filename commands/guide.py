@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-def _complete_topic(incomplete: str) -> list[str]:
-    return [guide.topic for guide in topics() if guide.topic.startswith(incomplete)]
-
-
 @formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
 def command(
     ctx: typer.Context,
@@ -27,7 +23,7 @@ def command(
         typer.Argument(
             metavar="TOPIC",
             help="Name of a guide, or a subject such as retractions. Without it the guides are listed.",
-            autocompletion=_complete_topic,
+            autocompletion=lambda incomplete: [one.topic for one in topics() if one.topic.startswith(incomplete)],
         ),
     ] = None,
     search: Annotated[

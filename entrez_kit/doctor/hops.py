@@ -260,8 +260,6 @@ def call_with_timeout(
     """Call a function with a timeout and return its result.
 
     Args:
-        function: the function to call.
-        seconds: the timeout.
         connection: shut down after the timeout, so that the call ends.
 
     Raises:

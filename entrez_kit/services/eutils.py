@@ -328,7 +328,7 @@ class EUtils(ServiceClient):
             "complexity": _to_number("complexity", complexity),
             "idtype": idtype,
         }
-        expect = expect_records(db, rettype, retmode, _count_distinct(ids))
+        expect = expect_records(db, rettype, retmode, len(set(params["id"])) if ids else None)
         return self._ask("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
 
     def elink(
@@ -562,7 +562,7 @@ class EUtils(ServiceClient):
                 "retmode": "xml",
             }
             expect = _expect_document("xml", "eSearchResult", "esearchresult")
-            reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=_found_none)
+            reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=lambda found: not found.ids)
             known.update(reply.value.ids)
         return known
 
@@ -670,10 +670,6 @@ def _select_records(
     }
 
 
-def _count_distinct(ids: Sequence[str] | None) -> int | None:
-    return len({str(item).strip() for item in ids}) if ids else None
-
-
 # Replies ------------------------------------------------------------------------------------------------------------
 
 
@@ -714,10 +710,6 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     if len(found.ids) < found.count:
         raise incomplete_reply_error("esearch", f"{len(found.ids)} ids of {found.count}")
     return found
-
-
-def _found_none(found: ESearchReply) -> bool:
-    return not found.ids
 
 
 def incomplete_reply_error(endpoint: str, what: str) -> UpstreamError:

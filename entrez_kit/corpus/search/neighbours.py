@@ -156,11 +156,6 @@ def _read_record(path: Path | None) -> _Record | None:
         return None
 
 
-def _write_record(path: Path, record: _Record) -> None:
-    with os.fdopen(open_private(path, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
-        json.dump(record._asdict(), file)
-
-
 def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
     """Return the row of a usable graph whose file has the recorded hash."""
     known, place = _read_row(connection, model, dim), _find_corpus_file(connection)
@@ -243,7 +238,9 @@ def _renew(store: "Store", model: str, dim: int) -> None:
         with path.open("rb") as file:
             os.fsync(file.fileno())
         digest, found = _sha256(path), path.stat()
-        _write_record(store.graph_records / f"{path.name}.json", _Record(digest, _identify(found)))
+        record = open_private(store.graph_records / f"{path.name}.json", os.O_WRONLY | os.O_TRUNC)
+        with os.fdopen(record, "w", encoding="utf-8") as file:
+            json.dump(_Record(digest, _identify(found))._asdict(), file)
     except (OSError, RuntimeError):  # the disk is full: the library raises a plain RuntimeError
         with suppress(OSError):
             path.unlink()
