@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import typer
 
-from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
@@ -23,7 +23,7 @@ from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._formats.writer import Texts, Writer
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, name_options
+from ._state import Plan, State, formats, name_options, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -78,12 +78,7 @@ def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
     """
     if was_typed(ctx, name):
         flag = name_options(ctx.command)[name]
-        raise InvalidInput(
-            f"{flag} has no effect without {other}.",
-            invalid_input=name,
-            recovery_hint=f"Add {other}, or omit {flag}.",
-            details={"reason": "bad_usage"},
-        )
+        raise usage_error(f"{flag} has no effect without {other}.", name, f"Add {other}, or omit {flag}.")
 
 
 def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
@@ -93,12 +88,7 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
         InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
-        raise InvalidInput(
-            f"{name_options(ctx.command)[name]} and {other} contradict each other.",
-            invalid_input=name,
-            recovery_hint=hint,
-            details={"reason": "bad_usage"},
-        )
+        raise usage_error(f"{name_options(ctx.command)[name]} and {other} contradict each other.", name, hint)
 
 
 def advise(ctx: typer.Context, records: int) -> None:

@@ -6,7 +6,6 @@ from typing import Final
 
 import typer
 
-from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
 from entrez_kit.citations.style.style_names import read_styles
@@ -19,7 +18,7 @@ from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._pipeline import Family, View, formats, lazy_view, plan, run, state, warn, was_typed
-from ._state import Plan, list_formats, unknown_suffix
+from ._state import Plan, list_formats, unknown_suffix, usage_error
 from ._views.markdown import escaped
 
 DEFAULT_STYLES: Final = ("apa",)
@@ -47,11 +46,10 @@ def command(ctx: typer.Context, request: CitationsRequest) -> None:
     styles: list[str] = [*request.citation_styles] if request.citation_styles else [*DEFAULT_STYLES]
     if made.format.family is Family.REFERENCES:
         if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [made.format.name]:
-            raise InvalidInput(
+            raise usage_error(
                 f"--style has no effect in a file of the format {made.format}.",
-                invalid_input="citation_styles",
-                recovery_hint=f"Leave --style out, or add {made.format} to the styles and use --json.",
-                details={"reason": "bad_usage"},
+                "citation_styles",
+                f"Leave --style out, or add {made.format} to the styles and use --json.",
             )
         styles = [made.format.name]
     elif len(styles) == 1 and styles[0] in FILES and _wants_file(ctx, made, styles[0]):

@@ -238,17 +238,8 @@ class EUtils(ServiceClient):
         value, content = reply.value.value, reply.content
         if self._verify_refused(reply.value, params, partial=partial):
             value, content = read(reply.value.document), write_esummary(reply.value.document)
-        return Reply(
-            content,
-            value,
-            reply.url,
-            reply.method,
-            reply.from_cache,
-            reply.status,
-            reply.attempts,
-            reply.until,
-            reply.created,
-        )
+        whole: Reply[Any] = reply
+        return replace(whole, content=content, value=value)
 
     def _verify_refused(self, summaries: "_Summaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
         """Request the UIDs with errors again, and correct the document.
@@ -446,31 +437,13 @@ class EUtils(ServiceClient):
         read: Callable[[bytes], T],
         *,
         keep: Callable[[T], bool] = always,
-        post: bool = False,
-        cacheable: bool = True,
-        fresh: bool = False,
-        deadline_ms: int | None = None,
-        short: list[tuple[bytes, T]] | None = None,
+        **options: Any,
     ) -> Reply[T]:
-        """Build a request with Bio.Entrez, and send it.
-
-        Args:
-            short: receives the replies that ``read`` refuses as incomplete; if no attempt gets a complete one, the last
-                of them is returned, and not cached.
-        """
+        """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
         replies: list[Reply[T]] = []
 
         def urlopen(request: "Request") -> type[Acknowledgement]:
-            reply = self.send_built(
-                request,
-                replace(expect, read=read, keep=keep),
-                post=post or endpoint == "epost",
-                cacheable=cacheable,
-                fresh=fresh,
-                deadline_ms=deadline_ms,
-                short=short,
-            )
-            replies.append(reply)
+            replies.append(self.send_built(request, replace(expect, read=read, keep=keep), **options))
             return Acknowledgement
 
         token = _urlopen.set(urlopen)
@@ -485,7 +458,7 @@ class EUtils(ServiceClient):
         request: "Request",
         expect: Expect[T],
         *,
-        post: bool,
+        post: bool = False,
         cacheable: bool = True,
         fresh: bool = False,
         deadline_ms: int | None = None,
@@ -554,13 +527,8 @@ class EUtils(ServiceClient):
         for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
             batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
-            params = {
-                "db": _check_database(db),
-                "term": term,
-                "retmax": str(len(batch)),
-                "retstart": "0",
-                "retmode": "xml",
-            }
+            most = str(len(batch))
+            params = {"db": _check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
             expect = _expect_document("xml", "eSearchResult", "esearchresult")
             reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=lambda found: not found.ids)
             known.update(reply.value.ids)
