@@ -28,7 +28,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from entrez_kit.python.kit_runner import OperationRunner, runs, runs_search_all
 '''
 WIDTH: Final = 120
-UNKNOWN: Final = "an argument is unknown, missing or out of bounds"
+CLASS: Final = '''\
+class Methods(OperationRunner):
+    """One method for each operation; arguments that are left out are not sent.
+
+    Raises:
+        InvalidInput: an argument is unknown, missing or out of bounds. The gene methods raise UnresolvedEntity or
+            AmbiguousQuery instead.
+        RateLimited: a service refused the request, or the wait for a slot would exceed the deadline.
+    """
+
+    _operation_of = staticmethod(operation_of)
+'''
+OF_ALL_METHODS: Final = ("RateLimited",)
+"""Errors that only the docstring of the class lists."""
 PAGING: Final = frozenset({"max_results", "offset", "use_history", "retrieve_all"})
 PROGRESS: Final = "called with the number of PMIDs retrieved so far and the number counted."
 
@@ -38,16 +51,8 @@ AnyOperation = Operation[Any, Any]
 def write_methods() -> str:
     """Return the source of the module."""
     (search,) = (operation for operation in catalogue.OPERATIONS if operation.method == "search_articles")
-    head = (
-        *_write_loader(),
-        "class Methods(OperationRunner):",
-        '    """One method for each operation; arguments that are left out are not sent."""',
-        "",
-        "    _operation_of = staticmethod(operation_of)",
-        "",
-    )
     methods = chain.from_iterable([*map(_write_method, catalogue.OPERATIONS), _write_search_all(search)])
-    return "\n".join([HEAD, "if TYPE_CHECKING:", *_write_imports(), "", *head, *methods])
+    return "\n".join([HEAD, "if TYPE_CHECKING:", *_write_imports(), "", *_write_loader(), CLASS, *methods])
 
 
 def _write_imports() -> Iterator[str]:
@@ -170,7 +175,8 @@ def _write_docstring(
     yield from _write_section("Args", {**first, **fields})
     yield "\n        Returns:"
     yield _wrap(_replace_tool_names(_read_docstring(operation.result)).partition("\n\n")[0], " " * 12)
-    yield from _write_section("Raises", _read_raises(operation))
+    if errors := _read_raises(operation):
+        yield from _write_section("Raises", errors)
     yield '        """'
 
 
@@ -202,14 +208,10 @@ def _replace_tool_names(text: str) -> str:
 
 
 def _read_raises(operation: AnyOperation) -> Mapping[str, str]:
-    """Return the errors with their conditions, from the docstring of the operation's function."""
+    """Return the errors of a method with their conditions, from the docstring of the operation's function."""
     _, _, text = _read_docstring(operation.outcomes or operation.function).partition("Raises:\n")
     entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", text.partition("\n\n")[0], re.MULTILINE)
-    found = {name: " ".join(when.split()) for name, when in entries}
-    if operation.argument_error is not None:
-        return found
-    own = found.pop("InvalidInput", None)
-    return {"InvalidInput": f"{UNKNOWN}; {own}" if own else f"{UNKNOWN}.", **found}
+    return {name: " ".join(when.split()) for name, when in entries if name not in OF_ALL_METHODS}
 
 
 def _find_place(operation: AnyOperation) -> str:

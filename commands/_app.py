@@ -27,7 +27,7 @@ from ._output import (
     write_error,
 )
 from ._report import report_error, report_interrupt
-from ._state import PROGRAM, State, build_command, list_formats, name_options
+from ._state import PROGRAM, State, build_command, list_formats, name_options, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
@@ -232,11 +232,10 @@ def _bad_usage(exc: typer.TyperException) -> InvalidInput:
     unknown = NO_SUCH.match(message)
     if unknown and ctx is not None:
         message = f"{unknown[0]}.{_suggest(unknown[1], ctx)}"
-    return InvalidInput(
+    return usage_error(
         message if message.endswith((".", "?")) or unknown else f"{message}.",
-        invalid_input=option or (parameter.opts[-1] if parameter is not None else None),
-        recovery_hint=f"`{path} --help` shows the usage.",
-        details={"reason": "bad_usage"},
+        option or (parameter.opts[-1] if parameter is not None else None),
+        f"`{path} --help` shows the usage.",
     )
 
 

@@ -61,7 +61,6 @@ def read_inputs(
     """Read the ids for a command.
 
     Args:
-        ctx: the command's context.
         typed: ids on the command line; ``-`` is standard input.
         files: files with more ids.
         field: the field of the request.
@@ -156,10 +155,8 @@ def run_each(
     """Run an operation for one id, or for each of several ids. With several, every record names its id.
 
     Args:
-        ctx: the command's context.
         operation: an operation with a single result.
         field: the argument that is an id, and the name of the id in records.
-        ids: the ids.
         options: the other arguments.
         view: the view of a single result.
         left_out: returns the number of results that are not listed.

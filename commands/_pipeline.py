@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import typer
 
-from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Request, Result
@@ -23,7 +23,7 @@ from ._formats import Job, Texts, View, Writer, writer_for
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, name_options
+from ._state import Plan, State, formats, name_options, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -78,12 +78,7 @@ def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
     """
     if was_typed(ctx, name):
         flag = name_options(ctx.command)[name]
-        raise InvalidInput(
-            f"{flag} has no effect without {other}.",
-            invalid_input=name,
-            recovery_hint=f"Add {other}, or omit {flag}.",
-            details={"reason": "bad_usage"},
-        )
+        raise usage_error(f"{flag} has no effect without {other}.", name, f"Add {other}, or omit {flag}.")
 
 
 def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
@@ -93,12 +88,7 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
         InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
-        raise InvalidInput(
-            f"{name_options(ctx.command)[name]} and {other} contradict each other.",
-            invalid_input=name,
-            recovery_hint=hint,
-            details={"reason": "bad_usage"},
-        )
+        raise usage_error(f"{name_options(ctx.command)[name]} and {other} contradict each other.", name, hint)
 
 
 def advise(ctx: typer.Context, records: int) -> None:
@@ -130,7 +120,6 @@ def emit(
     """Print a document that a command made itself, in the selected format.
 
     Args:
-        ctx: the command's context.
         document: a mapping, a list of mappings, or a model; JSON and YAML print it.
         table: renders the document for a terminal; called only for that format. Without it a terminal shows the text.
         records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
@@ -192,9 +181,6 @@ def run(
     """Run an operation, print its outcomes in the selected format, and end with the status of the call.
 
     Args:
-        ctx: the command's context.
-        operation: the operation.
-        request: the request.
         view: the view of the outcomes and the result.
         label: the text of the progress bar.
         least: the number of steps above which a progress bar is shown.
@@ -308,9 +294,6 @@ def finish(
     """Report errors after the data was printed, and exit with the status of the call.
 
     Args:
-        ctx: the command's context.
-        execution: the outcome of the call.
-        milliseconds: its duration.
         remark: an error to end with although the call succeeded.
         document: builds the envelope of an error, if it is not the canonical one.
 

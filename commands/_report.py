@@ -32,8 +32,6 @@ def report_error(
     """Print an error: its envelope on one line for programs, a message and a hint for people.
 
     Args:
-        state: the flags and the terminal.
-        error: the error.
         request_id: shown with -v.
         document: builds the envelope, if it is not the canonical one.
     """
@@ -150,7 +148,6 @@ def watching(
     """Show the progress that a call reports with ``tracing.step``; yield a function that ends the bar before output.
 
     Args:
-        state: the flags and the terminal.
         label: the text of the bar, until ``tracing.stage`` changes it.
         least: the number of steps above which a bar is shown.
         begin: called with the number of steps when it is known.

@@ -75,6 +75,11 @@ class Plan:
         return self.format.whole and not (self.fields and self.format.family is Family.SCREEN)
 
 
+def usage_error(message: str, argument: str | None, hint: str) -> InvalidInput:
+    """Return the error for an argument that has no effect, or that does not go with another one."""
+    return InvalidInput(message, invalid_input=argument, recovery_hint=hint, details={"reason": "bad_usage"})
+
+
 def refuse_fields(plan: Plan) -> None:
     """Refuse fields for a format that has none.
 
@@ -82,11 +87,10 @@ def refuse_fields(plan: Plan) -> None:
         InvalidInput: --fields was given.
     """
     if plan.fields:
-        raise InvalidInput(
+        raise usage_error(
             f"--fields does not go with --format {plan.format}.",
-            invalid_input=f"format={plan.format}",
-            recovery_hint="Omit --fields, or choose a format with fields, such as jsonl.",
-            details={"reason": "bad_usage"},
+            f"format={plan.format}",
+            "Omit --fields, or choose a format with fields, such as jsonl.",
         )
 
 
@@ -241,11 +245,10 @@ class State:
         if self.plan is None:
             self.door = Terminal(name_options(command))
             if self.flags.get("refresh") and self.preference("offline", False):
-                raise InvalidInput(
+                raise usage_error(
                     "--refresh has no effect with --offline, because no requests are sent.",
-                    invalid_input="refresh",
-                    recovery_hint="Omit --refresh or --offline.",
-                    details={"reason": "bad_usage"},
+                    "refresh",
+                    "Omit --refresh or --offline.",
                 )
             target = self._target()
             named = ",".join(self.flags.get("fields") or ()).split(",")

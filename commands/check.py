@@ -37,7 +37,7 @@ from ._pipeline import (
     state,
     warn,
 )
-from ._state import STDIN
+from ._state import STDIN, usage_error
 from ._views.markdown import escaped, status_page
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 
@@ -136,11 +136,10 @@ def _refuse_references(ctx: typer.Context, file: Path) -> None:
     output = state(ctx).flags.get("output")
     selected = BY_SUFFIX.get(Path(output or "").suffix.lower())
     if selected is not None and selected.family is Family.REFERENCES:
-        raise InvalidInput(
+        raise usage_error(
             f"--output {output}: this option writes the report, not references.",
-            invalid_input=f"output={output}",
-            recovery_hint=f"--fix writes a corrected copy next to {file}. Name a report file such as report.md.",
-            details={"reason": "bad_usage"},
+            f"output={output}",
+            f"--fix writes a corrected copy next to {file}. Name a report file such as report.md.",
         )
 
 
@@ -198,12 +197,7 @@ def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: 
 
 def _no_text(asked: bool) -> None:
     if asked:
-        raise InvalidInput(
-            "--in-text needs the text of a manuscript.",
-            invalid_input="in_text",
-            recovery_hint="Name a .docx, .tex or .md file.",
-            details={"reason": "bad_usage"},
-        )
+        raise usage_error("--in-text needs the text of a manuscript.", "in_text", "Name a .docx, .tex or .md file.")
 
 
 def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[Reference], list[Warn]] | None:
@@ -244,12 +238,10 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
             "nbib": "A MEDLINE file",
             "manuscript": "A manuscript",
         }.get(source.kind, "Standard input")
-        raise InvalidInput(
+        raise usage_error(
             f"{what} cannot be corrected.",
-            invalid_input=asked,
-            recovery_hint="--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the "
-            "current records.",
-            details={"reason": "bad_usage"},
+            asked,
+            "--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the current records.",
         )
     target = file.with_name(f"{file.stem}.fixed{file.suffix}")
     if target.exists() and not overwrite:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
 from entrez_kit.citations.style.style_names import read_styles
@@ -19,7 +18,7 @@ from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._pipeline import Family, View, formats, plan, run, state, warn, was_typed
-from ._state import Plan, list_formats, unknown_suffix
+from ._state import Plan, list_formats, unknown_suffix, usage_error
 from ._views.markdown import escaped
 
 if TYPE_CHECKING:
@@ -28,16 +27,17 @@ if TYPE_CHECKING:
 DEFAULT_STYLES: Final = ("apa",)
 
 
-def _read_styles(given: list[str]) -> list[str] | None:
-    """Return the styles; None if every name is empty."""
-    return read_styles(given) or None
-
-
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
 @request_options(
     FORMAT_CITATIONS,
     ids_argument("pmids", more="- reads standard input.", hint=NAME_ARTICLES),
-    option("citation_styles", "--style", metavar="STYLE", default=[*DEFAULT_STYLES], convert=_read_styles),
+    option(
+        "citation_styles",
+        "--style",
+        metavar="STYLE",
+        default=[*DEFAULT_STYLES],
+        convert=lambda given: read_styles(given) or None,
+    ),
 )
 def command(ctx: typer.Context, request: CitationsRequest) -> None:
     """Cite PubMed records in the styles of journals, one citation per id, in order.
@@ -49,11 +49,10 @@ def command(ctx: typer.Context, request: CitationsRequest) -> None:
     styles: list[str] = [*request.citation_styles] if request.citation_styles else [*DEFAULT_STYLES]
     if made.format.family is Family.REFERENCES:
         if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [made.format.name]:
-            raise InvalidInput(
+            raise usage_error(
                 f"--style has no effect in a file of the format {made.format}.",
-                invalid_input="citation_styles",
-                recovery_hint=f"Leave --style out, or add {made.format} to the styles and use --json.",
-                details={"reason": "bad_usage"},
+                "citation_styles",
+                f"Leave --style out, or add {made.format} to the styles and use --json.",
             )
         styles = [made.format.name]
     elif len(styles) == 1 and styles[0] in FILES and _wants_file(ctx, made, styles[0]):

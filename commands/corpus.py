@@ -46,6 +46,7 @@ from ._pipeline import (
     warn,
 )
 from ._report import report_error, watching
+from ._state import usage_error
 from ._views.text import ARTICLE_COLUMNS, standing_status
 
 if TYPE_CHECKING:
@@ -323,11 +324,10 @@ def diff_command(
     Without a date, the last sync; here for a reference manager: entrez-kit corpus diff crispr -o new.ris
     """
     if since_last and since is not None:
-        raise InvalidInput(
+        raise usage_error(
             "--since and --since-last cannot be combined.",
-            invalid_input=f"since={since}",
-            recovery_hint="Give --since DATE, or neither for the changes of the last sync.",
-            details={"reason": "bad_usage"},
+            f"since={since}",
+            "Give --since DATE, or neither for the changes of the last sync.",
         )
     store = _corpus(ctx)
     since = since or store.last_sync(query_key)
@@ -424,11 +424,10 @@ def export_command(
     Records that PubMed has withdrawn are omitted.
     """
     if everything == (query_key is not None):
-        raise InvalidInput(
+        raise usage_error(
             "Give a KEY or --all." if query_key is None else "KEY and --all cannot be combined.",
-            invalid_input=f"query_key={query_key or ''}",
-            recovery_hint="`entrez-kit corpus list` shows the keys; --all exports all their records.",
-            details={"reason": "bad_usage"},
+            f"query_key={query_key or ''}",
+            "`entrez-kit corpus list` shows the keys; --all exports all their records.",
         )
     _corpus(ctx)
     _export(ctx, query_key=query_key, rows=plan(ctx).format.family is Family.PARQUET)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.output_formats import BY_NAME
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,
@@ -27,6 +27,7 @@ from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._output import Sink
 from ._pipeline import Family, View, advise, counted, formats, note, plan, run, state, was_typed
+from ._state import usage_error
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
@@ -102,8 +103,6 @@ def fetch_and_print(
     """Fetch records and print them in the selected format.
 
     Args:
-        ctx: the command's context.
-        request: the request.
         table: renders the result for a terminal.
         idle: the note if there are no identifiers.
         afterwards: called after the records were printed; returns an error to end with, if any.
@@ -174,10 +173,9 @@ def _choose_level(ctx: typer.Context, level: str) -> str:
     if not levels or level in levels:
         return levels[0] if made.format.needs_records else level
     if was_typed(ctx, "detail_level"):
-        raise InvalidInput(
+        raise usage_error(
             f"--detail {level} does not go with --format {made.format}.",
-            invalid_input=f"detail_level={level}",
-            recovery_hint="Omit --detail, or use --format json or jsonl.",
-            details={"reason": "bad_usage"},
+            f"detail_level={level}",
+            "Omit --detail, or use --format json or jsonl.",
         )
     return levels[0]

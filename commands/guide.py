@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-def _complete_topic(incomplete: str) -> list[str]:
-    return [guide.topic for guide in topics() if guide.topic.startswith(incomplete)]
-
-
 def _render_markdown_page(markdown: str) -> "RenderableType":
     from ._views.reading import markdown_page
 
@@ -32,7 +28,7 @@ def command(
         typer.Argument(
             metavar="TOPIC",
             help="Name of a guide, or a subject such as retractions. Without it the guides are listed.",
-            autocompletion=_complete_topic,
+            autocompletion=lambda incomplete: [one.topic for one in topics() if one.topic.startswith(incomplete)],
         ),
     ] = None,
     search: Annotated[

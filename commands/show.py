@@ -23,9 +23,11 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     full = state(ctx).settings.verbose
 
     def page(result: FetchResult, console: Any) -> Any:
-        from ._views.page import pages
+        from ._views.markdown import screen_page
+        from ._views.reading import markdown_page
 
-        return pages([as_data(article) for article in result.articles or []], console, full=full)
+        records = [as_data(article) for article in result.articles or []]
+        return markdown_page("\n---\n\n".join(screen_page(record, full=full) for record in records))
 
     selected = plan(ctx).format
     level = selected.details[0] if selected.details else "abstract_plus"

@@ -181,7 +181,6 @@ class Job:
         view: how the outcomes are shown.
         result: the model of the result, or the paths of a document without a model.
         sink: the destination.
-        state: the flags and the terminal.
     """
 
     plan: Plan

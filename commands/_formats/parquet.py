@@ -3,11 +3,11 @@
 import io
 from typing import TYPE_CHECKING, Any, Final
 
-from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.extras import require
 from entrez_kit.corpus.store.reading import COLUMNS, LISTS, NUMBERS
 
 from .._output import Sink
+from .._state import usage_error
 from . import Job, Writer
 
 if TYPE_CHECKING:
@@ -28,11 +28,8 @@ class Parquet(Writer[dict[str, Any]]):
 
     def __init__(self, sink: Sink) -> None:
         if sink.isatty():
-            raise InvalidInput(
-                "Parquet cannot be printed to a terminal.",
-                invalid_input="format=parquet",
-                recovery_hint="Name a file: -o corpus.parquet",
-                details={"reason": "bad_usage"},
+            raise usage_error(
+                "Parquet cannot be printed to a terminal.", "format=parquet", "Name a file: -o corpus.parquet"
             )
         require("parquet", "The format parquet")
         super().__init__(sink, lambda row: (row,))

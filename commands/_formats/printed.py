@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from entrez_kit.base.errors import InvalidInput
-
 from .._output import Sink
+from .._state import usage_error
 from . import Job, Writer
 
 
@@ -83,10 +82,7 @@ def docx_writer(job: Job) -> Converted:
         InvalidInput: standard output is a terminal.
     """
     if job.sink.isatty():
-        raise InvalidInput(
-            "Word documents cannot be printed to a terminal.",
-            invalid_input="format=docx",
-            recovery_hint="Name a file: -o articles.docx",
-            details={"reason": "bad_usage"},
+        raise usage_error(
+            "Word documents cannot be printed to a terminal.", "format=docx", "Name a file: -o articles.docx"
         )
     return html_writer(job)

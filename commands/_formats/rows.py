@@ -11,11 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.invisible import visible
 
 from .._output import Sink
-from .._state import Plan
+from .._state import Plan, usage_error
 from . import Failed, Job, Writer
 from .fields import Column, Record
 
@@ -104,11 +103,10 @@ def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
     """
     style = next((style for style in styles if style in STYLES_OF_LINES), None)
     if style is not None and plan.format.has_cells:
-        raise InvalidInput(
+        raise usage_error(
             f"--style {style} cannot be used with --format {plan.format}: an entry has several lines, a cell only one.",
-            invalid_input=f"style={style}",
-            recovery_hint=f"Use --format json or jsonl, or write a file: entrez-kit cite ID -f {style}.",
-            details={"reason": "bad_usage"},
+            f"style={style}",
+            f"Use --format json or jsonl, or write a file: entrez-kit cite ID -f {style}.",
         )
 
 

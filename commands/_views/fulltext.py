@@ -180,7 +180,8 @@ class Pages(Texts):
     """Writes articles as pages, and a last page that lists the ids without full text."""
 
     def __init__(self, sink: Sink) -> None:
-        super().__init__(sink, _render_page, between=PAGE_BREAK)
+        pages = lambda item: () if item.article is None else (fulltext_page(as_data(item.article)),)  # noqa: E731
+        super().__init__(sink, pages, between=PAGE_BREAK)
         self._without: list[FulltextOutcome] = []
 
     def outcome(self, outcome: FulltextOutcome) -> None:

@@ -1,13 +1,14 @@
-"""Records as Markdown pages, and search results as list items."""
+"""Records as Markdown pages, and search results as list items. A terminal renders the same Markdown."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from .._formats.fields import Record
 from .text import (
     STATUS_WORDS,
     banner,
+    is_corrected,
     language,
     line,
     links_of,
@@ -20,6 +21,13 @@ from .text import (
     title_of,
 )
 
+Fact = tuple[str, Sequence[object] | None]
+"""A name, and its values."""
+
+MAX_AUTHORS: Final = 12
+"""The maximum number of authors on a terminal."""
+_LONG_LISTS: Final = ("investigators", "coi_statement")
+"""Fields that a terminal shows only on request."""
 _SPECIAL: Final = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)|(&)(?=#?\w+;)")
 _AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)](?:\s|$)))")
 """Signs that begin a heading or a list: "#", "-", "1."."""
@@ -33,16 +41,71 @@ def escaped(text: object) -> str:
 
 def page(record: Record) -> str:
     """Return a record as a Markdown page: banner, title, authors, source, abstract, terms, corrections, identifiers."""
-    parts = [*banner_page(record), f"# {escaped(title_of(record))}"]
-    if record.get("vernacular_title"):
-        parts.append(f"*{escaped(record['vernacular_title'])}*")
-    if names := people(record.get("authors")):
-        parts.append(escaped(names) + (", et al." if record.get("authors_complete") is False else ""))
-    if source := source_of(record):
-        parts.append(escaped(source))
-    parts += _render_abstract(record)
-    links = " · ".join(f"[{escaped(name)}](<{address}>)" for name, address in links_of(record))
-    return "\n\n".join([*parts, *_render_lists(record), links]) + "\n"
+    names = escaped(people(record.get("authors")))
+    if names and record.get("authors_complete") is False:
+        names += ", et al."
+    return _join_page(record, banner_page(record), names, _list_facts(record))
+
+
+def screen_page(record: Record, *, full: bool = False) -> str:
+    """Return a record as the Markdown page for a terminal; ``full`` adds all authors, affiliations and other facts."""
+    notice = [quote.replace("\n", "  \n") for quote in banner_page(record)]
+    if not notice and is_corrected(record):
+        notice = ["> **CORRECTED: a correction to this article has been published.**"]
+    book = record.get("book_info") or {}
+    facts: list[Fact] = [
+        ("Kind", [{"book": "Book", "chapter": "Book chapter"}.get(str(record.get("record_type")))]),
+        ("Language", [language(name) for name in record.get("languages") or () if name != "eng"]),
+        *_list_facts(record if full else {key: record[key] for key in record if key not in _LONG_LISTS}),
+        ("ISBN", book.get("isbns")),
+    ]
+    if full:
+        concepts = [concept.get("name") for concept in record.get("supplemental_mesh") or ()]
+        facts += [("Concepts", concepts), ("Editors", [people(book.get("editors"))])]
+        facts.append(("Revised", [record.get("date_revised")]))
+    return _join_page(record, notice, _write_authors(record, full), facts, "  \n", "*No abstract in PubMed.*")
+
+
+def _join_page(
+    record: Record,
+    notice: list[str],
+    authors: str,
+    facts: Iterable[Fact],
+    between: str = " · ",
+    no_abstract: str = "",
+) -> str:
+    original = record.get("vernacular_title")
+    head = (f"# {escaped(title_of(record))}", f"*{escaped(original)}*" if original else "")
+    parts = [*notice, *head, authors, escaped(source_of(record)), *(_render_abstract(record) or [no_abstract])]
+    if corrections := other_corrections(record):
+        parts.append("\n".join(["## Corrections and comments", "", *(f"- {escaped(text)}" for text in corrections)]))
+    for name, values in facts:
+        if text := "; ".join(filter(None, map(line, values or ()))):
+            parts.append(f"**{name}:** {escaped(text)}")
+    parts.append(between.join(f"[{escaped(name)}](<{address}>)" for name, address in links_of(record)))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _write_authors(record: Record, full: bool) -> str:
+    """Return the first authors; all of them with ORCIDs and numbered affiliations if the page is full."""
+    authors = record.get("authors") or []
+    places: dict[str, int] = {}
+    names = []
+    for author in authors if full else authors[:MAX_AUTHORS]:
+        name = person(author)
+        if full and not author.get("collective_name"):
+            parts = (author.get("first_name") or author.get("initials"), author.get("last_name"), author.get("suffix"))
+            name = line(" ".join(str(part) for part in parts if part))
+            name += f" (ORCID {line(author['orcid'])})" if author.get("orcid") else ""
+        given = (author.get("affiliations") or ()) if full else ()
+        numbers = [str(places.setdefault(line(place), len(places) + 1)) for place in given]
+        names.append(f"{name} [{', '.join(numbers)}]" if numbers else name)
+    if len(authors) > len(names):
+        names.append(f"and {len(authors) - len(names)} more (-v shows all)")
+    elif names and record.get("authors_complete") is False:
+        names.append("et al. (PubMed's list is incomplete)")
+    lines = [", ".join(names), *(f"[{number}] {place}" for place, number in places.items())]
+    return "  \n".join(map(escaped, lines))
 
 
 def banner_page(record: Record) -> list[str]:
@@ -76,23 +139,16 @@ def _render_abstract(record: Record) -> list[str]:
     return parts
 
 
-def _render_lists(record: Record) -> list[str]:
-    parts = []
-    if corrections := other_corrections(record):
-        parts.append("\n".join(["## Corrections and comments", "", *(f"- {escaped(text)}" for text in corrections)]))
-    for name, values in (
+def _list_facts(record: Record) -> list[Fact]:
+    return [
         ("Publication types", record.get("publication_types")),
         ("MeSH terms", [mesh_term(term) for term in record.get("mesh_terms") or ()]),
         ("Keywords", record.get("keywords")),
         ("Registered", [bank(entry) for entry in record.get("data_banks") or ()]),
         ("Investigators", [person(author) for author in record.get("investigators") or ()]),
         ("Grants", [grant(item) for item in record.get("grant_list") or ()]),
-    ):
-        if values:
-            parts.append(f"**{name}:** " + escaped("; ".join(line(value) for value in values)))
-    if record.get("coi_statement"):
-        parts.append(f"**Conflict of interest:** {escaped(record['coi_statement'])}")
-    return parts
+        ("Conflict of interest", [record.get("coi_statement")]),
+    ]
 
 
 def mesh_term(term: Record) -> str:

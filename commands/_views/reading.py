@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.constrain import Constrain
-from rich.markdown import Heading, Markdown, TableElement
+from rich.markdown import BlockQuote, Heading, Markdown, TableElement
 from rich.text import Text
 
 from .._console import has_links
@@ -22,6 +22,12 @@ def markdown_page(markdown: str) -> RenderableType:
 
 class _Heading(Heading):
     LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
+
+
+class _Banner(BlockQuote):
+    """A block quote: the notice of a retraction or a concern."""
+
+    style_name = "bold red"
 
 
 class _Table(TableElement):
@@ -54,7 +60,10 @@ def _measure(rows: list[list[Text]]) -> int:
 
 
 class _MarkdownPage(Markdown):
-    elements: ClassVar[dict[str, Any]] = {**Markdown.elements, "heading_open": _Heading, "table_open": _Table}
+    elements: ClassVar[dict[str, Any]] = {
+        **Markdown.elements,
+        **{"heading_open": _Heading, "blockquote_open": _Banner, "table_open": _Table},
+    }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         self.hyperlinks = has_links(console)

@@ -38,7 +38,6 @@ def view_settings(settings: Settings, names: list[str] | None = None) -> list[di
     """Return name, variable, value and origin of settings, with secrets and e-mail addresses masked.
 
     Args:
-        settings: the settings to show.
         names: field or variable names to show; all by default.
 
     Raises:
@@ -79,7 +78,6 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
     """Write one setting to the user config; create the file if it is missing.
 
     Args:
-        path: the user config.
         name: field or variable name.
         text: the value, in the syntax of the environment variable.
 

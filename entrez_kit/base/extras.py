@@ -40,7 +40,6 @@ def missing_extra(extra: str, what: str) -> NotConfigured:
     """Return the error for a feature that needs a missing extra.
 
     Args:
-        extra: the name of the extra.
         what: the feature, as the start of a sentence: "The format parquet".
     """
     return NotConfigured(

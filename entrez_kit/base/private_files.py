@@ -183,7 +183,6 @@ def is_foreign(found: os.stat_result, *, root: bool = True) -> bool:
     """Return whether another user owns a file.
 
     Args:
-        found: the status of the file.
         root: whether a file of root is accepted.
     """
     return sys.platform != "win32" and found.st_uid != os.geteuid() and not (root and found.st_uid == 0)

@@ -666,7 +666,6 @@ def read_toml(
     """Return the content of a TOML file, and whether only its owner can read it.
 
     Args:
-        path: the file.
         notices: gets a message if the file is ignored.
         must_exist: whether a file that cannot be read is an error.
         own_only: whether a file of another user is ignored.

@@ -123,10 +123,6 @@ def format_citations(services: Services, request: CitationsRequest) -> Citations
 
     Use it for reference lists. Example: pmids ["99000001"], citation_styles ["apa", "vancouver"].
 
-    Args:
-        services: the clients.
-        request: the records and the styles.
-
     Raises:
         UpstreamError: NCBI did not answer any request.
         RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.

@@ -49,7 +49,6 @@ def file_text(style: str, articles: Iterable[Article]) -> str:
 
     Args:
         style: one of ``FILES``.
-        articles: the records.
     """
     kind = FILES[style]
     entries = kind.between.join(map(kind.entry, articles))

@@ -126,7 +126,6 @@ def fetch_in_batches(
     with single ids, and no new batch starts in the meantime. If no probe is answered, the remaining ids are not tried.
 
     Args:
-        ids: the ids to request.
         size: ids per request.
         ask: sends one request and parses the reply; runs in threads if several requests are in flight.
         refusals: errors with which the service refuses a whole batch because of some of its ids.

@@ -252,7 +252,6 @@ def incomplete_error(
 
     Args:
         missing: the missing items, or their number.
-        message: the message of the error.
         partial: whether the document has any data.
         hint: the next step. The default says that the next call requests only the missing items; None gives the hint
             of any ``UpstreamError``.

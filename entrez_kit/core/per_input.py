@@ -166,7 +166,6 @@ def per_input(
 
     Args:
         operation: an operation with a single answer.
-        field: the argument.
         result: the result model; its ``RECORDS`` field holds the results, and it has ``outcomes``.
         missing_error: builds the error for missing outcomes.
     """

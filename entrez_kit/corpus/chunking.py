@@ -197,7 +197,6 @@ def _split_windows(text: str, room: Callable[[bool], int]) -> list[str]:
     """Split a text into overlapping windows of about equal size.
 
     Args:
-        text: the text.
         room: returns the number of tokens that fit into the first window (True) or any other (False).
     """
     words = text.split()

@@ -64,7 +64,6 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
     Can be interrupted and run again.
 
     Args:
-        services: the corpus and the settings.
         anew: recreate every vector and delete those of other models.
 
     Raises:

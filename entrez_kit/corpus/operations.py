@@ -45,8 +45,6 @@ def sync(services: Services, request: SyncRequest, *, max_first: int | None = No
     """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
 
     Args:
-        services: the clients and the corpus.
-        request: key, term and overlap.
         max_first: the maximum number of records to fetch.
 
     Raises:
@@ -107,10 +105,6 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
     """Set the entry date (EDAT) from which the next sync starts; the change is logged.
 
     Use it to check older records again, e.g. last_edat "2025-08-17T00:00:00Z".
-
-    Args:
-        services: the corpus.
-        request: the checkpoint, its new value and a note for the log.
 
     Raises:
         InvalidInput: last_edat is not a valid time, or is in the future.

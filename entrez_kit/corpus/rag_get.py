@@ -67,10 +67,6 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
 
     Use it after rag_search, e.g. doc_id "pmid:38400100".
 
-    Args:
-        services: the corpus.
-        request: the id of the record.
-
     Raises:
         EntityNotFound: the corpus does not have the record, or PubMed has withdrawn it.
         StoreError: the corpus cannot be read.

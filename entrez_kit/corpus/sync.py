@@ -191,7 +191,6 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
     ``warnings`` name the records that NCBI did not return.
 
     Args:
-        services: the clients and the corpus.
         request: key, term and overlap; whether a new term may replace the term of the key.
         max_first: the maximum number of records to fetch.
         afterwards: a function to call with the result, after the records are stored.

@@ -77,7 +77,6 @@ def compare(
         settings: give the services and their addresses.
         unreached: services to skip because a hop to them failed; by the names of ``NAMES``.
         examples: ids and queries of the probes; by default those of the sandbox or of NCBI, whichever answers.
-        probes: the requests.
         progress: called after each request.
     """
     limit = min(settings.ncbi_total_deadline_ms, DEADLINE_MS)

@@ -55,7 +55,6 @@ def diagnose(
     request is sent to NCBI (two if NCBI rejects the API key), within the rate limit.
 
     Args:
-        settings: the settings to check.
         all_services: also check the hops to every other service.
         deep: send about forty requests to the services, and compare the replies with their known shapes.
         save: an empty folder for these replies, without credentials and addresses of the user.

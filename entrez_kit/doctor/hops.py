@@ -7,13 +7,13 @@ itself, and never shows the password of a proxy.
 import base64
 import errno
 import ipaddress
-import re
 import socket
 import ssl
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http.client import HTTPException, HTTPResponse, RemoteDisconnected
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -30,7 +30,6 @@ Connector = Callable[[str, int, float], socket.socket]
 
 HOPS: Final = ("dns", "tcp", "proxy", "tls")
 MAX_ADDRESSES: Final = 3
-MAX_PROXY_HEAD: Final = 16_384
 
 Answer = TypeVar("Answer")
 
@@ -260,8 +259,6 @@ def call_with_timeout(
     """Call a function with a timeout and return its result.
 
     Args:
-        function: the function to call.
-        seconds: the timeout.
         connection: shut down after the timeout, so that the call ends.
 
     Raises:
@@ -339,19 +336,14 @@ def _ask_for_tunnel(connection: socket.socket, goal: str, proxy: SplitResult, se
         lines.append(f"Proxy-Authorization: Basic {base64.b64encode(pair).decode('ascii')}")
     connection.settimeout(seconds)
     connection.sendall("".join(f"{line}\r\n" for line in [*lines, ""]).encode("ascii"))
-    head = bytearray()
-    while not head.endswith(b"\r\n\r\n") and len(head) < MAX_PROXY_HEAD:
-        part = connection.recv(1)  # one byte at a time: bytes after the head belong to the encrypted connection
-        if not part:
-            break
-        head += part
-    found = re.match(rb"HTTP/1\.[01] ([0-9]{3})(?: ([^\r\n]*))?", head)
-    if not found:
-        if not head:
-            raise ConnectionResetError(errno.ECONNRESET, "it closed without a reply")
-        return 0, ""
-    phrase = (found[2] or b"").decode("ascii", "replace")
-    return int(found[1]), "".join(letter for letter in phrase if letter.isprintable())[:60]
+    with closing(HTTPResponse(connection, method="CONNECT")) as answer:  # closes its buffer, not the connection
+        try:
+            answer.begin()  # nothing follows the head: in an encrypted connection the client speaks first
+        except RemoteDisconnected:
+            raise ConnectionResetError(errno.ECONNRESET, "it closed without a reply") from None
+        except HTTPException:
+            return 0, ""
+        return answer.status, "".join(letter for letter in answer.reason if letter.isprintable())[:60]
 
 
 def _create_context(route: Route) -> ssl.SSLContext:

@@ -278,10 +278,6 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
     PMC, Europe PMC, then open-access copies. Long articles are cut: use overflow_mode outline first, then request
     sections.
 
-    Args:
-        services: the clients.
-        request: the articles, and the parts to return.
-
     Raises:
         InvalidInput: the request has no ids, or several kinds of ids.
 

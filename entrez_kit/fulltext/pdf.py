@@ -70,7 +70,6 @@ def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
 
     Args:
         content: the file.
-        seconds: the time limit.
 
     Raises:
         UpstreamError: the file is encrypted, broken, without text or beyond a limit, or the PDF library is missing;

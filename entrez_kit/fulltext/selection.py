@@ -41,7 +41,6 @@ def select(
     """Select sections and cut them to the limits.
 
     Args:
-        sections: all sections.
         titles: texts, ignoring case; a section's title must contain one of them.
         max_sections: the maximum number of sections.
         max_characters: the maximum number of characters of text; titles, abstract, ids and references do not count.

@@ -33,8 +33,6 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
     """Fetch an open-access copy of an article: first the PDF of the best location, then its page, then other locations.
 
     Args:
-        services: the clients.
-        doi: the article.
         guard: the allowed addresses; by default those that the settings allow.
     """
     try:

@@ -115,8 +115,6 @@ class Slicer:
     """Split one search into slices.
 
     Args:
-        services: the clients.
-        term: the search.
         sort: ESearch's name of the order within a slice.
         dates: ESearch's date parameters, if the search has any.
         oldest_first: whether the slices are in ascending order of the date of entry.
@@ -141,8 +139,6 @@ class Slicer:
 
         Args:
             window: the window; None for the whole search.
-            retmax: how many PMIDs to list.
-            retstart: how many records to skip.
             fresh: whether to bypass the cache.
 
         Raises:
@@ -346,8 +342,6 @@ def esearch_delta(
     A search of more than 9,999 records is sliced, so that the list is complete.
 
     Args:
-        services: the clients.
-        term: the search.
         mindate: first date: YYYY, YYYY/MM or YYYY/MM/DD.
         maxdate: last date.
         datetype: which of PubMed's dates to compare.

@@ -78,7 +78,6 @@ class Retrieval(Outcomes[Fetched]):
     """Outcomes of inputs. After iteration ``urls``, ``method``, ``warnings``, ``found`` and ``missing`` are complete.
 
     Args:
-        services: the clients.
         medline: whether to request records as MEDLINE text.
         patient: whether to wait for an outage of up to a minute to end.
         keep: what to keep of each record; fields that are kept need not be parsed again.

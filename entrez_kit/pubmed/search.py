@@ -491,7 +491,6 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
     """Return the result document of a completed search.
 
     Args:
-        request: the request.
         hits: the search, after its hits were consumed.
         found: the hits that the document lists.
     """
@@ -538,8 +537,6 @@ def brief_summaries(
     """Return summaries by PMID, the URL of the request, and warnings that name missing summaries and abstracts.
 
     Args:
-        services: the clients.
-        pmids: the PMIDs to summarize.
         snippet: how many characters of the abstract each summary has.
     """
     from entrez_kit.pubmed.summaries import parse_summaries

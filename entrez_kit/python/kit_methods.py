@@ -151,7 +151,13 @@ def operation_of(method: str) -> "Operation[Any, Any]":
 
 
 class Methods(OperationRunner):
-    """One method for each operation; arguments that are left out are not sent."""
+    """One method for each operation; arguments that are left out are not sent.
+
+    Raises:
+        InvalidInput: an argument is unknown, missing or out of bounds. The gene methods raise UnresolvedEntity or
+            AmbiguousQuery instead.
+        RateLimited: a service refused the request, or the wait for a slot would exceed the deadline.
+    """
 
     _operation_of = staticmethod(operation_of)
 
@@ -207,10 +213,8 @@ class Methods(OperationRunner):
             PMIDs in the order requested, NCBI's translation of the query, and warnings.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; an unbalanced query, an invalid filter value
-                or a date that does not exist.
+            InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -249,10 +253,8 @@ class Methods(OperationRunner):
             Records in the order of the inputs, and the outcome of every input if anything is missing.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the request names neither ids nor a result
-                set, or both.
+            InvalidInput: the request names neither ids nor a result set, or both.
             UpstreamError: NCBI answered none of the requests.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -290,8 +292,7 @@ class Methods(OperationRunner):
             Articles in the order of the ids; ``unavailable`` has the other ids with the answers of the sources.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the request has no ids, or several kinds of
-                ids.
+            InvalidInput: the request has no ids, or several kinds of ids.
         """
 
     @runs
@@ -340,10 +341,8 @@ class Methods(OperationRunner):
             Related articles in the order of the service (a snowball: by how many articles link to them), or citations.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             EntityNotFound: the article does not exist.
             UpstreamError: no source answered.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
             NotConfigured: a citation style needs a package that is not installed.
         """
 
@@ -371,9 +370,7 @@ class Methods(OperationRunner):
             Citations in the order of the inputs; ``outcomes`` is present if an input was not found.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             UpstreamError: NCBI did not answer any request.
-            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
             NotConfigured: the citation processor is not installed.
         """
 
@@ -395,9 +392,7 @@ class Methods(OperationRunner):
             One result per reference, in the order of the references.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             UpstreamError: NCBI responded to none of the requests.
-            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
         """
 
     @runs
@@ -419,9 +414,7 @@ class Methods(OperationRunner):
             One record per input, in the order of the inputs.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             UpstreamError: neither the converter nor PubMed answered.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -460,11 +453,9 @@ class Methods(OperationRunner):
             One or several pages of records, and the cursor of the next page.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the query is unbalanced, or Europe PMC
-                refuses the query, cursor or order.
+            InvalidInput: the query is unbalanced, or Europe PMC refuses the query, cursor or order.
             NotConfigured: Europe PMC is disabled.
             UpstreamError: Europe PMC did not answer after every attempt.
-            RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -493,9 +484,7 @@ class Methods(OperationRunner):
             MeSH records; the heading that the query names is first. ``next_offset`` is absent on the last page.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -517,9 +506,8 @@ class Methods(OperationRunner):
             The query and NCBI's correction; without a suggestion ``corrected`` equals ``original``.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist.
+            InvalidInput: the database does not exist.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -547,9 +535,8 @@ class Methods(OperationRunner):
             Facets in the order requested. ``records_counted`` of ``total_found`` records were read.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; unbalanced query.
+            InvalidInput: unbalanced query.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -582,7 +569,6 @@ class Methods(OperationRunner):
         Raises:
             AmbiguousQuery: the query is too short or invalid, the organism is unknown, or the cursor is invalid.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -608,7 +594,6 @@ class Methods(OperationRunner):
             UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
             EntityNotFound: no gene has that id.
             UpstreamError: NCBI did not answer, or the reply is not a gene record.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -636,7 +621,6 @@ class Methods(OperationRunner):
             UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
             EntityNotFound: no gene has that id.
             UpstreamError: NCBI did not answer, or the reply is not a set of links.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -658,11 +642,9 @@ class Methods(OperationRunner):
             What a sync did; ``inserted + updated + skipped == pmids_processed``.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the key belongs to another term, the term is
-                malformed, or it finds more than ``max_first``.
+            InvalidInput: the key belongs to another term, the term is malformed, or it finds more than ``max_first``.
             StoreError: the corpus cannot be written, or another sync of the key is running.
             UpstreamError: NCBI returned no records.
-            RateLimited: NCBI refused the request before it returned any record.
         """
 
     @runs
@@ -692,7 +674,6 @@ class Methods(OperationRunner):
             Hits, best first: each record once, under its best passage.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             EntityNotFound: the corpus does not exist.
             StoreError: the corpus cannot be read.
             EmbeddingsError: embeddings are configured but unavailable.
@@ -719,7 +700,6 @@ class Methods(OperationRunner):
             A record of the corpus; ``version`` counts its revisions since it was first fetched.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             EntityNotFound: the corpus does not have the record, or PubMed has withdrawn it.
             StoreError: the corpus cannot be read.
         """
@@ -741,7 +721,6 @@ class Methods(OperationRunner):
             The checkpoint of a corpus; ``last_edat`` is null before the first sync.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             StoreError: the corpus cannot be read.
         """
 
@@ -764,8 +743,7 @@ class Methods(OperationRunner):
             Confirmation that the checkpoint was set.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; last_edat is not a valid time, or is in the
-                future.
+            InvalidInput: last_edat is not a valid time, or is in the future.
             StoreError: the corpus cannot be written.
         """
 
@@ -791,10 +769,9 @@ class Methods(OperationRunner):
             All databases, or one of them; with a term, ``counts`` and their source (egquery or esearch).
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the query is invalid in that database.
             EntityNotFound: the database does not exist.
+            InvalidInput: the query is invalid in that database.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -833,10 +810,8 @@ class Methods(OperationRunner):
             UIDs in the order requested, NCBI's translation of the query, and warnings.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist, or the query is
-                invalid.
+            InvalidInput: the database does not exist, or the query is invalid.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -859,9 +834,8 @@ class Methods(OperationRunner):
             Document summaries in the order of the ids; the fields are the database's own.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist.
+            InvalidInput: the database does not exist.
             UpstreamError: NCBI answered none of the requests.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -890,11 +864,9 @@ class Methods(OperationRunner):
             missing.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the database or format does not exist, or
-                none of the ids is valid.
             EntityNotFound: none of the ids exists.
+            InvalidInput: the database or format does not exist, or none of the ids is valid.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -926,9 +898,8 @@ class Methods(OperationRunner):
             One set of links per source, in the order of the sources.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; the database does not exist.
+            InvalidInput: the database does not exist.
             UpstreamError: NCBI answered none of the requests.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs
@@ -952,9 +923,7 @@ class Methods(OperationRunner):
             One outcome per claim, in the order of the claims; ``counts`` has every status.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             UpstreamError: no text could be fetched, because no source responded.
-            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
         """
 
     @runs
@@ -982,7 +951,6 @@ class Methods(OperationRunner):
             works.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             EntityNotFound: the corpus does not exist.
             UpstreamError: no work could be checked.
             StoreError: the corpus cannot be read.
@@ -1021,9 +989,7 @@ class Methods(OperationRunner):
             One outcome per reference, in the order of the references; ``fixed`` is the path of the corrected file.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds.
             UpstreamError: no reference could be checked, because NCBI did not respond.
-            RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
         """
 
     @runs_search_all
@@ -1069,8 +1035,6 @@ class Methods(OperationRunner):
             PMIDs in the order requested, NCBI's translation of the query, and warnings.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; an unbalanced query, an invalid filter value
-                or a date that does not exist.
+            InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.
             UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """

@@ -249,10 +249,6 @@ def audit_corpus(services: Services, request: AuditRequest) -> Audit:
     Use it before you write a review from a corpus, and again before you submit it. Works without findings are only
     counted. Example: query_key crispr, sources ["pubmed", "europepmc"].
 
-    Args:
-        services: the clients.
-        request: the corpus, and the sources to use.
-
     Raises:
         EntityNotFound: the corpus does not exist.
         UpstreamError: no work could be checked.

@@ -48,7 +48,6 @@ def fetch_links(
     """Return the links of articles, in NCBI's order, in one request.
 
     Args:
-        services: the clients.
         relation: which kind of link.
         pmids: the articles to start from. Each has a separate id parameter, so NCBI returns its links separately.
         scores: whether to request scores.

@@ -59,8 +59,6 @@ def find_related(services: Services, relation: Relation, pmid: str, wanted: int)
     """Find the articles related to one article, in the first source that has them.
 
     Args:
-        services: the clients.
-        relation: which articles.
         pmid: the article to start from.
         wanted: how many articles the caller needs; no more are requested from Europe PMC.
 

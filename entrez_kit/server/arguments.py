@@ -90,8 +90,6 @@ def read_arguments(
     """Return the arguments in the form of the operation; unclear ones stay unchanged for the validation.
 
     Args:
-        arguments: the arguments of the call.
-        schema: the input schema of the tool.
         exact_types: whether values keep their JSON type.
     """
     properties = schema["properties"]

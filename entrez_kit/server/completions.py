@@ -46,10 +46,7 @@ def _list_query_keys(services: Services) -> list[str]:
 
 COMPLETERS: Final[Mapping[tuple[str, str], tuple[Callable[[Services], list[str]], str | None]]] = {
     (GENE_DOSSIER.name, "organism"): (_list_organisms, f"{SCOPE_PREFIX}gene"),
-    (CORPUS_UPDATE.name, "query_key"): (
-        _list_query_keys,
-        f"{SCOPE_PREFIX}corpus.read",
-    ),
+    (CORPUS_UPDATE.name, "query_key"): (_list_query_keys, f"{SCOPE_PREFIX}corpus.read"),
     (STATS_TEMPLATE, "database"): (_list_databases, scope_of_resource(STATS_TEMPLATE)),
     (GUIDE_TEMPLATE, "topic"): (lambda services: list(TOPICS), None),
 }
@@ -62,8 +59,6 @@ def complete(
     """Return the values that begin with the typed text, then those that contain it; none for other arguments.
 
     Args:
-        services: the clients.
-        params: the argument and the typed text.
         scopes: the scopes of the caller's token; None allows everything.
     """
     target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri

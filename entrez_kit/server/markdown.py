@@ -38,7 +38,6 @@ def render_markdown(document: Mapping[str, Any], title: str, member: str = "") -
 
     Args:
         document: plain JSON data.
-        title: the kind of document.
         member: the member with the records; without it the document is one record.
     """
     records = document.get(member) if member else [{key: document[key] for key in document if key not in SERVER}]

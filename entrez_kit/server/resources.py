@@ -180,7 +180,6 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
     """Describe the server, its compliance with NCBI's rules, and the result of its last request to NCBI.
 
     Args:
-        services: the clients.
         protocol_version: the version negotiated with the caller.
     """
     settings, health = services.settings, services.watched.health

@@ -186,9 +186,7 @@ class Toolbox:
         """Run a tool and return its result or the error envelope; never raises an error.
 
         Args:
-            services: the clients.
             name: any name of the tool.
-            arguments: the arguments of the caller.
             scopes: the scopes of the caller's token; hints name only allowed tools. None allows everything.
             answers: the response cache, which stores the result if allowed.
         """

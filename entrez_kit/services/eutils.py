@@ -255,17 +255,8 @@ class EUtils(ServiceClient):
         value, content = reply.value.value, reply.content
         if self._verify_refused(reply.value, params, partial=partial):
             value, content = read(reply.value.document), write_esummary(reply.value.document)
-        return Reply(
-            content,
-            value,
-            reply.url,
-            reply.method,
-            reply.from_cache,
-            reply.status,
-            reply.attempts,
-            reply.until,
-            reply.created,
-        )
+        whole: Reply[Any] = reply
+        return replace(whole, content=content, value=value)
 
     def _verify_refused(self, summaries: "_Summaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
         """Request the UIDs with errors again, and correct the document.
@@ -345,7 +336,7 @@ class EUtils(ServiceClient):
             "complexity": _to_number("complexity", complexity),
             "idtype": idtype,
         }
-        expect = expect_records(db, rettype, retmode, _count_distinct(ids))
+        expect = expect_records(db, rettype, retmode, len(set(params["id"])) if ids else None)
         return self._ask("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
 
     def elink(
@@ -463,31 +454,13 @@ class EUtils(ServiceClient):
         read: Callable[[bytes], T],
         *,
         keep: Callable[[T], bool] = always,
-        post: bool = False,
-        cacheable: bool = True,
-        fresh: bool = False,
-        deadline_ms: int | None = None,
-        short: list[tuple[bytes, T]] | None = None,
+        **options: Any,
     ) -> Reply[T]:
-        """Build a request with Bio.Entrez, and send it.
-
-        Args:
-            short: receives the replies that ``read`` refuses as incomplete; if no attempt gets a complete one, the last
-                of them is returned, and not cached.
-        """
+        """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
         replies: list[Reply[T]] = []
 
         def urlopen(request: "Request") -> type[Acknowledgement]:
-            reply = self.send_built(
-                request,
-                replace(expect, read=read, keep=keep),
-                post=post or endpoint == "epost",
-                cacheable=cacheable,
-                fresh=fresh,
-                deadline_ms=deadline_ms,
-                short=short,
-            )
-            replies.append(reply)
+            replies.append(self.send_built(request, replace(expect, read=read, keep=keep), **options))
             return Acknowledgement
 
         token = _urlopen.set(urlopen)
@@ -502,7 +475,7 @@ class EUtils(ServiceClient):
         request: "Request",
         expect: Expect[T],
         *,
-        post: bool,
+        post: bool = False,
         cacheable: bool = True,
         fresh: bool = False,
         deadline_ms: int | None = None,
@@ -571,15 +544,10 @@ class EUtils(ServiceClient):
         for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
             batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
-            params = {
-                "db": _check_database(db),
-                "term": term,
-                "retmax": str(len(batch)),
-                "retstart": "0",
-                "retmode": "xml",
-            }
+            most = str(len(batch))
+            params = {"db": _check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
             expect = _expect_document("xml", "eSearchResult", "esearchresult")
-            reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=_found_none)
+            reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=lambda found: not found.ids)
             known.update(reply.value.ids)
         return known
 
@@ -687,10 +655,6 @@ def _select_records(
     }
 
 
-def _count_distinct(ids: Sequence[str] | None) -> int | None:
-    return len({str(item).strip() for item in ids}) if ids else None
-
-
 # Replies ------------------------------------------------------------------------------------------------------------
 
 
@@ -731,10 +695,6 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     if len(found.ids) < found.count:
         raise incomplete_reply_error("esearch", f"{len(found.ids)} ids of {found.count}")
     return found
-
-
-def _found_none(found: ESearchReply) -> bool:
-    return not found.ids
 
 
 def incomplete_reply_error(endpoint: str, what: str) -> UpstreamError:

@@ -65,7 +65,6 @@ class PmcOpenData(ServiceClient):
         """Return an article as JATS XML.
 
         Args:
-            pmcid: the article.
             version: its version, in the form that ``latest_version`` returns; by default the latest.
             read: parses the reply before it is accepted.
             keep: returns whether a reply with this value may be cached.

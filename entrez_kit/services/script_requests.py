@@ -25,7 +25,6 @@ from entrez_kit.services.transport import Expect, Reply
 if TYPE_CHECKING:
     from urllib.request import Request
 
-    from entrez_kit.services.esummary_reply import Answered
 
 _DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "einfo": ("eInfoResult", "einforesult"),
@@ -118,11 +117,7 @@ def _check_summaries(expect: Expect, ids: Sequence[str], short: list[tuple[bytes
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
         return _refuse_short("esummary", content, answered, len(answered.uids & due), len(due), short)
 
-    return replace(expect, read=read, keep=_has_no_errors)
-
-
-def _has_no_errors(answered: "Answered | None") -> bool:
-    return answered is None or not answered.refused
+    return replace(expect, read=read, keep=lambda answered: answered is None or not answered.refused)
 
 
 def _refuse_short(

@@ -80,7 +80,6 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get returns a record. `quality` is 0 to 9.
 
     Args:
-        services: the corpus.
         request: the query, the number of hits, whether quality counts, the corpus and the index. If ``index`` is not
             given, Weaviate is searched if it is configured, or the local index if Weaviate fails.
 

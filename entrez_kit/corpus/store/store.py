@@ -39,7 +39,6 @@ class Store(CorpusFile):
     Every method raises ``StoreError`` if the file cannot be used.
 
     Args:
-        path: the file.
         clock: returns the current time; tests replace it.
         graph_records: the folder with the hashes of graph files; default: a folder next to the file.
     """

@@ -56,7 +56,6 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
     """Return the records that Weaviate finds, by words and, with embeddings, by meaning.
 
     Args:
-        services: the corpus and the settings.
         query: question or words.
         wanted: the maximum number of records.
         corpus: a query key; searches only records of this corpus.
@@ -152,9 +151,6 @@ def drain(services: Services) -> Delivered:
 
     If the collection does not exist, create it and deliver every passage.
 
-    Args:
-        services: the corpus and the settings.
-
     Raises:
         NotConfigured: no server is configured, or the embeddings provider has no key.
         VectorIndexError: the server does not answer; passages already stored are not sent again.
@@ -179,9 +175,6 @@ def rebuild(services: Services) -> Delivered:
 
     A collection with vectors of a different model, or from an older version, is recreated. After an interruption the
     next delivery continues.
-
-    Args:
-        services: the corpus and the settings.
 
     Raises:
         NotConfigured: no server is configured, or the embeddings provider has no key.

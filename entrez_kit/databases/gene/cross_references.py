@@ -34,7 +34,6 @@ def collect(gene: Any, number: str) -> CrossReferences:
     """Return the cross-references of an ``Entrezgene`` element.
 
     Args:
-        gene: the element.
         number: the gene's own id.
     """
     found = _Identifiers()

@@ -110,7 +110,6 @@ def blocks_of(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any] 
     """Return the blocks of an element's content; an empty list for None.
 
     Args:
-        element: the element to read.
         without: names of elements to omit at any depth.
         skip: child elements to omit.
     """
@@ -131,7 +130,6 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
     A box with a title, or with sections inside, is a section too.
 
     Args:
-        element: the element to read.
         without: names of child elements to omit.
         depth: the nesting level; sections below ``MAX_SECTIONS`` are plain text.
     """

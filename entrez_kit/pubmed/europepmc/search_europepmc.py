@@ -179,7 +179,6 @@ class Walk(Outcomes[EuropePMCArticle]):
     After the iteration ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure`` are complete.
 
     Args:
-        services: the clients.
         request: the search; its cursor is the first page.
     """
 
@@ -316,10 +315,6 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
 
     Use it for preprints and citation counts; for PubMed's syntax and MeSH use pubmed_search_articles. Example:
     query "base editing AND PUB_YEAR:2024", sources ["PPR"].
-
-    Args:
-        services: the clients.
-        request: query, sources, order and page.
 
     Raises:
         InvalidInput: the query is unbalanced, or Europe PMC refuses the query, cursor or order.

@@ -51,7 +51,6 @@ def article_fields(record: Any, known: Fields | None = None) -> Fields:
     """Read a PubmedArticle (or a MedlineCitation) into the fields of an ``Article``, except PMID and URL.
 
     Args:
-        record: the element.
         known: fields that were read before; their lists are not in the element.
     """
     fields: Fields = {"record_type": "article", **(known or {})}
@@ -393,10 +392,6 @@ def pagination(element: Any, fields: Fields) -> None:
         fields.setdefault("journal_info", {})["pages"] = pages
 
 
-def _read_types(element: Any, fields: Fields) -> None:
-    fields["publication_types"] = [kind for child in element if (kind := text_of(child))]
-
-
 def _read_data_banks(element: Any, fields: Fields) -> None:
     for bank in element:
         name = bank.findtext("DataBankName")
@@ -468,7 +463,9 @@ _ARTICLE: Final[Handlers] = {
     "Language": language,
     "DataBankList": _read_data_banks,
     "GrantList": grants,
-    "PublicationTypeList": _read_types,
+    "PublicationTypeList": lambda element, fields: fields.update(
+        publication_types=[kind for child in element if (kind := text_of(child))]
+    ),
     "VernacularTitle": "vernacular_title",
     "ArticleDate": lambda element, fields: add_date(element, element.get("DateType"), fields),
 }

@@ -361,10 +361,6 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
     references. Each is verified or has findings: retracted, concern, another_work, not_found, ambiguous, mismatch (for
     each field), superseded, duplicate, unreadable, unchecked. Example: text "Doe J. A title. J Inv. 2019".
 
-    Args:
-        services: the clients.
-        request: the references.
-
     Raises:
         UpstreamError: no reference could be checked, because NCBI did not respond.
         RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
@@ -486,16 +482,13 @@ def _ask_standings(
     owners = [_find_owners(one, outcome) for one, (outcome, _) in zip(found, outcomes, strict=True)]
     meant = [article if outcome.same_work is None else None for outcome, article in outcomes]
     works = [one for article, others in zip(meant, owners, strict=True) for one in (article, *others.values()) if one]
-    said = iter(sources.ask([_to_work(article) for article in works]))
+    asked = [Work((one.doi or "").lower() or None, one.pmid or None, one if one.pmid else None) for one in works]
+    said = iter(sources.ask(asked))
     for one, (outcome, _), article, others in zip(found, outcomes, meant, owners, strict=True):
         if article is not None:
             _judge(outcome, next(said))
         for name, owner in others.items():
             _add_owner(outcome, name, getattr(one.reference, name), owner, next(said))
-
-
-def _to_work(article: Article) -> Work:
-    return Work((article.doi or "").lower() or None, article.pmid or None, article if article.pmid else None)
 
 
 def _add_owner(
@@ -532,7 +525,8 @@ def _judge(outcome: CheckedReference, said: list[SourceStanding]) -> None:
     failed = [one for one in said if one.says == "failed"]
     if standing is not None and (code := _to_code(standing.status)) is not None:
         message = standing.note
-        newer = "; ".join(dict.fromkeys(filter(None, map(_join_ids, _filter_notices(standing)))))
+        ids = [_join_ids(notice) for notice in standing.notices if notice.status == standing.status]
+        newer = "; ".join(dict.fromkeys(filter(None, ids)))
         if code == "superseded" and newer:
             details.append(f"the newer version: {newer}")
             message += f"; the newer version: {newer}"
@@ -551,10 +545,6 @@ def _to_code(says: StandingStatus) -> FindingCode | None:
     if says == "expression_of_concern":
         return "concern"
     return "superseded" if says in REPLACED else None
-
-
-def _filter_notices(standing: Standing) -> list[StandingNotice]:
-    return [notice for notice in standing.notices if notice.status == standing.status]
 
 
 def _join_ids(notice: StandingNotice) -> str:

@@ -11,7 +11,6 @@ def compare(reference: Reference, article: Article, *, any_author: bool = False)
 
     Args:
         reference: the reference, as fields or as text.
-        article: the record.
         any_author: whether the one author of the reference may be any author of the record.
     """
     if reference.text is not None:

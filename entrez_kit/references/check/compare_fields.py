@@ -79,8 +79,6 @@ def compare_fields(reference: Reference, article: Article, *, any_author: bool =
     """Compare a reference that has fields with a record.
 
     Args:
-        reference: the reference.
-        article: the record.
         any_author: whether the one author of the reference may be any author of the record.
     """
     is_bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)

@@ -118,7 +118,8 @@ def remove_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int]
     """Remove line numbers (of every line or every fifth line), and return how many were removed."""
     found = [(n, match) for n, line in enumerate(lines) if line.text and (match := _LINE_NUMBER.match(line.text))]
     numbers = _find_consecutive_numbers(lines, found) or _find_fifth_numbers(lines, found)
-    indents = {_measure_indent(line.text) for n, line in enumerate(lines) if line.text and n not in numbers}
+    texts = [line.text for n, line in enumerate(lines) if line.text and n not in numbers]
+    indents = {len(text) - len(text.lstrip()) for text in texts}
     in_margin = bool(indents) and all(match.end(1) <= min(indents) for match in numbers.values())
     gaps = {match.end() - match.end(1) for match in numbers.values()}
     # The rest of a gap is the indent of the text. Other lines have the same indent.
@@ -132,10 +133,6 @@ def remove_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int]
         body = lines[n].text[match.end() :]
         plain[n] = replace(lines[n], text=body and " " * indent + body)
     return plain, len(numbers)
-
-
-def _measure_indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def _find_consecutive_numbers(
@@ -310,16 +307,13 @@ class _Pages:
             return possible or (ends_page and _WORDS.fullmatch(text) is not None and not _is_continuation(text))
         between = ENDS.search(above) is not None and _may_begin(below)
         named = possible and (_PAGE_NUMBER.search(text) is not None or text.endswith("et al."))
-        plain = _WORDS.fullmatch(text) is not None and not self._may_cite(text)
+        cites = any(sign.search(text) for sign in (_ENDS_SENTENCE, YEAR, ID))  # as references do
+        plain = _WORDS.fullmatch(text) is not None and not cites
         return between and (named or (ends_page and plain))
 
     def _fills(self, n: int) -> bool:
         """Return whether a line is so long that the text can continue in the next line."""
         return len(self.texts[n]) + 1 + len(self.below[n].split(" ", 1)[0]) > FILLED * self.width
-
-    def _may_cite(self, text: str) -> bool:
-        """Return whether a line has a full stop, a year or an identifier, as references have."""
-        return _ENDS_SENTENCE.search(text) is not None or YEAR.search(text) is not None or ID.search(text) is not None
 
     def _page_steps(self, n: int, m: int) -> list[int]:
         """Return the differences of the page numbers of two lines."""

@@ -131,7 +131,6 @@ class Sources:
     """Looks up the publication status of works in several sources.
 
     Args:
-        services: the clients.
         enabled: the sources to use; by default those of the settings.
         retraction_watch: the CSV file of the Retraction Watch database; by default that of the settings.
 
@@ -305,7 +304,6 @@ def _look_up_by_doi(
     """Return the look-up for a source that identifies works by DOI.
 
     Args:
-        source: the source.
         errors: the DOIs for which a request failed.
         find: returns the status of a DOI.
     """

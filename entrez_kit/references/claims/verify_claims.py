@@ -124,10 +124,6 @@ def verify_claims(services: Services, request: VerifyRequest) -> Verification:
     not_in_text, no_text_available, unchecked or invalid, with the whole sentence.
     Words are compared, so a paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids": ["99000001"]}].
 
-    Args:
-        services: the clients.
-        request: the claims with the ids they cite.
-
     Raises:
         UpstreamError: no text could be fetched, because no source responded.
         RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.

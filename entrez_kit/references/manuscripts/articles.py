@@ -158,7 +158,6 @@ def fetch_references(services: Services, article: Identifier) -> list[Reference]
     """Return the reference list of a published article from its full text, or else from PubMed.
 
     Args:
-        services: the clients.
         article: its PMID, PMCID or DOI.
 
     Raises:

@@ -73,7 +73,7 @@ def _find_problems(manuscript: Manuscript) -> Iterable[InTextFinding]:
     if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
         return _check_numbers(references, numbered)
     if named:
-        return _check_names(references, named)
+        return _match_calls(named, [(_name_entry(one), one) for one in references], _entries_by_name(references))
     return [InTextFinding(kind="never_called", call=one.number or one.key, line=one.line) for one in references]
 
 
@@ -83,7 +83,6 @@ def _match_calls(
     """Yield each citation without an entry once, then the entries without a citation.
 
     Args:
-        calls: the citations.
         entries: the entries, each with its name in a finding.
         find_entries: returns the indexes of the entries for a citation.
     """
@@ -144,7 +143,10 @@ def _find_numbers(text: Sequence[Line], most: int) -> tuple[list[_Call], re.Patt
     found = [call for call in found if call.what <= most or not FIRST_YEAR <= call.what <= LAST_YEAR]
     if found:
         return found, _BRACKETED
-    if found := [call for line in text for call in _find_superscript(line)]:
+    raised = [(line, match) for line in text for match in _SUPERSCRIPT.finditer(line.text) if _is_call(match)]
+    if found := [
+        call for line, match in raised for call in _expand_numbers(match[0].translate(_RAISED), line, match.start())
+    ]:
         return found, _SUPERSCRIPT
     found = [call for line in text for call in _find_in_line(line, _IN_PARENTHESES)] if most else []
     if {one.what for one in found if one.what <= most} < set(range(1, min(3, most) + 1)):
@@ -155,12 +157,6 @@ def _find_numbers(text: Sequence[Line], most: int) -> tuple[list[_Call], re.Patt
 def _find_in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
     for match in pattern.finditer(line.text):
         yield from _expand_numbers(match[1], line, match.start())
-
-
-def _find_superscript(line: Line) -> Iterator[_Call]:
-    for match in _SUPERSCRIPT.finditer(line.text):
-        if _is_call(match):
-            yield from _expand_numbers(match[0].translate(_RAISED), line, match.start())
 
 
 def _is_call(raised: re.Match[str]) -> bool:
@@ -207,10 +203,6 @@ def _expand_years(names: str, years: str, line: Line, place: int) -> Iterator[_C
         return
     for year, letter in _YEAR.findall(years):
         yield _Call((fold_text(first), year), f"{names} {year}{letter}", line.number, _quote(line.text, place))
-
-
-def _check_names(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
-    return _match_calls(calls, [(_name_entry(one), one) for one in references], _entries_by_name(references))
 
 
 def _entries_by_name(references: Sequence[Reference]) -> Callable[[tuple[str, str]], list[int]]:
@@ -315,7 +307,6 @@ def _replace_fields(manuscript: Manuscript, write: Callable[[list[str]], str]) -
     """Yield the paragraphs with the citations of a reference manager replaced.
 
     Args:
-        manuscript: the document.
         write: returns the new text of a citation, given the numbers of its entries.
     """
     references = manuscript.references

@@ -94,7 +94,6 @@ def entries_beside(
     """Return the cited entries of the bibliography files that a manuscript names, and warnings about these files.
 
     Args:
-        names: the files.
         beside: reads the files.
         called: the keys of cited entries; None for all entries.
 

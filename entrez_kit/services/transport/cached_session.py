@@ -187,7 +187,7 @@ def open_session(adapter: BaseAdapter, file: CacheFile) -> CachedSession:
     """
     session = CachedSession(
         backend=ReplyCache(file),
-        key_fn=_get_key,
+        key_fn=lambda request, **_: request.key,
         cache_control=True,
         ignored_parameters=CREDENTIALS,
         allowable_methods=("GET", "POST"),
@@ -198,11 +198,6 @@ def open_session(adapter: BaseAdapter, file: CacheFile) -> CachedSession:
     session.adapters.clear()
     session.mount("", adapter)
     return session
-
-
-def _get_key(request: Any, **_: Any) -> str:
-    key: str = request.key
-    return key
 
 
 # entrez-kit cache

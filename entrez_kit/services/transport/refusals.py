@@ -145,7 +145,6 @@ def refusal_error(
     Args:
         words: the error text, redacted.
         status: the HTTP status of the reply.
-        call: the request.
         wait: the seconds that the service asked to wait.
         sent_credentials: names of the credentials in the request.
     """
