@@ -33,34 +33,34 @@ NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
-CORPUS: Final = "A corpus of your own"
+CORPUS: Final = "Your corpus"
 LOCAL: Final = "This program"
 
 
 COMMANDS: Final = {
     "search": ("Search PubMed and see how it understood the query.", PUBMED),
-    "facets": ("Count years, journals, types and MeSH headings of a query's results.", PUBMED),
+    "facets": ("Count a query's results by year, journal, publication type and MeSH heading.", PUBMED),
     "fetch": ("Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
     "fulltext": ("Read full articles: sections, tables, references.", PUBMED),
-    "show": ("Read one record as a page, retractions first.", PUBMED),
+    "show": ("Read a record as a page that begins with retractions.", PUBMED),
     "related": ("Find similar, citing and cited articles, in one or more steps.", PUBMED),
-    "cite": ("Cite records in journal styles, or as files for reference managers.", PUBMED),
+    "cite": ("Format citations in journal styles, or write files for reference managers.", PUBMED),
     "match": ("Find the PMIDs of references, and compare them with the records.", PUBMED),
-    "verify": ("Check whether cited papers support the claims of a draft or a table.", PUBMED),
+    "verify": ("Look for the quotations and statements of a draft in the papers that it cites.", PUBMED),
     "check": ("Check the references of a file, including all authors and retractions.", PUBMED),
     "convert": ("Convert between PMIDs, PMCIDs and DOIs.", PUBMED),
     "europepmc": ("Search Europe PMC, including preprints.", PUBMED),
     "mesh": ("Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),
     "spell": ("Check the spelling of a query.", PUBMED),
-    "gene": ("Find genes, look one up, find its literature.", OTHERS),
+    "gene": ("Find a gene, show it, and find its literature.", OTHERS),
     "db": ("Search, summarize, fetch and link any Entrez database.", OTHERS),
-    "corpus": ("Sync queries to this machine; search, compare and export them.", CORPUS),
-    "sandbox": ("Simulate NCBI on this machine with invented articles.", LOCAL),
-    "serve": ("Serve agents: every operation as an MCP tool.", LOCAL),
-    "doctor": ("Find out which part of the connection to NCBI fails.", LOCAL),
-    "cache": ("Show, clear or prune the cached replies.", LOCAL),
-    "config": ("Show every setting with its origin; set one.", LOCAL),
-    "guide": ("Read about exit codes, formats and other subjects.", LOCAL),
+    "corpus": ("Keep the results of queries on this computer: sync, search, compare, export.", CORPUS),
+    "sandbox": ("Simulate NCBI on this computer, with invented articles.", LOCAL),
+    "serve": ("Start the MCP server for agents: every operation is a tool.", LOCAL),
+    "doctor": ("Find out why a connection to NCBI fails.", LOCAL),
+    "cache": ("Show, clear or prune cached replies.", LOCAL),
+    "config": ("Show and change settings.", LOCAL),
+    "guide": ("Read or search the guides: exit codes, formats and other subjects.", LOCAL),
 }
 """Every subcommand, with its line and its section in the help.
 
@@ -221,8 +221,9 @@ def _help_instead(ctx: typer.Context) -> int:
 
 def _bad_usage(exc: typer.TyperException) -> InvalidInput:
     """Convert a usage error of typer into ``InvalidInput``."""
-    # "Value error" is pydantic's prefix of our own messages.
+    # pydantic begins messages of this program with "Value error", and its own with "Input should be".
     message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
+    message = message.replace(": Input should be ", ": must be ", 1).partition(", unable to parse")[0]
     ctx = getattr(exc, "ctx", None)
     path = ctx.command_path if ctx is not None else PROGRAM
     option = getattr(exc, "option_name", None)

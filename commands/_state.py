@@ -83,7 +83,7 @@ def refuse_fields(plan: Plan) -> None:
     """
     if plan.fields:
         raise InvalidInput(
-            f"--fields does not go with --format {plan.format}.",
+            f"--fields cannot be used with --format {plan.format}.",
             invalid_input=f"format={plan.format}",
             recovery_hint="Omit --fields, or choose a format with fields, such as jsonl.",
             details={"reason": "bad_usage"},
@@ -259,15 +259,18 @@ class State:
             return None
         if path.is_dir():
             raise InvalidInput(
-                f"--output is a folder: {path}",
+                f"--output {path} is a folder.",
                 invalid_input=f"output={path}",
                 recovery_hint="Name a file in that folder.",
             )
         if not path.parent.is_dir():
+            is_file = path.parent.exists()
             raise InvalidInput(
-                f"--output {path}: the folder {path.parent} does not exist.",
+                f"--output {path}: {path.parent} {'is not a folder' if is_file else 'does not exist'}.",
                 invalid_input=f"output={path}",
-                recovery_hint=f"Create {path.parent} first, or name a file elsewhere.",
+                recovery_hint="Name a file in another folder."
+                if is_file
+                else f"Create the folder {path.parent}, or name a file in another folder.",
             )
         return path
 
@@ -334,9 +337,9 @@ def _find_format(name: str, known: tuple[Format, ...], given: str) -> Format:
     if selected is not None and selected.needs_records and lists_ids:
         way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
     raise InvalidInput(
-        f"{given} is not a format of this command.",
+        f"This command does not support {given}.",
         invalid_input=f"format={name}",
-        recovery_hint=f"The formats are {', '.join(one.name for one in known)}.{way}",
+        recovery_hint=f"Supported formats: {', '.join(one.name for one in known)}.{way}",
         details={"reason": "unsupported_format", "supported": [one.name for one in known]},
     )
 

@@ -81,7 +81,7 @@ def command(
 
     if save is not None and not deep:
         raise InvalidInput(
-            "--save needs --deep",
+            "--save has no effect without --deep.",
             invalid_input=f"save={save}",
             recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
         )

@@ -166,7 +166,7 @@ def _choose_level(ctx: typer.Context, level: str) -> str:
         return levels[0] if made.format.needs_records else level
     if was_typed(ctx, "detail_level"):
         raise InvalidInput(
-            f"--detail {level} does not go with --format {made.format}.",
+            f"--detail {level} cannot be used with --format {made.format}.",
             invalid_input=f"detail_level={level}",
             recovery_hint="Omit --detail, or use --format json or jsonl.",
             details={"reason": "bad_usage"},

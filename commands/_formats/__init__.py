@@ -1,6 +1,6 @@
 """Writers of the output formats, and how a command describes its content to them.
 
-``entrez_kit/output_formats.py`` lists the formats. Each names a function of a module here that takes a ``Job`` and
+``entrez_kit/base/output_formats.py`` lists the formats. Each names a function of a module here that takes a ``Job`` and
 returns the writer.
 """
 
@@ -37,7 +37,7 @@ class View(Generic[Res]):
     """How the outcomes of an operation are shown. An operation with a single answer has one outcome, its result.
 
     Args:
-        table: renders the result for a terminal.
+        table: renders the result for a terminal; by default a table of the columns.
         records: returns the records of an outcome as plain data, the lines of jsonl. By default the records inside the
             result, or the outcome itself.
         rows: returns the rows of csv and tsv and the pages of md, if they differ from the records.
@@ -56,7 +56,7 @@ class View(Generic[Res]):
         writers: writers of the formats that this command writes in its own way, by name.
     """
 
-    table: "Callable[[Res, Console], RenderableType]"
+    table: "Callable[[Res, Console], RenderableType] | None" = None
     records: Callable[[Any], Iterable[Record]] = records_of
     rows: Callable[[Any], Iterable[Record]] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
@@ -75,6 +75,14 @@ class View(Generic[Res]):
     def found(self, outcome: Any) -> Iterable[Record]:
         """Return the rows of an outcome without inputs that have no result."""
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
+
+    def draw(self, result: Res, console: "Console") -> "RenderableType":
+        """Return the result as a table for a terminal."""
+        if self.table is not None:
+            return self.table(result, console)
+        from .._views.tables import grid
+
+        return grid(list(self.found(result)), self.columns)
 
 
 def lazy_view(place: str, **more: Any) -> Callable[..., Any]:

@@ -66,7 +66,7 @@ def table_writer(job: Job) -> Table | Grid:
     """Return the writer of the view, or of a grid of the fields that the user names."""
     if job.plan.fields:
         return Grid(job.sink, job.state, job.rows, job.columns())
-    return Table(job.sink, job.state, job.view.table)
+    return Table(job.sink, job.state, job.view.draw)
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:

@@ -22,7 +22,7 @@ def _with_pmid(value: object) -> object:
         found = _DOC_ID.fullmatch(value)
         identifier = read_identifier(found[1]) if found else None
         if identifier is None or identifier.kind != "pmid":
-            raise ValueError("must be pmid: and a PMID, e.g. pmid:38400100")
+            raise ValueError("must have the form pmid:38400100")
     return value
 
 

@@ -151,15 +151,15 @@ class Retrieval(Outcomes[Fetched]):
         failed = sum(outcome.status == "error" for outcome in missing)
         named = list_names(outcome.input for outcome in missing)
         some = f"PubMed has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
+        no_ids = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         if all(outcome.status == "invalid" for outcome in missing):
-            some = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
-        none = f"No input is a PMID, PMCID or DOI: {named}."
+            some = no_ids
         return build_missing_error(
             missing,
             found,
             "input",
             unanswered=incomplete or f"{failed} records could not be fetched; {found} were fetched.",
-            invalid=None if found else (InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
+            invalid=None if found else (InvalidInput, no_ids, GIVE_IDS, "invalid_identifiers"),
             unknown=(some if found else f"PubMed has no record of {named}.", CHECK_IDS),
             lost=incomplete is not None,
         )

@@ -418,7 +418,7 @@ def normalize_date(text: str) -> str:
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
-        raise ValueError(f"{text!r} does not exist in the calendar") from None
+        raise ValueError(f"{text!r} is not a calendar date") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
 
 

@@ -184,7 +184,7 @@ def _of_rows(
         column, id_columns = _columns(tuple(named))
         if column is None or not id_columns:
             have = ", ".join(map(str, list(row)[:8])) or "none"
-            raise unreadable_error(name, f"it needs the columns claim and id, but has {have}", hint=HINT)
+            raise unreadable_error(name, f"the columns claim and id are required, but the file has {have}", hint=HINT)
         ids = [one for named_ids in id_columns for one in _ids_in(named.get(named_ids), named_ids, keys)]
         yield Claim.model_construct(
             text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
