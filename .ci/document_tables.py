@@ -16,6 +16,8 @@ SETTINGS_GUIDE: Final = ROOT / "entrez_kit" / "guides" / "settings.md"
 TABLE: Final = re.compile(r"(?<=\| command \| task \|\n\|---\|---\|\n)(?:\|.*\n)+")
 ENTRY: Final = re.compile(r"^- `\w+`.*? ?\(`(\w+)`\):.*\n(?:  .*\n)*", re.MULTILINE)
 """A setting in a list of the guide, with its name."""
+PROJECT_FILE: Final = re.compile(r"^(.+settings:)\s[^.]*(\. A value(?:.+\n)*.+)$", re.MULTILINE)
+"""The paragraph of the guide with the settings that a project file can set."""
 WIDTH: Final = 100
 
 
@@ -58,11 +60,11 @@ def _list_project_settings(text: str) -> str:
         for one in SETTINGS
         if one.in_project_file
     ]
-    head, begin, rest = text.partition("it can set only these settings: ")
-    _, end, tail = rest.partition(". A value")
-    before, after = head.rpartition("\n\n"), tail.partition("\n\n")
-    paragraph = f"{before[2]}{begin}{', '.join(allowed[:-1])} and {allowed[-1]}{end}{after[0]}"
-    return f"{before[0]}\n\n{_wrap(' '.join(paragraph.split()))}\n\n{after[2]}"
+
+    def replace(match: re.Match[str]) -> str:
+        return _wrap(" ".join(f"{match[1]} {', '.join(allowed[:-1])} and {allowed[-1]}{match[2]}".split()))
+
+    return PROJECT_FILE.sub(replace, text, count=1)
 
 
 def _wrap(text: str, indent: str = "") -> str:

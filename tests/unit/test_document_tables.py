@@ -51,3 +51,23 @@ def test_a_setting_that_no_longer_exists_leaves_the_guide(tmp_path: Path, monkey
     monkeypatch.setattr(document_tables, "SETTINGS_GUIDE", copy)
 
     assert document_tables.write_settings_guide() == complete
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = document_tables.write_settings_guide()
+    copy = tmp_path / "settings.md"
+    copy.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(document_tables, "SETTINGS_GUIDE", copy)
+
+    assert document_tables.write_settings_guide() == text
+
+
+def test_the_guide_names_the_settings_of_a_project_file_with_their_ranges() -> None:
+    text = " ".join(document_tables.write_settings_guide().partition("## Project file")[2].partition("##")[0].split())
+    named = dict(re.findall(r"`([a-z_]+)`(?: \(([0-9]+ to [0-9]+)\))?", text))
+
+    assert named == {
+        setting.name: "{} to {}".format(*setting.project_range) if setting.project_range else ""
+        for setting in SETTINGS
+        if setting.in_project_file
+    }

@@ -485,7 +485,7 @@ def test_a_config_written_by_a_windows_editor_is_read(sources: Sources) -> None:
 def test_a_file_without_end_is_not_read_to_its_end(sources: Sources) -> None:
     sources.user_config("#" * (MAX_CONFIG_BYTES + 1))
 
-    with pytest.raises(NotConfigured, match="too large for a config file"):
+    with pytest.raises(NotConfigured, match=f"larger than {MAX_CONFIG_BYTES} bytes"):
         sources.load()
 
 
