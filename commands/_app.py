@@ -27,7 +27,7 @@ from ._output import (
     write_error,
 )
 from ._report import report_error, report_interrupt
-from ._state import PROGRAM, State, build_command, list_formats, name_options
+from ._state import PROGRAM, State, build_command, default_formats, list_formats, name_options
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
@@ -310,9 +310,9 @@ def _flag(
     )
 
 
-_FORMAT: Final = "Output format: {formats}. Without it: table on a terminal, json in a pipe."
+_FORMAT: Final = "Output format: {formats}. Default: {default}."
 _FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,journal_info.title."
-_FILE: Final = "Write to a file, completely or not at all; its suffix selects the format{ids}."
+_FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
 _DEMO: Final = "Use a sandbox with invented articles, without a network."
 _VERBOSE: Final = "Show request ids, cache hits, timings and the log."
 _CONFIG: Final = "User config to read instead of the default one."
@@ -332,7 +332,7 @@ def _common(
     offline: Annotated[bool | None, _flag("--offline", help="Use only the cache and the corpus.")] = None,
     refresh: Annotated[bool | None, _flag("--refresh", help="Send new requests and replace cached replies.")] = None,
     no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
-    quiet: Annotated[bool | None, _flag("-q", "--quiet", help="No notes; warnings and errors stay.")] = None,
+    quiet: Annotated[bool | None, _flag("-q", "--quiet", help="Print no notes, only warnings and errors.")] = None,
     verbose: Annotated[bool | None, _flag("-v", "--verbose", help=_VERBOSE)] = None,
     color: Annotated[
         Literal["auto", "always", "never"] | None,
@@ -360,7 +360,9 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         if parameter.name == "count" and below is None and not any(one.family is Family.COUNT for one in known):
             continue
         if parameter.name == "format":
-            parameter.help = parameter.help.format(formats=", ".join(one.name for one in known))
+            terminal, pipe = default_formats(command)
+            default = str(pipe) if terminal is pipe else f"{terminal} on a terminal, {pipe} in a pipe"
+            parameter.help = parameter.help.format(formats=", ".join(one.name for one in known), default=default)
         if parameter.name == "output":
             lists_ids = any(one.family is Family.IDS for one in known)
             parameter.help = parameter.help.format(ids=" (.txt: ids)" if lists_ids else "")

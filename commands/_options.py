@@ -74,6 +74,8 @@ class Parameter:
         field = _field(request, self.path)
         # Square brackets are markup to the help page, and field tags to PubMed.
         text = f"{self.help or describe_field(field).replace('[', chr(92) + '[')} {self.more}".rstrip()
+        if self.words and not all(word in text for word in self.words):
+            text = f"{text} One of: {', '.join(self.words)}."
         kind: Any
         default = self.default
         if self.metavar is not None and self.metavar.endswith("..."):

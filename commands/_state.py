@@ -61,6 +61,14 @@ def list_formats(command: Any) -> tuple[Format, ...]:
     return getattr(getattr(command, "callback", None), "formats", _DEFAULT_FORMATS)
 
 
+def default_formats(command: Any) -> tuple[Format, Format]:
+    """Return the formats of a command without ``--format``: on a terminal, and in a pipe or file."""
+    known = list_formats(command)
+    pipe = getattr(getattr(command, "callback", None), "pipe", None) or Family.DOCUMENT
+    by_family = {one.family: one for one in reversed(known)}
+    return by_family.get(Family.SCREEN, known[0]), by_family.get(pipe, known[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a command prints: the format, the fields, and a file or None for standard output."""
@@ -297,15 +305,12 @@ class State:
             return _find_format(BY_SUFFIX[suffix].name, known, f"a {target.suffix} file")
         if target is not None and suffix:
             raise unknown_suffix(target, known)
-        default = [one for one in known if one.family is (pipe or Family.DOCUMENT)]
-        screen = [one for one in known if one.family is Family.SCREEN] if target is None else []
+        terminal, default = default_formats(command)
         # The setting is a preference: a command without that format prints its default.
         preferred = BY_NAME.get(self.preference("format", None) or "")
         if preferred in known and pipe is None and (target is None or preferred.family is not Family.SCREEN):
             return preferred
-        if target is None and is_terminal(sys.stdout):
-            return (*screen, *known)[0]
-        return (*default, *known)[0]
+        return terminal if target is None and is_terminal(sys.stdout) else default
 
 
 _INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(

@@ -33,10 +33,10 @@ DocId = Annotated[str, BeforeValidator(_with_pmid)]
 class RagGetRequest(CorpusRequest):
     """The record to look up."""
 
-    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="pmid: and a PMID, as hits name it.")
+    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="Id of a hit: pmid: and the PMID.")
     details: bool = Field(
         default=False,
-        description="Add `standing`.",
+        description="Add the publication status (`standing`).",
         exclude_if=lambda value: value is False,
     )
 

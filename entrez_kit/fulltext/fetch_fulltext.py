@@ -83,7 +83,7 @@ class FulltextRequest(Request):
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",
-        description="Above max_characters: truncate fills in order, outline gives every section a share.",
+        description="If a text is too long: truncate fills in order, outline gives every section a share.",
     )
     ids: SkipJsonSchema[list[str] | None] = Field(
         default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."

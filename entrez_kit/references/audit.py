@@ -36,7 +36,7 @@ class AuditRequest(Request):
 
     query_key: str = Field(min_length=1, description="Name of the corpus.")
     sources: list[SourceName] | None = Field(
-        default=None, description="Sources of the publication status; default: all."
+        default=None, description="Sources of the publication status; all by default."
     )
     retraction_watch: SkipJsonSchema[str | None] = Field(
         default=None, description="CSV file of the Retraction Watch database."
