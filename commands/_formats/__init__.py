@@ -76,14 +76,6 @@ class View(Generic[Res]):
         """Return the rows of an outcome without inputs that have no result."""
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
 
-    def draw(self, result: Res, console: "Console") -> "RenderableType":
-        """Return the result as a table for a terminal."""
-        if self.table is not None:
-            return self.table(result, console)
-        from .._views.tables import grid
-
-        return grid(list(self.found(result)), self.columns)
-
 
 def lazy_view(place: str, **more: Any) -> Callable[..., Any]:
     """Return a function of ``_views`` that is imported when it is called, because modules that draw load slowly.
