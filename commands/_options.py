@@ -90,13 +90,13 @@ class Parameter:
         if self.names:
             metavar = self.metavar or ("N" if kind is int else None)
             complete = completion(*self.words) if self.words else None
-            said = typer.Option(
+            declaration = typer.Option(
                 *self.names, metavar=metavar, help=text, rich_help_panel=self.panel, autocompletion=complete
             )
         else:
-            said = typer.Argument(metavar=self.metavar, help=text)
+            declaration = typer.Argument(metavar=self.metavar, help=text)
         optional = kind | None if default is None else kind
-        annotation = Annotated[optional, said]  # type: ignore[valid-type]  # typer reads it
+        annotation = Annotated[optional, declaration]  # type: ignore[valid-type]  # typer reads it
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -163,8 +163,8 @@ def request_options(
             own["input"] = inspect.Parameter(
                 "input", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=InputFiles
             )
-        made = [own.pop("ctx")]
-        made += [own.pop(one) if isinstance(one, str) else one.parameter(model) for one in parameters]
+        parameters_of_command = [own.pop("ctx")]
+        parameters_of_command += [own.pop(one) if isinstance(one, str) else one.parameter(model) for one in parameters]
 
         @wraps(function)
         def command(**given: Any) -> None:
@@ -178,7 +178,7 @@ def request_options(
             function(**given, **{given_as: request})
 
         signature = inspect.Signature(
-            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*made, *own.values())]
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*parameters_of_command, *own.values())]
         )
         command.__signature__ = signature  # type: ignore[attr-defined]  # typer reads it
         return command

@@ -159,8 +159,8 @@ def _summarize(report: "DoctorReport") -> "Iterator[RenderableType]":
     from rich.text import Text
 
     counts = {verdict: len(report.compared(verdict)) for verdict in VERDICTS}
-    said = ", ".join(f"{count} {VERDICTS[verdict]}" for verdict, count in counts.items() if count)
-    yield Text(f"Of {sum(counts.values())} requests: {said}.")
+    summary = ", ".join(f"{count} {VERDICTS[verdict]}" for verdict, count in counts.items() if count)
+    yield Text(f"Of {sum(counts.values())} requests: {summary}.")
     if report.saved:
         yield Text(f"The replies are in {report.saved}; ENTREZ_KIT_REAL_DATA={report.saved} lets the tests read them.")
     elif counts["differs"]:

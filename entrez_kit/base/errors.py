@@ -133,8 +133,8 @@ class EntrezKitError(Exception):
 
     def say_in(self, door: Frontend) -> "EntrezKitError":
         """Render the texts of the error for a front end (before, they are rendered for Python); return the error."""
-        said = (self.message, self.recovery_hint, self.details)
-        self.message, self.recovery_hint, self.details = (_render_within(one, door) for one in said)
+        parts = (self.message, self.recovery_hint, self.details)
+        self.message, self.recovery_hint, self.details = (_render_within(one, door) for one in parts)
         return self
 
     def envelope(self) -> dict[str, Any]:

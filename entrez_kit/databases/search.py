@@ -196,8 +196,8 @@ def _search_page(services: Services, request: EntrezSearchRequest, start: int, s
 
 def _build_page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
     warnings = warn_past_the_last(request.offset, found.count, "results")
-    asked = min(found.count, request.offset + request.max_results)
-    if request.db == "pubmed" and asked > MAX_PUBMED_RESULTS:
+    requested = min(found.count, request.offset + request.max_results)
+    if request.db == "pubmed" and requested > MAX_PUBMED_RESULTS:
         message = FrontendText(
             f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE
         )

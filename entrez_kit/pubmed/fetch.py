@@ -279,8 +279,8 @@ def fit_history_page(arguments: Mapping[str, Any], limit: int, has_fields: bool)
     level = str(arguments.get("detail_level") or "abstract_plus")
     usual = PART_CHARACTERS if has_fields else RECORD_CHARACTERS.get(level, 1)
     given = arguments.get("retmax")
-    asked = DEFAULT_HISTORY_RECORDS if given in (None, "") else given
-    if not str(asked).isdigit() or int(asked) <= (fitting := max(1, limit // usual)):
+    requested = DEFAULT_HISTORY_RECORDS if given in (None, "") else given
+    if not str(requested).isdigit() or int(requested) <= (fitting := max(1, limit // usual)):
         return dict(arguments)
     return {**arguments, "retmax": fitting}
 

@@ -166,13 +166,13 @@ class Retrieval(Outcomes[Fetched]):
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs; return the records and the errors. PMIDs in neither do not exist."""
-        asked = in_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
+        requested = in_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
         records: dict[str, Record] = {}
-        failed = dict(asked.failed)
-        for _, got in asked.answers:
+        failed = dict(requested.failed)
+        for _, got in requested.answers:
             records |= {pmid: item.record for pmid, item in got.items() if item.record is not None}
             failed |= {pmid: item.error for pmid, item in got.items() if item.error is not None}
-        failed |= {pmid: error for pmid, error in asked.refused.items() if isinstance(error, InvalidInput)}
+        failed |= {pmid: error for pmid, error in requested.refused.items() if isinstance(error, InvalidInput)}
         return records, failed
 
     # by identifier
@@ -252,17 +252,17 @@ class Retrieval(Outcomes[Fetched]):
             if self.services.eutils.known_uids("pubmed", pmids):
                 raise  # invalid PMIDs in the batch caused the refusal; smaller batches will return the others
             return {}
-        lacking = [pmid for pmid in pmids if pmid not in found]
-        if not lacking:
+        missing = [pmid for pmid in pmids if pmid not in found]
+        if not missing:
             return found
         try:
-            found |= self._request(lacking, fresh=True)
-            lacking = [pmid for pmid in lacking if pmid not in found]
-            known = self.services.eutils.known_uids("pubmed", lacking)
+            found |= self._request(missing, fresh=True)
+            missing = [pmid for pmid in missing if pmid not in found]
+            known = self.services.eutils.known_uids("pubmed", missing)
         except EntityNotFound:
             known = set()
         except (UpstreamError, RateLimited) as exc:
-            return found | {pmid: _to_failed(pmid, pmid, exc) for pmid in lacking}
+            return found | {pmid: _to_failed(pmid, pmid, exc) for pmid in missing}
         return found | {pmid: _to_failed(pmid, pmid, _withheld_error(pmid)) for pmid in known}
 
     def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:

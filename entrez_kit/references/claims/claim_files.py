@@ -287,8 +287,8 @@ def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
     for place, sentence in _sentences(paragraph):
         start, pieces = 0, list[str]()
         for end in [match.end() for match in _CITATION.finditer(sentence)]:
-            said = _CITATION.sub("", sentence[start:end])
-            if len(said.split()) >= _LEAST_QUOTED:
+            words = _CITATION.sub("", sentence[start:end])
+            if len(words.split()) >= _LEAST_QUOTED:
                 pieces.append(sentence[start:end])
             elif pieces:
                 pieces[-1] += sentence[start:end]
