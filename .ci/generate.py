@@ -4,8 +4,8 @@
     python .ci/generate.py --remove-public-names   # also drop saved public names that no longer exist
     python .ci/generate.py --bundle FOLDER         # write the MCP bundle with the wheel of these sources
 
-Generated are the methods of EntrezKit, the list of tools, the public names, and the folder ``.github/packaging/``. Each
-file outside that folder says so in its first lines.
+Generated are the methods of EntrezKit, the list of tools, the public names, the folder ``.github/packaging/``, the
+README's table of commands, and the lists of the guide ``settings``.
 """
 
 import ast
@@ -15,6 +15,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
+import document_tables
 import packaging_files
 import public_surface
 import python_methods
@@ -29,6 +30,8 @@ def generated_files() -> dict[Path, str]:
     facts = public_surface.list_facts() | public_surface.read_facts(_read(public_surface.SAVED))
     return {
         **packaging,
+        document_tables.README: document_tables.write_readme(),
+        document_tables.SETTINGS_GUIDE: document_tables.write_settings_guide(),
         packaging_files.TOOLS: packaging_files.list_tools(),
         python_methods.METHODS: f"# {GENERATED}\n{python_methods.write_methods()}",
         public_surface.SAVED: f"# {GENERATED}\n{public_surface.write_facts(facts)}",
@@ -75,6 +78,7 @@ def main() -> int:
     if options.remove_public_names:
         public_surface.SAVED.unlink(missing_ok=True)
     files = generated_files()
+    methods_are_new = python_methods.METHODS.relative_to(ROOT).as_posix() in stale_files()
     for path, text in files.items():
         if not _is_same(path, _read(path), text):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,6 +87,8 @@ def main() -> int:
     for path in _leftovers(files):
         path.unlink()
     subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(python_methods.METHODS)], check=True)
+    if methods_are_new:  # the public names include the methods, which were imported before they were written
+        return subprocess.run([sys.executable, *sys.argv], check=False).returncode
     removed = removed_names()
     if removed:
         print("\nUsers rely on these names, which no longer exist:", *removed, sep="\n")

@@ -27,40 +27,40 @@ from ._output import (
     write_error,
 )
 from ._report import report_error, report_interrupt
-from ._state import PROGRAM, State, build_command, list_formats, name_options, usage_error
+from ._state import PROGRAM, State, build_command, default_formats, list_formats, name_options, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
-CORPUS: Final = "A corpus of your own"
+CORPUS: Final = "Your corpus"
 LOCAL: Final = "This program"
 
 
 COMMANDS: Final = {
     "search": ("Search PubMed and see how it understood the query.", PUBMED),
-    "facets": ("Count years, journals, types and MeSH headings of a query's results.", PUBMED),
+    "facets": ("Count a query's results by year, journal, publication type and MeSH heading.", PUBMED),
     "fetch": ("Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
     "fulltext": ("Read full articles: sections, tables, references.", PUBMED),
-    "show": ("Read one record as a page, retractions first.", PUBMED),
+    "show": ("Read a record as a page that begins with retractions.", PUBMED),
     "related": ("Find similar, citing and cited articles, in one or more steps.", PUBMED),
-    "cite": ("Cite records in journal styles, or as files for reference managers.", PUBMED),
+    "cite": ("Format citations in journal styles, or write files for reference managers.", PUBMED),
     "match": ("Find the PMIDs of references, and compare them with the records.", PUBMED),
-    "verify": ("Check whether cited papers support the claims of a draft or a table.", PUBMED),
+    "verify": ("Look for the quotations and statements of a draft in the papers that it cites.", PUBMED),
     "check": ("Check the references of a file, including all authors and retractions.", PUBMED),
     "convert": ("Convert between PMIDs, PMCIDs and DOIs.", PUBMED),
     "europepmc": ("Search Europe PMC, including preprints.", PUBMED),
     "mesh": ("Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),
     "spell": ("Check the spelling of a query.", PUBMED),
-    "gene": ("Find genes, look one up, find its literature.", OTHERS),
+    "gene": ("Find a gene, show it, and find its literature.", OTHERS),
     "db": ("Search, summarize, fetch and link any Entrez database.", OTHERS),
-    "corpus": ("Sync queries to this machine; search, compare and export them.", CORPUS),
-    "sandbox": ("Simulate NCBI on this machine with invented articles.", LOCAL),
-    "serve": ("Serve agents: every operation as an MCP tool.", LOCAL),
-    "doctor": ("Find out which part of the connection to NCBI fails.", LOCAL),
-    "cache": ("Show, clear or prune the cached replies.", LOCAL),
-    "config": ("Show every setting with its origin; set one.", LOCAL),
-    "guide": ("Read about exit codes, formats and other subjects.", LOCAL),
+    "corpus": ("Keep the results of queries on this computer: sync, search, compare, export.", CORPUS),
+    "sandbox": ("Simulate NCBI on this computer, with invented articles.", LOCAL),
+    "serve": ("Start the MCP server for agents: every operation is a tool.", LOCAL),
+    "doctor": ("Find out why a connection to NCBI fails.", LOCAL),
+    "cache": ("Show, clear or prune cached replies.", LOCAL),
+    "config": ("Show and change settings.", LOCAL),
+    "guide": ("Read or search the guides: exit codes, formats and other subjects.", LOCAL),
 }
 """Every subcommand, with its line and its section in the help.
 
@@ -223,8 +223,9 @@ def _help_instead(ctx: typer.Context) -> int:
 
 def _bad_usage(exc: typer.TyperException) -> InvalidInput:
     """Convert a usage error of typer into ``InvalidInput``."""
-    # "Value error" is pydantic's prefix of our own messages.
+    # pydantic begins messages of this program with "Value error", and its own with "Input should be".
     message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
+    message = message.replace(": Input should be ", ": must be ", 1).partition(", unable to parse")[0]
     ctx = getattr(exc, "ctx", None)
     path = ctx.command_path if ctx is not None else PROGRAM
     option = getattr(exc, "option_name", None)
@@ -310,9 +311,9 @@ def _flag(
     )
 
 
-_FORMAT: Final = "Output format: {formats}. Without it: table on a terminal, json in a pipe."
+_FORMAT: Final = "Output format: {formats}. Default: {default}."
 _FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,journal_info.title."
-_FILE: Final = "Write to a file, completely or not at all; its suffix selects the format{ids}."
+_FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
 _DEMO: Final = "Use a sandbox with invented articles, without a network."
 _VERBOSE: Final = "Show request ids, cache hits, timings and the log."
 _CONFIG: Final = "User config to read instead of the default one."
@@ -332,7 +333,7 @@ def _common(
     offline: Annotated[bool | None, _flag("--offline", help="Use only the cache and the corpus.")] = None,
     refresh: Annotated[bool | None, _flag("--refresh", help="Send new requests and replace cached replies.")] = None,
     no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
-    quiet: Annotated[bool | None, _flag("-q", "--quiet", help="No notes; warnings and errors stay.")] = None,
+    quiet: Annotated[bool | None, _flag("-q", "--quiet", help="Print no notes, only warnings and errors.")] = None,
     verbose: Annotated[bool | None, _flag("-v", "--verbose", help=_VERBOSE)] = None,
     color: Annotated[
         Literal["auto", "always", "never"] | None,
@@ -360,7 +361,9 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         if parameter.name == "count" and below is None and not any(one.family is Family.COUNT for one in known):
             continue
         if parameter.name == "format":
-            parameter.help = parameter.help.format(formats=", ".join(one.name for one in known))
+            terminal, pipe = default_formats(command)
+            default = str(pipe) if terminal is pipe else f"{terminal} on a terminal, {pipe} in a pipe"
+            parameter.help = parameter.help.format(formats=", ".join(one.name for one in known), default=default)
         if parameter.name == "output":
             lists_ids = any(one.family is Family.IDS for one in known)
             parameter.help = parameter.help.format(ids=" (.txt: ids)" if lists_ids else "")

@@ -114,8 +114,10 @@ def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
         from rich.console import Group
         from rich.text import Text
 
+        from ._formats.tables import draw
+
         missing = [f"{one.input}: {one.message or one.status}" for one in result.outcomes if one.status != "found"]
-        parts = [part for answer in result.results for part in (one.table(answer, console), Text(""))]
+        parts = [part for answer in result.results for part in (draw(one, answer, console), Text(""))]
         return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
 
     return View(

@@ -1,8 +1,8 @@
-"""The parameters of a command: fields of a request, each declared by its differences from the request's declaration.
+"""Declare the parameters of a command from the fields of a request.
 
 ``@request_options(OPERATION, argument("query", "QUERY"), option("offset"), ...)`` gives a command a parameter for each
-field. Type, default and description are those of the request, so the help says the same as the contract. The command
-gets the validated ``request``. A command that makes its request itself gets the values as ``options`` instead.
+field. Type, default and description come from the request, unless ``option`` or ``argument`` replaces them. A command
+with a parameter ``request`` gets the validated request, and one with a parameter ``options`` the values.
 """
 
 import inspect
@@ -27,8 +27,8 @@ InputFiles = Annotated[
     typer.Option("-i", "--input", metavar="FILE", help="File of ids: text, JSON lines or a table. May be repeated."),
 ]
 
-_THE_REQUESTS: Final = object()
-"""The default of the request."""
+_FROM_REQUEST: Final = object()
+"""Selects the default of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Parameter:
     panel: str | None = None
     words: Iterable[str] = ()
     kind: Any = None
-    default: Any = _THE_REQUESTS
+    default: Any = _FROM_REQUEST
     joined: bool = False
     convert: Callable[[Any], Any] | None = None
     read: Callable[[typer.Context, Any, Any, dict[str, Any]], list[str] | None] | None = None
@@ -74,13 +74,15 @@ class Parameter:
         field = _field(request, self.path)
         # Square brackets are markup to the help page, and field tags to PubMed.
         text = f"{self.help or describe_field(field).replace('[', chr(92) + '[')} {self.more}".rstrip()
+        if self.words and not all(word in text for word in self.words):
+            text = f"{text} One of: {', '.join(self.words)}."
         kind: Any
         default = self.default
         if self.metavar is not None and self.metavar.endswith("..."):
-            kind, default = list[str], None  # they may come from a file as well
+            kind, default = list[str], None  # the ids can come from a file
         else:
             kind = self.kind or (list[str] if self.joined else _find_type(field.annotation, free=bool(self.words)))
-            if default is _THE_REQUESTS:
+            if default is _FROM_REQUEST:
                 default = (
                     inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
                 )
@@ -88,13 +90,13 @@ class Parameter:
         if self.names:
             metavar = self.metavar or ("N" if kind is int else None)
             complete = completion(*self.words) if self.words else None
-            said = typer.Option(
+            declaration = typer.Option(
                 *self.names, metavar=metavar, help=text, rich_help_panel=self.panel, autocompletion=complete
             )
         else:
-            said = typer.Argument(metavar=self.metavar, help=text)
+            declaration = typer.Argument(metavar=self.metavar, help=text)
         optional = kind | None if default is None else kind
-        annotation = Annotated[optional, said]  # type: ignore[valid-type]  # typer reads it
+        annotation = Annotated[optional, declaration]  # type: ignore[valid-type]  # typer reads it
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -135,8 +137,8 @@ def ids_argument(
             return None
         from ._ids import read_inputs  # a search needs no ids
 
-        tell = known(values) if known is not None else None
-        return read_inputs(ctx, typed, files, **{"field": path, "known": tell, **words})
+        is_id = known(values) if known is not None else None
+        return read_inputs(ctx, typed, files, **{"field": path, "known": is_id, **words})
 
     return Parameter(path=path, metavar="ID...", help=help, more=more, read=read)
 
@@ -161,8 +163,8 @@ def request_options(
             own["input"] = inspect.Parameter(
                 "input", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=InputFiles
             )
-        made = [own.pop("ctx")]
-        made += [own.pop(one) if isinstance(one, str) else one.parameter(model) for one in parameters]
+        arranged = [own.pop("ctx")]
+        arranged += [own.pop(one) if isinstance(one, str) else one.parameter(model) for one in parameters]
 
         @wraps(function)
         def command(**given: Any) -> None:
@@ -176,7 +178,7 @@ def request_options(
             function(**given, **{given_as: request})
 
         signature = inspect.Signature(
-            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*made, *own.values())]
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*arranged, *own.values())]
         )
         command.__signature__ = signature  # type: ignore[attr-defined]  # typer reads it
         return command

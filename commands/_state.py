@@ -61,6 +61,14 @@ def list_formats(command: Any) -> tuple[Format, ...]:
     return getattr(getattr(command, "callback", None), "formats", _DEFAULT_FORMATS)
 
 
+def default_formats(command: Any) -> tuple[Format, Format]:
+    """Return the formats of a command without ``--format``: on a terminal, and in a pipe or file."""
+    known = list_formats(command)
+    pipe = getattr(getattr(command, "callback", None), "pipe", None) or Family.DOCUMENT
+    by_family = {one.family: one for one in reversed(known)}
+    return by_family.get(Family.SCREEN, known[0]), by_family.get(pipe, known[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a command prints: the format, the fields, and a file or None for standard output."""
@@ -88,7 +96,7 @@ def refuse_fields(plan: Plan) -> None:
     """
     if plan.fields:
         raise usage_error(
-            f"--fields does not go with --format {plan.format}.",
+            f"--fields cannot be used with --format {plan.format}.",
             f"format={plan.format}",
             "Omit --fields, or choose a format with fields, such as jsonl.",
         )
@@ -262,15 +270,18 @@ class State:
             return None
         if path.is_dir():
             raise InvalidInput(
-                f"--output is a folder: {path}",
+                f"--output {path} is a folder.",
                 invalid_input=f"output={path}",
                 recovery_hint="Name a file in that folder.",
             )
         if not path.parent.is_dir():
+            is_file = path.parent.exists()
             raise InvalidInput(
-                f"--output {path}: the folder {path.parent} does not exist.",
+                f"--output {path}: {path.parent} {'is not a folder' if is_file else 'does not exist'}.",
                 invalid_input=f"output={path}",
-                recovery_hint=f"Create {path.parent} first, or name a file elsewhere.",
+                recovery_hint="Name a file in another folder."
+                if is_file
+                else f"Create the folder {path.parent}, or name a file in another folder.",
             )
         return path
 
@@ -297,15 +308,12 @@ class State:
             return _find_format(BY_SUFFIX[suffix].name, known, f"a {target.suffix} file")
         if target is not None and suffix:
             raise unknown_suffix(target, known)
-        default = [one for one in known if one.family is (pipe or Family.DOCUMENT)]
-        screen = [one for one in known if one.family is Family.SCREEN] if target is None else []
+        terminal, default = default_formats(command)
         # The setting is a preference: a command without that format prints its default.
         preferred = BY_NAME.get(self.preference("format", None) or "")
         if preferred in known and pipe is None and (target is None or preferred.family is not Family.SCREEN):
             return preferred
-        if target is None and is_terminal(sys.stdout):
-            return (*screen, *known)[0]
-        return (*default, *known)[0]
+        return terminal if target is None and is_terminal(sys.stdout) else default
 
 
 _INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(
@@ -337,9 +345,9 @@ def _find_format(name: str, known: tuple[Format, ...], given: str) -> Format:
     if selected is not None and selected.needs_records and lists_ids:
         way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
     raise InvalidInput(
-        f"{given} is not a format of this command.",
+        f"This command does not support {given}.",
         invalid_input=f"format={name}",
-        recovery_hint=f"The formats are {', '.join(one.name for one in known)}.{way}",
+        recovery_hint=f"Supported formats: {', '.join(one.name for one in known)}.{way}",
         details={"reason": "unsupported_format", "supported": [one.name for one in known]},
     )
 

@@ -60,7 +60,7 @@ def info(ctx: typer.Context) -> None:
 def clear(
     ctx: typer.Context,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Without a terminal there is no question.")
+        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Only a terminal is asked.")
     ] = False,
 ) -> None:
     """Remove every cached reply.

@@ -66,7 +66,7 @@ class _Source:
 @request_options(
     CHECK_FILE,
     "file",
-    option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
+    option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Comma-separated: {', '.join(SOURCES)}."),
     option("retraction_watch", kind=Path, metavar="FILE"),
     "in_text",
     option("only"),

@@ -127,7 +127,7 @@ def _user_config(ctx: typer.Context) -> Path:
     path = locate_user_config(state(ctx).flags.get("config_file"))
     if path is None:
         raise NotConfigured(
-            "no home folder was found for the user config",
+            "The user config has no place, because no home folder was found.",
             recovery_hint="Set ENTREZ_KIT_HOME to one of your folders, or name a file with --config.",
             details={"reason": "no_home"},
         )
@@ -142,7 +142,7 @@ def _value_for(setting: Setting, given: list[str]) -> str:
     """
     if setting.kind == "secret" and given and given != ["-"]:
         raise InvalidInput(
-            f"{setting.name} is secret and must not be given on the command line",
+            f"{setting.name} is secret. Do not give it on the command line.",
             invalid_input=setting.name,
             recovery_hint=f"Run `entrez-kit config set {setting.name}` and enter it at the prompt, or pipe it in: "
             f"`entrez-kit config set {setting.name} - < FILE`. The history of your shell now contains the value.",
@@ -150,7 +150,7 @@ def _value_for(setting: Setting, given: list[str]) -> str:
         )
     if len(given) > 1:
         raise InvalidInput(
-            f"{setting.name} takes one value (got {len(given)})",
+            f"{setting.name} takes one value (got {len(given)}).",
             invalid_input=setting.name,
             recovery_hint="Put quotes around a value with spaces.",
         )
@@ -166,14 +166,14 @@ def _from_stdin(setting: Setting, *, asked: bool) -> str:
     """Read a value from stdin; without "-" only secrets are read from there."""
     if sys.stdin is None or is_terminal(sys.stdin) or not (asked or setting.kind == "secret"):
         raise InvalidInput(
-            f"{setting.name}: the value is missing",
+            f"The value of {setting.name} is missing.",
             invalid_input=f"{setting.name}=",
             recovery_hint=f"Run `entrez-kit config set {setting.name} VALUE`, or pipe the value in with - as VALUE.",
         )
     text = sys.stdin.read(MAX_STDIN_CHARACTERS + 1)
     if len(text) > MAX_STDIN_CHARACTERS:
         raise InvalidInput(
-            f"{setting.name}: the value on stdin is too long",
+            f"The value of {setting.name} on stdin is too long.",
             invalid_input=setting.name,
             recovery_hint="Pipe in only the value.",
         )

@@ -258,7 +258,7 @@ def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) ->
     CHECKPOINT_NOTED,
     argument("query_key", "KEY"),
     argument("last_edat", "TIME"),
-    option("note", metavar="TEXT", help="What the log says about it."),
+    option("note", metavar="TEXT", help="Reason of the change, for the log."),
 )
 def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) -> None:
     """Set the date from which the next sync starts; an earlier date checks older records again. The change is logged.
@@ -312,7 +312,7 @@ def diff_command(
         typer.Option(
             "--since",
             metavar="DATE",
-            help="A date or a UTC time, e.g. 2026-01-31; changes since then in this corpus, not PubMed's dates.",
+            help="Show the changes of this corpus since a date or UTC time, e.g. 2026-01-31.",
             show_default=False,
         ),
     ] = None,

@@ -81,7 +81,7 @@ def command(
 
     if save is not None and not deep:
         raise InvalidInput(
-            "--save needs --deep",
+            "--save has no effect without --deep.",
             invalid_input=f"save={save}",
             recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
         )
@@ -159,8 +159,8 @@ def _summarize(report: "DoctorReport") -> "Iterator[RenderableType]":
     from rich.text import Text
 
     counts = {verdict: len(report.compared(verdict)) for verdict in VERDICTS}
-    said = ", ".join(f"{count} {VERDICTS[verdict]}" for verdict, count in counts.items() if count)
-    yield Text(f"Of {sum(counts.values())} requests: {said}.")
+    summary = ", ".join(f"{count} {VERDICTS[verdict]}" for verdict, count in counts.items() if count)
+    yield Text(f"Of {sum(counts.values())} requests: {summary}.")
     if report.saved:
         yield Text(f"The replies are in {report.saved}; ENTREZ_KIT_REAL_DATA={report.saved} lets the tests read them.")
     elif counts["differs"]:

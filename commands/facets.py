@@ -30,7 +30,7 @@ def _render_facets_table(result: FacetsResult, console: "Console") -> "Renderabl
     option("broader_results", "--broader/--no-broader"),
 )
 def command(ctx: typer.Context, request: FacetsRequest) -> None:
-    """Count years, journals, types and MeSH headings of a query's results.
+    """Count a query's results by year, journal, publication type and MeSH heading.
 
     The output has the number of results counted: entrez-kit facets crispr sickle cell
     One facet as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv

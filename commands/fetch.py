@@ -174,7 +174,7 @@ def _choose_level(ctx: typer.Context, level: str) -> str:
         return levels[0] if made.format.needs_records else level
     if was_typed(ctx, "detail_level"):
         raise usage_error(
-            f"--detail {level} does not go with --format {made.format}.",
+            f"--detail {level} cannot be used with --format {made.format}.",
             f"detail_level={level}",
             "Omit --detail, or use --format json or jsonl.",
         )

@@ -62,7 +62,7 @@ def serve(
         ),
     ] = "kit",
     check: Annotated[
-        bool, typer.Option("--check", help="Start, list the offer, and exit; no request is sent to NCBI.")
+        bool, typer.Option("--check", help="Start, list the tools, and exit without a request to NCBI.")
     ] = False,
 ) -> None:
     """Serve agents over MCP until the host closes the connection or a signal comes."""

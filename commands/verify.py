@@ -80,7 +80,7 @@ def command(
     suffix = file.suffix.lower() or detect_suffix(content) or ""
     if suffix and suffix not in KINDS and suffix not in DOCUMENTS:
         raise InvalidInput(
-            f"{name}: claims are not read from files of this kind.",
+            f"{name}: claims cannot be read from this type of file.",
             invalid_input=name,
             recovery_hint=HINT,
             details={"reason": "unknown_kind"},

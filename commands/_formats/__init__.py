@@ -132,7 +132,7 @@ class View(Generic[Res]):
     """How the outcomes of an operation are shown. An operation with a single answer has one outcome, its result.
 
     Args:
-        table: renders the result for a terminal.
+        table: renders the result for a terminal; by default a table of the columns.
         records: returns the records of an outcome as plain data, the lines of jsonl. By default the records inside the
             result, or the outcome itself.
         rows: returns the rows of csv and tsv and the pages of md, if they differ from the records.
@@ -151,7 +151,7 @@ class View(Generic[Res]):
         writers: writers of the formats that this command writes in its own way, by name.
     """
 
-    table: "Callable[[Res, Console], RenderableType]"
+    table: "Callable[[Res, Console], RenderableType] | None" = None
     records: Callable[[Any], Iterable[Record]] = records_of
     rows: Callable[[Any], Iterable[Record]] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from entrez_kit.base.invisible import visible
 
 from .._output import Sink
 from .._state import is_terminal
-from . import Failed, Job, Writer
+from . import Failed, Job, View, Writer
 from .fields import Column, Record
 
 if TYPE_CHECKING:
@@ -65,7 +66,16 @@ def table_writer(job: Job) -> Table | Grid:
     """Return the writer of the view, or of a grid of the fields that the user names."""
     if job.plan.fields:
         return Grid(job.sink, job.state, job.rows, job.columns())
-    return Table(job.sink, job.state, job.view.table)
+    return Table(job.sink, job.state, partial(draw, job.view))
+
+
+def draw(view: View[Any], result: Any, console: "Console") -> "RenderableType":
+    """Return the table of a result; by default its columns."""
+    if view.table is not None:
+        return view.table(result, console)
+    from .._views.tables import grid
+
+    return grid(view.found(result), view.columns)
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:

@@ -108,10 +108,10 @@ class Requests:
             if not url.startswith(f"{NCBI}/"):
                 raise URLError(f"{base} does not have {url}")
             url = base.removesuffix("/entrez/eutils") + url.removeprefix(NCBI)
-        nobody = Sender("", "", "", BIO_TRIES, 10.0)
+        anonymous = Sender("", "", "", BIO_TRIES, 10.0)
         call = Call("eutils", "dtd", url, (), Expect("any", read=read), ttl=TTL["dtd"])
         try:
-            return BytesIO(self._services_for(nobody).transport.send(call).content)
+            return BytesIO(self._services_for(anonymous).transport.send(call).content)
         except EntrezKitError as exc:
             raise URLError(exc.message) from exc
 

@@ -18,7 +18,6 @@ from entrez_kit.base.settings import (
     SETTINGS,
     Setting,
     Settings,
-    describe_bounds,
     find_setting,
     find_similar_settings,
     parse_value,
@@ -67,7 +66,7 @@ def require_setting(name: str) -> Setting:
         return setting
     near = find_similar_settings(name)
     raise InvalidInput(
-        f"there is no setting {name!r}",
+        f"The setting {name!r} does not exist.",
         invalid_input=name,
         recovery_hint=f"Did you mean {' or '.join(near)}?" if near else "`entrez-kit config show` lists every setting.",
         details={"reason": "unknown_setting", "near": near},
@@ -89,30 +88,30 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
     setting = require_setting(name)
     if not setting.in_user_file:
         raise InvalidInput(
-            f"{setting.name} locates the user config, so the user config cannot set it",
+            f"{setting.name} locates the user config, so the user config cannot set it.",
             invalid_input=setting.name,
             recovery_hint=f"Set the variable {setting.variable} in your environment.",
         )
     if not text.strip():
         raise InvalidInput(
-            f"{setting.name}: the value is empty",
+            f"The value of {setting.name} is empty.",
             invalid_input=f"{setting.name}=",
             recovery_hint=f"Give a value, or run `entrez-kit config unset {setting.name}`.",
         )
+    shown = redact_value(setting, text)
     try:
         value = parse_value(setting, text)
     except ValueError as exc:
-        problem = f"{setting.name}: {exc}"
+        problem = f"{setting.name} {exc} (got {shown!r})."
     else:
         document = _read(path)
         document[setting.name] = _to_toml(value)
         _write(path, document)
         return setting
-    bounds = "true or false" if setting.kind == "flag" else describe_bounds(setting)
     raise InvalidInput(
         problem,
-        invalid_input=f"{setting.name}={redact_value(setting, text)}",
-        recovery_hint=f"{setting.help} It accepts {bounds}." if bounds else setting.help,
+        invalid_input=f"{setting.name}={shown}",
+        recovery_hint=f"`entrez-kit guide settings` describes {setting.name}.",
         details={"reason": "bad_setting", "setting": setting.name},
     )
 

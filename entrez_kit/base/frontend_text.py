@@ -111,22 +111,22 @@ class Frontend:
         return text if isinstance(text, str) else "".join(self._render(text.parts))
 
     def _render(self, parts: tuple[Part, ...]) -> list[str]:
-        said: list[str] = []
+        texts: list[str] = []
         for part in parts:
             if isinstance(part, str | FrontendText):
-                said.append(self.say(part))
+                texts.append(self.say(part))
             elif isinstance(part, Argument):
-                said.append(self.argument(part))
+                texts.append(self.argument(part))
             elif isinstance(part, PerFrontend):
                 own = part.tools if self.name == "tools" or part.python is None else part.python
-                said.append(self.say(part.terminal if self.name == "terminal" else own))
+                texts.append(self.say(part.terminal if self.name == "terminal" else own))
             else:
                 for verb in ("call", "Call"):
-                    if said and said[-1].endswith(f"{verb} "):
+                    if texts and texts[-1].endswith(f"{verb} "):
                         mine = self.verb.capitalize() if verb.istitle() else self.verb
-                        said[-1] = said[-1].removesuffix(f"{verb} ") + f"{mine} "
-                said.append(self.call(part))
-        return said
+                        texts[-1] = texts[-1].removesuffix(f"{verb} ") + f"{mine} "
+                texts.append(self.call(part))
+        return texts
 
 
 def list_names(names: Iterable[str]) -> str:

@@ -444,7 +444,7 @@ def parse_value(setting: Setting, raw: Any) -> Any:
     """Convert a raw value to the setting's type.
 
     Raises:
-        ValueError: it is invalid; the message gives the requirement and does not quote the value.
+        ValueError: it is invalid; the message is the requirement, beginning with "must", and does not quote the value.
     """
     return _CONVERTERS[setting.kind](setting, raw)
 
@@ -458,7 +458,7 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
     shown = redact_value(setting, raw)
     where = setting.variable if origin == "flag" else origin.removeprefix("environment (").removesuffix(")")
     raise NotConfigured(
-        f"{setting.variable}: {problem} (got {shown!r} from {origin})",
+        f"{setting.variable} {problem} (got {shown!r} from {origin}).",
         invalid_input=f"{setting.name}={shown}",
         recovery_hint=f"Correct {where}, or unset it to use the default.",
         details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
@@ -480,7 +480,7 @@ def _parse_number(setting: Setting, raw: Any) -> int:
         raise ValueError("must be a whole number")
     number = int(raw)
     if (setting.low is not None and number < setting.low) or (setting.high is not None and number > setting.high):
-        raise ValueError(f"out of range; must be {describe_bounds(setting)}")
+        raise ValueError(f"must be between {setting.low} and {setting.high}")
     return number
 
 
@@ -684,7 +684,7 @@ def read_toml(
             body = file.read(MAX_CONFIG_BYTES + 1)
         if len(body) > MAX_CONFIG_BYTES:
             raise NotConfigured(
-                f"{path} is larger than {MAX_CONFIG_BYTES} bytes, which is too large for a config file",
+                f"The config file {path} is larger than {MAX_CONFIG_BYTES} bytes.",
                 invalid_input=str(path),
                 recovery_hint=f"Correct {path}, or move it aside.",
                 details={"reason": "bad_toml"},
@@ -694,7 +694,7 @@ def read_toml(
     except FileNotFoundError:
         if must_exist:
             raise NotConfigured(
-                f"config file {path} does not exist",
+                f"The config file {path} does not exist.",
                 invalid_input=str(path),
                 recovery_hint=FrontendText("Correct ", CONFIG, ", or create the file; it may be empty."),
             ) from None

@@ -173,10 +173,10 @@ def list_notes(article: Article) -> list[str]:
     """Return notes for a reader of the citation: the publication status in brackets, and incomplete data."""
     standing = article.standing or standing_of_article(article)
     # The title of a correction notice shows its status.
-    said = [standing.note] if standing is not None and standing.status != "correction_notice" else []
+    notes = [standing.note] if standing is not None and standing.status != "correction_notice" else []
     if article.authors_complete is False:
-        said.append("PubMed's list of authors is incomplete.")
-    return said
+        notes.append("PubMed's list of authors is incomplete.")
+    return notes
 
 
 def to_one_line(value: Any) -> str:

@@ -388,6 +388,10 @@ MAX_PROBLEMS: Final = 5
 """Maximum number of invalid arguments in a message; ``details.errors`` has more."""
 MAX_DETAILED: Final = 50
 """Maximum number of invalid arguments in ``details.errors``."""
+MAX_SHOWN_VALUE: Final = 40
+"""Maximum length of an invalid value in a message."""
+_VERB: Final = re.compile(r"(must|needs|takes|is|are|has|requires|cannot|contains|exceeds) ")
+"""The beginning of a message that has the name of an argument as its subject."""
 
 
 def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
@@ -404,11 +408,10 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         shown = truncate(given if isinstance(given, str) else repr(given), 200)
         problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
     first = problems[0]
-    shown_problems = [
-        FrontendText(Argument(p["field"]), ": ", p["message"]) if p["field"] else p["message"] for p in problems
-    ]
+    shown_problems = [_name_field(**problem) for problem in problems]
+    message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
     return InvalidInput(
-        FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS]),
+        message if str(message).endswith((".", "?")) else FrontendText(message, "."),
         invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
         recovery_hint=FrontendText(
             "Correct the named argument and ",
@@ -420,6 +423,14 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         ),
         details={"reason": "invalid_arguments", "errors": problems},
     )
+
+
+def _name_field(field: str, message: str, input: str) -> Text:
+    """Return a problem as a sentence about the field; a value out of bounds is added."""
+    if not field:
+        return message
+    given = f" (got {input})" if message.startswith("must be ") and 0 < len(input) <= MAX_SHOWN_VALUE else ""
+    return FrontendText(Argument(field), " " if _VERB.match(str(message)) else ": ", message, given)
 
 
 Got = TypeVar("Got", bound=Result | Outcomes[Any])

@@ -72,7 +72,7 @@ class SyncRequest(CorpusRequest):
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
     term: QueryText = Field(min_length=1, description="PubMed query; always the same for a key.")
-    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to look at again.")
+    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to check again.")
 
 
 class SyncHereRequest(SyncRequest):

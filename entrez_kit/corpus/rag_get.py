@@ -23,7 +23,7 @@ def _with_pmid(value: object) -> object:
         found = _DOC_ID.fullmatch(value)
         identifier = read_identifier(found[1]) if found else None
         if identifier is None or identifier.kind != "pmid":
-            raise ValueError("must be pmid: and a PMID, e.g. pmid:38400100")
+            raise ValueError("must have the form pmid:38400100")
     return value
 
 
@@ -34,10 +34,10 @@ DocId = Annotated[str, BeforeValidator(_with_pmid)]
 class RagGetRequest(CorpusRequest):
     """The record to look up."""
 
-    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="pmid: and a PMID, as hits name it.")
+    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="Id of a hit: pmid: and the PMID.")
     details: bool = Field(
         default=False,
-        description="Add `standing`.",
+        description="Add the publication status (`standing`).",
         exclude_if=lambda value: value is False,
     )
 

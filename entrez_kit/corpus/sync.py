@@ -349,19 +349,19 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         here = here or [{}] * len(batches)
         wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
         at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
-        asked = in_order((partial(self._fetch, batch) for batch in wanted), at_once)
-        for number, (docs, failed, lacking) in enumerate(asked):
+        requested = in_order((partial(self._fetch, batch) for batch in wanted), at_once)
+        for number, (docs, failed, missing) in enumerate(requested):
             self._report_progress()
             self.failed |= failed
             if failed and self.problem is None:
                 self.problem = next(iter(failed.values()))
             if unlisted:
                 found = [doc.pmid for doc in docs]
-                done = self.store.commit_batch(self.job, docs, deleted=lacking, unmatched=found)
-                self.deleted += lacking
+                done = self.store.commit_batch(self.job, docs, deleted=missing, unmatched=found)
+                self.deleted += missing
                 self.unmatched += found
             else:
-                self.lacking |= dict.fromkeys(lacking)
+                self.lacking |= dict.fromkeys(missing)
                 entered = filter(None, (self.highest, *here[number].values(), *(doc.edat for doc in docs)))
                 self.highest = max(entered, default=None)
                 ends = follows_entries and number + 1 == len(batches) and self._complete
@@ -369,7 +369,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
                     self.job,
                     docs,
                     already_here=here[number],
-                    unavailable=lacking,
+                    unavailable=missing,
                     advance_to=self.highest if ends else None,
                 )
             for words, pmids in done.standings.items():
@@ -392,8 +392,8 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
                 failed[int(pmid)] = UpstreamError(
                     f"The record {pmid} cannot be read: {exc}", details={"reason": "invalid_response"}
                 )
-        lacking = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
-        return docs, failed, lacking
+        missing = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
+        return docs, failed, missing
 
     def _find_new_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records that were entered in a slice's dates but are not in its result: withdrawn or changed.

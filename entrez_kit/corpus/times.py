@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.pubmed.models import HistoryDate
 from entrez_kit.pubmed.xml.dates import iso_date
 
@@ -50,7 +51,7 @@ def read_moment(text: str, field: str) -> str:
         return to_second(moment)
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"{field}: {text!r} is not an ISO 8601 time.",
+            FrontendText(Argument(field), f": {text!r} is not an ISO 8601 time."),
             invalid_input=f"{field}={text}",
             recovery_hint="Write a UTC time such as 2025-08-17T15:59:02Z, or a date such as 2025-08-17.",
             details={"reason": "bad_moment"},

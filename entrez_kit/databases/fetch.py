@@ -96,12 +96,12 @@ class FetchedRecords(OfIds[FetchedRecord]):
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
             ask = partial(self._ask, known.documents)
-            asked = in_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
-            for batch, content in asked.answers:
+            requested = in_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
+            for batch, content in requested.answers:
                 contents[batch[0]] = content
                 self._fetched.update(batch)
-            refused |= asked.refused
-            failed |= asked.failed
+            refused |= requested.refused
+            failed |= requested.failed
         for uid, error in refused.items():
             # If ESummary has a record that EFetch does not find, EFetch has failed.
             if uid in known.documents and isinstance(error, EntityNotFound):

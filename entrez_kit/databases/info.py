@@ -197,17 +197,17 @@ def _count_all(services: Services, term: str, names: list[str], broader_results:
         return reply.value, "egquery"
     except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
         pass
-    asked = in_batches(
+    requested = in_batches(
         names,
         1,
         lambda batch: _count(services, batch[0], term, broader_results),
         refusals=(EntityNotFound, InvalidInput),
         at_once=services.eutils.at_once,
     )
-    if asked.failed and not asked.answers:
-        raise next(iter(asked.failed.values()))
-    counts = {batch[0]: count for batch, count in asked.answers}
-    errors = {**asked.refused, **asked.failed}
+    if requested.failed and not requested.answers:
+        raise next(iter(requested.failed.values()))
+    counts = {batch[0]: count for batch, count in requested.answers}
+    errors = {**requested.refused, **requested.failed}
     return [counts.get(name) or TermCount(db=name, status=errors[name].message) for name in names], "esearch"
 
 

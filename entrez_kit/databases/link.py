@@ -151,14 +151,14 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         links: dict[str, list[RawLink]] = {}
         failed: dict[str, EntrezKitError] = {}
         for _ in range(2):
-            lacking = [uid for uid in uids if uid not in links and uid not in failed]
-            asked = in_batches(
-                lacking, BATCH, self._request_links, breaker=self._breaker, at_once=self._services.eutils.at_once
+            missing = [uid for uid in uids if uid not in links and uid not in failed]
+            requested = in_batches(
+                missing, BATCH, self._request_links, breaker=self._breaker, at_once=self._services.eutils.at_once
             )
-            for _, found in asked.answers:
+            for _, found in requested.answers:
                 links.update(found)
-            failed.update(asked.failed)
-            links.update({uid: [] for uid in asked.refused})  # the caller checks next whether it exists
+            failed.update(requested.failed)
+            links.update({uid: [] for uid in requested.refused})  # the caller checks next whether it exists
         for uid in uids:
             if uid not in links and uid not in failed:
                 failed[uid] = UpstreamError(
@@ -178,7 +178,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             )
             return found  # the caller requests missing sources once more
 
-        asked = partial(
+        requested = partial(
             self._services.eutils.elink,
             dbfrom=request.source,
             db=request.target,
@@ -188,13 +188,13 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         )
         if self._scored:
             try:
-                return asked(cmd="neighbor_score", deadline_ms=SCORES_DEADLINE_MS).value
+                return requested(cmd="neighbor_score", deadline_ms=SCORES_DEADLINE_MS).value
             except (UpstreamError, RateLimited) as exc:
                 if self._scored:  # otherwise a parallel batch has already warned
                     self._scored = False
                     message = f"NCBI returned no scores in time, so the links have no scores ({exc.message})"
                     self.warnings.append(Warn(code="scores_unavailable", message=message))
-        return asked(cmd="neighbor", deadline_ms=None).value
+        return requested(cmd="neighbor", deadline_ms=None).value
 
 
 def entrez_link(services: Services, request: LinkRequest) -> LinkSets:

@@ -45,7 +45,7 @@ class EntrezSearchRequest(Request):
     sort: str | None = Field(default=None, description="Order of results, by the database's own name.")
     min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
     max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
-    date_type: str | None = Field(default=None, description="Date that the bounds limit, e.g. pdat or mdat.")
+    date_type: str | None = Field(default=None, description="Kind of date to compare, e.g. pdat or mdat.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI; returns web_env and query_key.")
     broader_results: BroaderResults = True
 
@@ -196,8 +196,8 @@ def _search_page(services: Services, request: EntrezSearchRequest, start: int, s
 
 def _build_page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
     warnings = warn_past_the_last(request.offset, found.count, "results")
-    asked = min(found.count, request.offset + request.max_results)
-    if request.db == "pubmed" and asked > MAX_PUBMED_RESULTS:
+    requested = min(found.count, request.offset + request.max_results)
+    if request.db == "pubmed" and requested > MAX_PUBMED_RESULTS:
         message = FrontendText(
             f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE
         )

@@ -56,9 +56,9 @@ class SummaryResult(Warned):
 
 def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error for a document with missing ids."""
-    said: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"Not ids of {db}: {{}}."}
-    named = {status: list_names(one.id for one in missing if one.status == status) for status in (*said, "error")}
-    text = " ".join(words.format(named[status]) for status, words in said.items() if named[status])
+    messages: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"Not ids of {db}: {{}}."}
+    named = {status: list_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
+    text = " ".join(words.format(named[status]) for status, words in messages.items() if named[status])
     hint = FrontendText("Check the ids. To find the record, call ", NextCall("entrez_search", db=db, term=...), ".")
     return build_missing_error(
         missing,
@@ -194,13 +194,13 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
         return summaries.value
 
     def request_batches(group: list[str], size: int) -> None:
-        asked = in_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
-        for batch, part in asked.answers:
+        requested = in_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
+        for batch, part in requested.answers:
             known.documents.update(part.documents)
             known.absent.update(part.problems)
             _assign_accessions(batch, part.documents, known.documents)
-        known.absent.update({uid: error.message for uid, error in asked.refused.items()})
-        failed.update(asked.failed)
+        known.absent.update({uid: error.message for uid, error in requested.refused.items()})
+        failed.update(requested.failed)
 
     def list_unanswered() -> list[str]:
         return [uid for uid in known.wanted if uid not in known.documents and uid not in known.absent]

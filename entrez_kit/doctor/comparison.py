@@ -99,13 +99,13 @@ def compare(
             exchanges.append(Exchange(call, incoming))
 
     with Services(own, transport=Transport(own, watch=watch)) as services:
-        asked = examples or _choose_examples(services, unreached)
+        requested = examples or _choose_examples(services, unreached)
 
         def ask(probe: Probe, why_not: str | None) -> Compared:
             nonlocal done
             current.exchanges = []
             if why_not is None:
-                compared = _run_probe(probe, services, asked, current.exchanges)
+                compared = _run_probe(probe, services, requested, current.exchanges)
             else:
                 service = NAMES[probe.service]
                 compared = Compared(
@@ -121,7 +121,7 @@ def compare(
             gone = "offline" if settings.offline else "not reached" if NAMES[service] in unreached else None
             gone = gone or why_not(settings, service)
             for probe in rows:
-                found.append(ask(probe, gone or probe.needs(asked)))
+                found.append(ask(probe, gone or probe.needs(requested)))
                 if found[-1].comparison.hop in UNREACHED:
                     gone = "not reached"
             return found

@@ -142,7 +142,7 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
         refresh=False,
     )
     rejected: NotConfigured | None = None
-    with notes.check("ncbi") as said:
+    with notes.check("ncbi") as check:
         try:
             databases = _count_databases(asker, plain)
         except NotConfigured as exc:
@@ -150,21 +150,21 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
                 raise _to_finding(exc) from None
             rejected = exc
             databases = _count_databases(asker, replace(plain, ncbi_api_key=None))
-        said.add(f"replied with {databases} {'database' if databases == 1 else 'databases'}")
-    with notes.check("api_key") as said:
+        check.add(f"replied with {databases} {'database' if databases == 1 else 'databases'}")
+    with notes.check("api_key") as check:
         if settings.ncbi_api_key is None:
-            said.add("not set and not required; with a free key NCBI allows 10 requests per second instead of 3")
+            check.add("not set and not required; with a free key NCBI allows 10 requests per second instead of 3")
         elif rejected is not None:
             raise Finding(rejected.message, rejected.recovery_hint, code=NotConfigured.code)
         elif notes.stopped:
             raise Finding("not checked, because NCBI did not reply", status="skipped")
         elif not is_keyed(settings, "eutils"):
-            said.warn(
+            check.warn(
                 "set, but not sent: the URL of the E-utilities is not NCBI's",
                 "Unset ENTREZ_KIT_EUTILS_URL to use the key.",
             )
         else:
-            said.add("accepted by NCBI: 10 requests per second")
+            check.add("accepted by NCBI: 10 requests per second")
     return notes.checks
 
 

@@ -94,11 +94,11 @@ class HopCheck:
         addresses: list[str] = []
         connection: socket.socket | None = None
         try:
-            with notes.check("dns") as said:
-                addresses = self._resolve(first, said)
+            with notes.check("dns") as check:
+                addresses = self._resolve(first, check)
             if not notes.stopped:
-                with notes.check("tcp") as said:
-                    connection = self._connect(first, addresses, said)
+                with notes.check("tcp") as check:
+                    connection = self._connect(first, addresses, check)
             if connection is not None:
                 self._check_later_hops(notes, target, first, connection)
         finally:
@@ -115,8 +115,8 @@ class HopCheck:
         """Check the hops after the first connection: the proxy and encryption."""
         encrypted = target.scheme == "https"
         if self.route.proxy is not None:
-            with notes.check("proxy") as said:
-                self._pass_proxy(first, target, connection, said)
+            with notes.check("proxy") as check:
+                self._pass_proxy(first, target, connection, check)
             if notes.stopped:
                 return
             if first.scheme != "http":
@@ -125,10 +125,10 @@ class HopCheck:
         if not encrypted:
             notes.skip("tls", "the URL is http, without encryption")
             return
-        with notes.check("tls") as said:
-            self._encrypt(target, connection, said)
+        with notes.check("tls") as check:
+            self._encrypt(target, connection, check)
 
-    def _resolve(self, stop: SplitResult, said: Check) -> list[str]:
+    def _resolve(self, stop: SplitResult, check: Check) -> list[str]:
         try:
             host, port = stop.hostname, port_of(stop)
         except ValueError:
@@ -141,7 +141,7 @@ class HopCheck:
             )
         whose = f"the proxy {host}" if self.route.proxy else host
         if is_address(host):
-            said.add(f"{whose} is an IP address")
+            check.add(f"{whose} is an IP address")
             return [host]
         try:
             addresses = list(call_with_timeout(lambda: self.resolver(host, port), self.patience))
@@ -155,10 +155,10 @@ class HopCheck:
         if not addresses:
             raise Finding(f"{whose} has no address", _name_hint(self.route))
         listed = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
-        said.add(f"{whose} is {listed}")
+        check.add(f"{whose} is {listed}")
         return addresses
 
-    def _connect(self, stop: SplitResult, addresses: list[str], said: Check) -> socket.socket:
+    def _connect(self, stop: SplitResult, addresses: list[str], check: Check) -> socket.socket:
         """Try the addresses in order, as requests does, and return the first connection."""
         port = port_of(stop)
         tried = _select_addresses(addresses)
@@ -172,9 +172,9 @@ class HopCheck:
                 problems.append(f"{address} port {port}: {reason(exc)}")
                 slow = slow or isinstance(exc, TimeoutError)
                 continue
-            said.add(f"connected to {address} port {port}")
+            check.add(f"connected to {address} port {port}")
             if slow:
-                said.warn(
+                check.warn(
                     "; ".join(problems),
                     "Every request may first wait for this address. Ask the network administrator about it; "
                     "if IPv6 fails, switch IPv6 off.",
@@ -182,13 +182,13 @@ class HopCheck:
             return connection
         raise Finding("; ".join(problems), _connection_hint(self.route))
 
-    def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, said: Check) -> None:
+    def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, check: Check) -> None:
         if proxy.scheme != "http":
             raise Finding(
                 f"requests go through {display_url(proxy)}; {proxy.scheme} proxies are not checked", status="skipped"
             )
         if target.scheme != "https":
-            said.add(f"requests go through {display_url(proxy)}")
+            check.add(f"requests go through {display_url(proxy)}")
             return
         host = target.hostname or ""
         goal = f"{f'[{host}]' if ':' in host else host}:{port_of(target)}"
@@ -203,7 +203,7 @@ class HopCheck:
         except OSError as exc:
             raise Finding(f"the proxy {display_url(proxy)} closed the connection: {reason(exc)}", _PROXY_HINT) from None
         if 200 <= status < 300:
-            said.add(f"{display_url(proxy)} connects to {goal}")
+            check.add(f"{display_url(proxy)} connects to {goal}")
             return
         if not status:
             raise Finding(f"{display_url(proxy)} does not answer like a proxy", _PROXY_HINT)
@@ -223,7 +223,7 @@ class HopCheck:
             "Try again later; if it fails again, ask the administrator of the proxy.",
         )
 
-    def _encrypt(self, target: SplitResult, connection: socket.socket, said: Check) -> None:
+    def _encrypt(self, target: SplitResult, connection: socket.socket, check: Check) -> None:
         host = target.hostname or ""
         context = _create_context(self.route)
         connection.settimeout(self.patience)
@@ -247,7 +247,7 @@ class HopCheck:
                 "administrator for a proxy.",
             ) from None
         until = certificate.get("notAfter")
-        said.add(f"{version}{f', certificate valid until {_day(until)}' if isinstance(until, str) else ''}")
+        check.add(f"{version}{f', certificate valid until {_day(until)}' if isinstance(until, str) else ''}")
 
 
 _PROXY_HINT: Final = "Check HTTPS_PROXY and HTTP_PROXY; set NO_PROXY or unset them if no proxy is needed."

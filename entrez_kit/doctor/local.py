@@ -46,19 +46,21 @@ FreeSpace = Callable[[Path], int]
 
 def check_versions(notes: Notes) -> None:
     """Report the versions in use."""
-    with notes.check("versions") as said:
-        said.add(f"entrez-kit {__version__}, Python {platform.python_version()} on {platform.system() or sys.platform}")
+    with notes.check("versions") as check:
+        check.add(
+            f"entrez-kit {__version__}, Python {platform.python_version()} on {platform.system() or sys.platform}"
+        )
         missing = []
         for library in LIBRARIES:
             try:
-                said.add(f"{library} {metadata.version(library)}")
+                check.add(f"{library} {metadata.version(library)}")
             except metadata.PackageNotFoundError:
                 missing.append(library)
-        said.add(ssl.OPENSSL_VERSION)
+        check.add(ssl.OPENSSL_VERSION)
         lacking = [name for name in EXTRAS if not is_installed(name)]
-        said.add(f"extras {', '.join(name for name in EXTRAS if name not in lacking) or 'none'}")
+        check.add(f"extras {', '.join(name for name in EXTRAS if name not in lacking) or 'none'}")
         if lacking:
-            said.add(f"without {', '.join(lacking)} ({install_line(','.join(lacking))})")
+            check.add(f"without {', '.join(lacking)} ({install_line(','.join(lacking))})")
         if missing:
             raise Finding(
                 f"not installed: {', '.join(missing)}",
@@ -69,32 +71,32 @@ def check_versions(notes: Notes) -> None:
 
 def check_configuration(notes: Notes, settings: Settings) -> None:
     """Check for ignored settings and for a config file that other users can read."""
-    with notes.check("configuration") as said:
+    with notes.check("configuration") as check:
         path = settings.config_file
         if path is None:
-            said.add("no config file")
+            check.add("no config file")
         elif not _exists(path):
-            said.add(f"no config file at {path}")
+            check.add(f"no config file at {path}")
         else:
-            said.add(f"config file {path}")
+            check.add(f"config file {path}")
         given = [name for name in BY_NAME if settings.origins.get(name, SANDBOX_ORIGIN) != SANDBOX_ORIGIN]
         if given:
-            said.add(f"set: {', '.join(given)}")
+            check.add(f"set: {', '.join(given)}")
         from entrez_kit.corpus.embeddings import model_of
 
         try:
             if (model := model_of(settings)) is not None:
-                said.add(f"embeddings of the corpus: {model}")
+                check.add(f"embeddings of the corpus: {model}")
         except NotConfigured as exc:
             raise Finding(exc.message, exc.recovery_hint, code=exc.code) from None
         if settings.demo:
-            said.add("demo is on: the sandbox is checked, not NCBI")
+            check.add("demo is on: the sandbox is checked, not NCBI")
         elif settings.ncbi_admin_email is None:
-            said.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
+            check.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
         for number, notice in enumerate(settings.notices):
-            said.warn(notice, None if number else "`entrez-kit config show` lists every setting and its origin.")
+            check.warn(notice, None if number else "`entrez-kit config show` lists every setting and its origin.")
         if settings.offline and settings.origins.get("offline") != "flag":
-            said.warn(
+            check.warn(
                 f"offline is on: no requests are sent (from {settings.origins.get('offline', 'the caller')})",
                 "`entrez-kit config show offline` shows its origin.",
             )
@@ -108,7 +110,7 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
 
 def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
     """Check for a disk that is full or almost full."""
-    with notes.check("disk") as said:
+    with notes.check("disk") as check:
         seen: set[int] = set()
         folders = (
             ("cache", "ENTREZ_KIT_CACHE_DIR", settings.cache_dir),
@@ -124,7 +126,7 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
                 seen.add(device)
                 free = free_space(existing)
             except OSError as exc:
-                said.warn(f"{name}: {folder} cannot be read ({reason(exc)})", "Check the permissions of this folder.")
+                check.warn(f"{name}: {folder} cannot be read ({reason(exc)})", "Check the permissions of this folder.")
                 continue
             if free < FULL_BYTES:
                 raise Finding(
@@ -133,18 +135,18 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
                     code=StoreError.code,
                 )
             if free < SCARCE_BYTES:
-                said.warn(f"only {size(free)} left for {folder}", "`entrez-kit cache prune` removes expired replies.")
+                check.warn(f"only {size(free)} left for {folder}", "`entrez-kit cache prune` removes expired replies.")
             else:
-                said.add(f"{size(free)} left for {folder}")
+                check.add(f"{size(free)} left for {folder}")
 
 
 def check_cache(notes: Notes, settings: Settings) -> None:
     """Check whether replies can be cached, and whether cached replies can be read."""
     from entrez_kit.services.transport.cache import cache_info
 
-    with notes.check("cache") as said:
+    with notes.check("cache") as check:
         if settings.no_cache:
-            said.add("switched off (no_cache)")
+            check.add("switched off (no_cache)")
             return
         try_to_write(settings.cache_dir)
         info = cache_info(settings)
@@ -156,10 +158,10 @@ def check_cache(notes: Notes, settings: Settings) -> None:
                 code=StoreError.code,
             )
         if info.exists:
-            said.add(f"{info.entries:,} replies, {info.expired:,} of them expired, {size(info.size_bytes)}")
+            check.add(f"{info.entries:,} replies, {info.expired:,} of them expired, {size(info.size_bytes)}")
         else:
-            said.add("empty")
-        said.add(str(info.path))
+            check.add("empty")
+        check.add(str(info.path))
 
 
 def damage_of(path: Path) -> str | None:
@@ -209,21 +211,21 @@ def shared_limit(settings: Settings) -> SharedLimit:
 
 def check_rate_limit(notes: Notes, settings: Settings) -> None:
     """Check whether all processes of this user share NCBI's rate limit, and how long the queue is."""
-    with notes.check("rate_limit") as said:
+    with notes.check("rate_limit") as check:
         limit = shared_limit(settings)
-        said.add(f"{limit.per_second:g} requests per second")
+        check.add(f"{limit.per_second:g} requests per second")
         if limit.problem:
-            said.warn(
+            check.warn(
                 f"not shared between processes: {limit.problem}",
                 "Several commands at once may exceed NCBI's limit. Set TMPDIR to a folder that you can write.",
             )
         elif limit.wait_seconds > LONG_WAIT_SECONDS:
-            said.warn(
+            check.warn(
                 f"the next free slot is {limit.wait_seconds:.0f} s away",
                 "Your other commands are waiting for NCBI; fewer commands at once would not be slower.",
             )
         else:
-            said.add(f"shared by all processes of this user in {limit.file}")
+            check.add(f"shared by all processes of this user in {limit.file}")
 
 
 def try_to_write(folder: Path) -> None:

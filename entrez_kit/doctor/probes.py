@@ -162,15 +162,15 @@ def _require(given: object, what: str) -> Iterator[ShapeDifference]:
         yield other_content(what)
 
 
-def _compare_order(told: Sequence[str], asked: Sequence[str]) -> Iterator[ShapeDifference]:
+def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterator[ShapeDifference]:
     """Yield the differences in the records of a reply: missing, not requested, or in another order."""
-    lacking = [one for one in asked if one not in told]
-    if lacking:
-        yield other_content(f"no record of {', '.join(lacking[:3])}{' ...' if len(lacking) > 3 else ''}")
-    foreign = [one for one in told if one not in asked]
+    missing = [one for one in requested if one not in received]
+    if missing:
+        yield other_content(f"no record of {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}")
+    foreign = [one for one in received if one not in requested]
     if foreign:
         yield other_content(f"records that were not requested: {', '.join(foreign[:3])}")
-    if not lacking and not foreign and list(told) != list(asked):
+    if not missing and not foreign and list(received) != list(requested):
         yield ShapeDifference("other_order", "reply", "records in another order than requested")
 
 
@@ -185,8 +185,8 @@ def _some_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
 
 def _check_complaint(code: str) -> Holds:
     def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-        told = [complaint.code for complaint in parse_esearch(content).complaints]
-        yield from _require(code in told, f"no warning: {code} is missing in {told or 'the reply'}")
+        received = [complaint.code for complaint in parse_esearch(content).complaints]
+        yield from _require(code in received, f"no warning: {code} is missing in {received or 'the reply'}")
 
     return holds
 
@@ -209,10 +209,10 @@ def _articles(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
 
 
 def _up_to_500(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    asked = _ids_of_500(examples)
-    told = [record.pmid for record in _records(content)]
-    yield from _compare_order(told, [pmid for pmid in asked if pmid in told])
-    yield from _require(told, "no records")
+    requested = _ids_of_500(examples)
+    received = [record.pmid for record in _records(content)]
+    yield from _compare_order(received, [pmid for pmid in requested if pmid in received])
+    yield from _require(received, "no records")
 
 
 def _ids_of_500(examples: Examples) -> list[str]:
@@ -220,21 +220,21 @@ def _ids_of_500(examples: Examples) -> list[str]:
 
 
 def _one_book(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    told = [record.kind for record in _records(content)]
-    yield from _require(told in (["book"], ["chapter"]), f"{' and '.join(told) or 'nothing'} instead of a book")
+    received = [record.kind for record in _records(content)]
+    yield from _require(received in (["book"], ["chapter"]), f"{' and '.join(received) or 'nothing'} instead of a book")
 
 
 def _in_doubt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    told = [record.article().standing for record in _records(content)]
-    yield from _require(told and all(told), "no publication status of a withdrawn work")
+    received = [record.article().standing for record in _records(content)]
+    yield from _require(received and all(received), "no publication status of a withdrawn work")
 
 
 def _links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gene: bool = False) -> Holds:
     def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         linksets = parse_linksets(content)
         source = ("gene", examples.gene) if of_gene else ("pubmed", examples.pmids[0])
-        told = [(linkset.db_from, uid) for linkset in linksets for uid in linkset.ids]
-        yield from _require(told == [source], f"links of {told[:3]} instead of {source}")
+        received = [(linkset.db_from, uid) for linkset in linksets for uid in linkset.ids]
+        yield from _require(received == [source], f"links of {received[:3]} instead of {source}")
         targets = {link.db_to for linkset in linksets for link in linkset.links} - {"pubmed"}
         yield from _require(not targets, f"links to {', '.join(sorted(targets))}")
         links = [link for linkset in linksets for link in linkset.links if link.link_name == name]
@@ -250,10 +250,10 @@ def _links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gen
 
 
 def _spelt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    told = parse_espell(content)
-    yield from _require(told.corrected, "no correction")
-    asked = examples.misspelt.casefold().split()
-    yield from _require(told.query.casefold().split() == asked, f"a correction of {told.query[:100]!r}")
+    received = parse_espell(content)
+    yield from _require(received.corrected, "no correction")
+    requested = examples.misspelt.casefold().split()
+    yield from _require(received.query.casefold().split() == requested, f"a correction of {received.query[:100]!r}")
 
 
 def _check_match(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -273,10 +273,12 @@ def _genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
 
 
 def _about_pubmed(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    told = parse_database(content)
-    names = {field.name for field in told.fields}
-    yield from _require(told.name == "pubmed", f"a description of {told.name}")
-    yield from _require(told.record_count and {"ALL", "UID", "PDAT", "EDAT"} <= names, "without required search fields")
+    received = parse_database(content)
+    names = {field.name for field in received.fields}
+    yield from _require(received.name == "pubmed", f"a description of {received.name}")
+    yield from _require(
+        received.record_count and {"ALL", "UID", "PDAT", "EDAT"} <= names, "without required search fields"
+    )
 
 
 # ID Converter, PMC, Europe PMC and others
@@ -343,8 +345,8 @@ def _names(page: Page) -> set[tuple[str, str]]:
 
 
 def _work(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    told = str(json.loads(content)["message"].get("DOI"))
-    yield from _require(told.lower() == examples.doi.lower(), f"a record of {told[:100]}")
+    received = str(json.loads(content)["message"].get("DOI"))
+    yield from _require(received.lower() == examples.doi.lower(), f"a record of {received[:100]}")
 
 
 def _notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -412,7 +414,8 @@ PROBES: Final[tuple[Probe, ...]] = (
         "ESummary from the history",
         _kept_in_history,
         lambda c, x: _require(
-            (told := len(summaries.parse_summaries(parse_esummary(c))[0])) == 3, f"{told} summaries instead of 3"
+            (received := len(summaries.parse_summaries(parse_esummary(c))[0])) == 3,
+            f"{received} summaries instead of 3",
         ),
     ),
     _ESUMMARY("ESummary 2.0, XML", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids), _summaries),

@@ -122,11 +122,13 @@ class ArticleLookup:
     def unavailable(self, identifier: Identifier) -> Unavailable:
         """Return the ``unavailable`` entry for a normalized id."""
         outcomes = [tried.outcome for tried in self.tried]
-        asked = [outcome for outcome in outcomes if outcome != "not-attempted"]
+        requested = [outcome for outcome in outcomes if outcome != "not-attempted"]
         return Unavailable(
             id=identifier.value,
             id_type=identifier.kind,
-            reason=_REASONS.get(asked[-1], cast("Reason", asked[-1])) if asked else "no-pmc-fallback-disabled",
+            reason=_REASONS.get(requested[-1], cast("Reason", requested[-1]))
+            if requested
+            else "no-pmc-fallback-disabled",
             retryable=True if "service-error" in outcomes else None,
             tried_tiers=self.tried,
         )

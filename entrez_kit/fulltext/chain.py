@@ -67,17 +67,17 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
     without_doi = [lookup for lookup in lookups if not lookup.is_found and lookup.doi is None]
     if services.settings.unpaywall_email is not None:
         find_dois(services, without_doi)  # one request for all
-    asked = in_order([partial(ask_unpaywall, services, lookup) for lookup in without_doi], len(without_doi))
-    for lookup, answer in zip(without_doi, asked, strict=True):
+    requested = in_order([partial(ask_unpaywall, services, lookup) for lookup in without_doi], len(without_doi))
+    for lookup, answer in zip(without_doi, requested, strict=True):
         lookup.note("unpaywall", answer)
     found = [lookup for lookup in lookups if lookup.is_found]
     _fetch_standings(
         services, [pmid for lookup in found if (pmid := lookup.known_pmid) and pmid not in early], standings
     )
     for lookup in found:
-        for said in standings:
-            lookup.standing = said.known.get(lookup.known_pmid or "", lookup.standing)
-            lookup.standing_error = said.unknown.get(lookup.known_pmid or "", lookup.standing_error)
+        for one in standings:
+            lookup.standing = one.known.get(lookup.known_pmid or "", lookup.standing)
+            lookup.standing_error = one.unknown.get(lookup.known_pmid or "", lookup.standing_error)
     return [by_key[identifier.key] for identifier in batch]
 
 
@@ -120,9 +120,9 @@ def _run_parallel(calls: Sequence[Callable[[], object]]) -> None:
         tracing.checkpoint()
 
 
-def _fetch_standings(services: Services, pmids: Sequence[str], said: "list[Standings]") -> None:
+def _fetch_standings(services: Services, pmids: Sequence[str], standings: "list[Standings]") -> None:
     """Fetch the publication status of articles from PubMed: the text of a retracted article does not change."""
     if pmids:
         from entrez_kit.pubmed.standing_lookup import look_up_standings
 
-        said.append(look_up_standings(services, pmids))
+        standings.append(look_up_standings(services, pmids))

@@ -83,7 +83,7 @@ class FulltextRequest(Request):
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",
-        description="Above max_characters: truncate fills in order, outline gives every section a share.",
+        description="If a text is too long: truncate fills in order, outline gives every section a share.",
     )
     ids: SkipJsonSchema[list[str] | None] = Field(
         default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."
@@ -148,7 +148,7 @@ def build_missing_error(
     named = list_names([*(item.id for item in unavailable), *invalid])
     if not unavailable:
         return InvalidInput(
-            f"Not an identifier of an article: {named}.",
+            f"Not a PMID, PMCID or DOI: {named}.",
             invalid_input=invalid[0],
             recovery_hint=GIVE_IDS,
             details={**details, "reason": "invalid_identifiers"},
@@ -166,16 +166,14 @@ def build_missing_error(
         )
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
-    hint = FrontendText(
-        "The entries of `unavailable` have the answer of each source; call ", abstract, " for abstracts."
-    )
+    hint = FrontendText("`unavailable` lists the answer of each source. For abstracts, call ", abstract, ".")
     if any(one.detail == UNPAYWALL_OFF for one in tried):
         hint = FrontendText(hint, " Set UNPAYWALL_EMAIL to search for open-access copies.")
     if failed:
         hint = FrontendText(hint, " If `retryable` is true, a source did not answer: try again.")
-    nobody = all(item.reason == "not-found" for item in unavailable)
+    unknown_everywhere = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
-        f"No source knows {named}." if nobody else f"No full text of {named}.",
+        f"Not found: {named}." if unknown_everywhere else f"No full text of {named}.",
         invalid_input=unavailable[0].id,
         recovery_hint=hint,
         details={**details, "reason": "no_full_text"},

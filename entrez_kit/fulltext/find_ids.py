@@ -22,9 +22,9 @@ NAMES: dict[IdKind, str] = {"pmid": "PMID", "pmcid": "PMCID", "doi": "DOI"}
 def find_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the PMCIDs of articles given by PMID or DOI; set ``pmcid_problem`` if there is none."""
     kinds: tuple[IdKind, ...] = ("pmid", "doi")
-    asked = {kind: [lookup for lookup in lookups if lookup.wanted.kind == kind] for kind in kinds}
-    told = all_at_once([partial(_convert, services, asking, kind) for kind, asking in asked.items()])
-    unanswered = [pair for part in told for pair in part]
+    requested = {kind: [lookup for lookup in lookups if lookup.wanted.kind == kind] for kind in kinds}
+    parts = all_at_once([partial(_convert, services, asking, kind) for kind, asking in requested.items()])
+    unanswered = [pair for part in parts for pair in part]
     _read_pubmed(services, [lookup for lookup, _ in unanswered])
     for lookup in lookups:
         if lookup.pmcid is None and lookup.pmcid_problem is None:
@@ -43,8 +43,8 @@ def find_dois(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     by_pmcid = [lookup for lookup in lookups if lookup.wanted.kind == "pmcid"]
     for lookup, error in _convert(services, by_pmcid, "pmcid"):
         lookup.doi_error = error
-    lacking = [lookup for lookup in lookups if lookup.doi is None and not lookup.pubmed_asked]
-    _read_pubmed(services, [lookup for lookup in lacking if lookup.pmid or lookup.doi_error is not None])
+    missing = [lookup for lookup in lookups if lookup.doi is None and not lookup.pubmed_asked]
+    _read_pubmed(services, [lookup for lookup in missing if lookup.pmid or lookup.doi_error is not None])
 
 
 def _convert(

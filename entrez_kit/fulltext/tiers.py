@@ -40,17 +40,17 @@ def read_pmc(services: Services, lookups: Sequence[ArticleLookup]) -> Read:
     refusals = (EntityNotFound, InvalidInput)
     read: Read = {}
     for size in (len(lookups), 1):
-        if not (lacking := [pmcid for pmcid in pmcids if pmcid not in read]):
+        if not (missing := [pmcid for pmcid in pmcids if pmcid not in read]):
             break
         try:
             ask = partial(_read_set, services, {lookup.pmcid: lookup for lookup in lookups if lookup.pmcid})
-            asked = in_batches(lacking, size, ask, refusals=refusals, breaker=CircuitBreaker())
+            requested = in_batches(missing, size, ask, refusals=refusals, breaker=CircuitBreaker())
         except EntrezKitError as exc:
-            return read | dict.fromkeys(lacking, convert_failure(exc))
-        for _, found in asked.answers:
+            return read | dict.fromkeys(missing, convert_failure(exc))
+        for _, found in requested.answers:
             read |= found
-        read |= dict.fromkeys(asked.refused, Answer("miss", NOT_IN_PMC))
-        read |= {pmcid: convert_failure(error) for pmcid, error in asked.failed.items()}
+        read |= dict.fromkeys(requested.refused, Answer("miss", NOT_IN_PMC))
+        read |= {pmcid: convert_failure(error) for pmcid, error in requested.failed.items()}
     return read
 
 
@@ -71,10 +71,10 @@ def take_pmc(
     """
     if lookup.pmcid is None or read is None or version is None:
         return lookup.pmcid_problem or Answer("not-attempted")
-    said = read[lookup.pmcid]
-    if isinstance(said, Answer):
-        said = _from_bucket(services, lookup, version, said)
-    return _store(lookup, said)
+    answer = read[lookup.pmcid]
+    if isinstance(answer, Answer):
+        answer = _from_bucket(services, lookup, version, answer)
+    return _store(lookup, answer)
 
 
 def _read_set(services: Services, lookups: Mapping[str, ArticleLookup], pmcids: list[str]) -> Read:
@@ -221,9 +221,9 @@ class EuropePMCHits:
             if lookup.wanted.value not in self._asked:
                 due = [key for key, one in self._lookups.items() if key not in self._asked and one.is_without_pmc_text]
                 self._asked.update(due)
-                asked = in_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
-                self._found += [record for _, records in asked.answers for record in records]
-                self._errors |= asked.refused | asked.failed
+                requested = in_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
+                self._found += [record for _, records in requested.answers for record in records]
+                self._errors |= requested.refused | requested.failed
             error, own = self._errors.get(lookup.wanted.value), [one for one in self._found if _is_of(one, lookup)]
         if error is not None:
             raise error.copy_with()
@@ -270,15 +270,15 @@ def _from_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHi
     hit = hits.of(lookup)
     if hit is None:
         return Answer("miss", "Europe PMC has no record of it")
-    told = {name: str(value) for name, value in hit.items() if value}
-    source, own_id = told.get("source"), told.get("id")
-    lookup.learn(pmid=told.get("pmid"), doi=told.get("doi"))
-    has_text = source == "PMC" or (source == "PPR" and told.get("inEPMC") == "Y")
-    wanted = told.get("pmcid") or (own_id if has_text else None)
+    ids = {name: str(value) for name, value in hit.items() if value}
+    source, own_id = ids.get("source"), ids.get("id")
+    lookup.learn(pmid=ids.get("pmid"), doi=ids.get("doi"))
+    has_text = source == "PMC" or (source == "PPR" and ids.get("inEPMC") == "Y")
+    wanted = ids.get("pmcid") or (own_id if has_text else None)
     if wanted is None:
         return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
     pmcid = wanted if wanted.startswith("PMC") else None
-    read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=told.get("title", ""))
+    read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
     try:
         found = services.europepmc.full_text_xml(wanted, read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):

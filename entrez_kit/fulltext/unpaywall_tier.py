@@ -132,8 +132,8 @@ def _read(
 
 def _read_page(fetched: "Downloaded") -> WebPage:
     if fetched.kind != "html":
-        said = fetched.content_type.partition(";")[0].strip()[:60]
-        raise unreadable("is neither a PDF nor an HTML page" + (f" (its type is {said})" if said else ""))
+        media_type = fetched.content_type.partition(";")[0].strip()[:60]
+        raise unreadable("is neither a PDF nor an HTML page" + (f" (its type is {media_type})" if media_type else ""))
     page = html_to_markdown(fetched.content, fetched.url, fetched.charset)
     if page.is_landing_page:
         what = f"is a page about the article ({page.word_count} words), not the article"

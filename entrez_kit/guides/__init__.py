@@ -149,7 +149,7 @@ def read_guide(topic: str) -> Guide:
 
     near = matches or get_close_matches(wanted, TOPICS, n=2) or get_close_matches(wanted, ALIASES, n=2)
     raise InvalidInput(
-        f"there is no guide {topic!r}",
+        f"The guide {topic!r} does not exist.",
         invalid_input=topic,
         recovery_hint=f"Did you mean {' or '.join(near)}?" if near else f"The guides are: {', '.join(TOPICS)}.",
         details={"reason": "unknown_topic", "topics": list(TOPICS)},
@@ -172,7 +172,7 @@ def search_guides(phrase: str, guides: list[Guide]) -> Iterator[Match]:
     words = phrase.split()
     if not words:
         raise InvalidInput(
-            "the phrase to search for is empty",
+            "The phrase to search for is empty.",
             invalid_input=phrase,
             recovery_hint="Give a word to search for, for example retry.",
             details={"reason": "empty_phrase"},

@@ -72,7 +72,7 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
     The request has its own keys, because ECitMatch shifts and swaps the keys of its callers. ECitMatch stops at a line
     without a journal that has no match, so each of these lines is sent in a separate request.
     """
-    said: dict[int, MatcherAnswer] = {}
+    results: dict[int, MatcherAnswer] = {}
 
     def ask(batch: list[str]) -> dict[int, MatcherAnswer]:
         lines = [CONTROL, *(citation_line(citations[int(key[2:])], key) for key in batch)]
@@ -86,32 +86,32 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
             return {index: answer for index, answer in answers.items() if f"ek{index}" in batch}
 
         def is_complete(answers: dict[int, MatcherAnswer]) -> bool:
-            asked = (int(key[2:]) for key in batch)
-            return all(index in answers for index in asked if citations[index].journal)
+            requested = (int(key[2:]) for key in batch)
+            return all(index in answers for index in requested if citations[index].journal)
 
         return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read, keep=is_complete).value
 
     def send_lines(indexes: Sequence[int], size: int) -> None:
         keys = [f"ek{index}" for index in indexes]
         refusals = (EntityNotFound, InvalidInput)
-        asked = in_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
-        for _, answers in asked.answers:
-            said.update(answers)
-        for key, error in {**asked.refused, **asked.failed}.items():
-            said[int(key[2:])] = MatcherAnswer("error", error=error)
+        requested = in_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        for _, answers in requested.answers:
+            results.update(answers)
+        for key, error in {**requested.refused, **requested.failed}.items():
+            results[int(key[2:])] = MatcherAnswer("error", error=error)
 
     with_journal = [index for index, citation in enumerate(citations) if citation.journal]
     only_year = [index for index, citation in enumerate(citations) if citation.year and not citation.journal]
     send_lines(with_journal, BATCH)
     # NCBI sometimes drops lines; each missing line is sent once more, in a separate request.
-    send_lines([index for index in with_journal if index not in said], 1)
+    send_lines([index for index in with_journal if index not in results], 1)
     send_lines(only_year, 1)
     left_out = UpstreamError(
         "NCBI's reply did not contain the reference, in two attempts.",
         details={"reason": "incomplete", "endpoint": "ecitmatch"},
     )
     unanswered = dict.fromkeys(with_journal, MatcherAnswer("error", error=left_out))
-    return dict.fromkeys(only_year, NOT_FOUND) | unanswered | said
+    return dict.fromkeys(only_year, NOT_FOUND) | unanswered | results
 
 
 def citation_line(citation: Citation, key: str) -> str:
@@ -182,9 +182,9 @@ def _search(services: Services, term: str) -> list[str] | EntrezKitError:
         return exc
 
 
-def name_candidates(services: Services, citations: Sequence[Citation], said: dict[int, MatcherAnswer]) -> None:
+def name_candidates(services: Services, citations: Sequence[Citation], results: dict[int, MatcherAnswer]) -> None:
     """Find the candidates of ambiguous results that have only a number: search with all parts of the citation."""
-    for index, answer in said.items():
+    for index, answer in results.items():
         citation = citations[index]
         if answer.verdict != "ambiguous" or answer.pmids:
             continue
@@ -200,4 +200,4 @@ def name_candidates(services: Services, citations: Sequence[Citation], said: dic
         term = " AND ".join(clause.format(text) for clause, text in plain.items() if text)
         pmids = search_title(services, citation) if citation.title else _search(services, term)
         if isinstance(pmids, list) and 0 < len(pmids) <= MAX_COMPARED:
-            said[index] = MatcherAnswer("ambiguous", tuple(pmids))
+            results[index] = MatcherAnswer("ambiguous", tuple(pmids))

@@ -102,8 +102,8 @@ class Conversions(BatchedOutcomes[str, Conversion]):
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for inputs without a record."""
         named = list_names(record.requested_id for record in self.missing)
-        said = [record.message for record in self.missing if record.status == "not_found"]
-        more = f"; {len(said) - 1} more ids were not found" if len(said) > 1 else ""
+        messages = [record.message for record in self.missing if record.status == "not_found"]
+        more = f"; {len(messages) - 1} more ids were not found" if len(messages) > 1 else ""
         none = f"Not {'a PMID, PMCID or DOI' if len(self.missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         return build_missing_error(
             self.missing,
@@ -111,7 +111,7 @@ class Conversions(BatchedOutcomes[str, Conversion]):
             "requested_id",
             unanswered=f"The ids of {named} could not be looked up.",
             invalid=(InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
-            unknown=(f"{next(iter(said), '')}{more}.", CHECK_IDS),
+            unknown=(f"{next(iter(messages), '')}{more}.", CHECK_IDS),
         ) or standing_error(self.warnings)
 
 
@@ -145,13 +145,13 @@ def _reconcile(
     services: Services, kinds: Kinds, known: "_KnownIds", looked_up: "LookedUp", standings: Standings
 ) -> None:
     """Compare the converter's ids with the PubMed records they name; if they disagree, search PubMed for the id."""
-    told = {
+    fields = {
         value: words
         for value, one in known.found.items()
         if (words := _find_contradiction(value, kinds[value], one, standings))
     }
-    looked_up |= _search_pubmed(services, {value: kinds[value] for value in told})
-    for value, words in told.items():
+    looked_up |= _search_pubmed(services, {value: kinds[value] for value in fields})
+    for value, words in fields.items():
         own = looked_up.get(value)
         answer = own if isinstance(own, Conversion) else known.found.get(value)
         if answer is not None:

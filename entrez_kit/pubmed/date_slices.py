@@ -188,12 +188,12 @@ class Slicer:
         """Yield the slices of a window after verifying that the counts of its parts add up."""
         first = window or Window()
         tolerance = _Tolerance.of(first, whole.count)
-        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, tolerance)
+        missing, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, tolerance)
         if counted is None:
             yield from self._halve(first, whole)
             return
-        if lacking:
-            yield DateSlice(first, lacking, [])
+        if missing:
+            yield DateSlice(first, missing, [])
         for part, reply in counted:
             yield from self._split_part(part, reply)
 
@@ -214,12 +214,12 @@ class Slicer:
             yield from self._split_part(part, reply)
         if excess >= 0:
             return
-        lacking, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, tolerance, fresh=True)
+        missing, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, tolerance, fresh=True)
         for part, reply in counted or ():
             if reply.count > counts[part]:
                 yield from self._split_part(part, reply)
-        if lacking:
-            yield DateSlice(first, lacking, [])
+        if missing:
+            yield DateSlice(first, missing, [])
 
     def _split_part(self, part: Window, reply: ESearchReply) -> Iterator[DateSlice]:
         """Yield the slices of a part; split it by a second sample if it is much larger than expected."""
@@ -270,19 +270,19 @@ class Slicer:
         while waiting:
             window, reply, tolerance = waiting.pop()
             parts = window.parts()
-            lacking, counted = 0, None
+            missing, counted = 0, None
             if reply.count > MAX_PUBMED_RESULTS and parts and len(self._disagreements) < MOST_DISAGREEMENTS:
                 if parts[0].axis > window.axis:
                     tolerance = _Tolerance.of(parts[0], reply.count)
                 # If each part probably fits, request its PMIDs together with its count.
                 retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0
-                lacking, counted = self._count(window, reply.count, parts, retmax, tolerance)
+                missing, counted = self._count(window, reply.count, parts, retmax, tolerance)
             if counted is None:
                 if reply.count or self.with_empty:
                     yield DateSlice(window, reply.count, self._complete_ids(window, reply))
                 continue
-            if lacking:
-                yield DateSlice(window, lacking, [])
+            if missing:
+                yield DateSlice(window, missing, [])
             waiting += [(part, found, tolerance) for part, found in counted[::-1]]
 
     def _split_by_sample(self, window: Window, whole: ESearchReply) -> list[Window]:

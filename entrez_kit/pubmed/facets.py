@@ -30,7 +30,7 @@ MOST_YEARS: Final = 30
 class FacetsRequest(Request):
     """The query and the facets to count."""
 
-    query_term: str = Field(min_length=3, description="PubMed query, e.g. a search's effective_esearch_term.")
+    query_term: str = Field(min_length=3, description="PubMed query.")
     facets: Annotated[list[FacetName], BeforeValidator(split_at_commas)] = Field(
         default_factory=lambda: [*FACETS], description="What to count: year, journal, type or mesh."
     )

@@ -26,13 +26,13 @@ class FetchRequest(Request):
     """The records to fetch, by identifier or from a result set kept at NCBI, and the level of detail."""
 
     pmids: list[str] | None = Field(default=None, description="PMIDs; PMCIDs and DOIs are resolved to PMIDs first.")
-    query_key: str | None = Field(default=None, description="From a search with use_history; instead of pmids.")
-    web_env: str | None = Field(default=None, description="Required with query_key.")
-    retstart: int | None = Field(default=None, ge=0, description="With query_key: how many records to skip.")
+    query_key: str | None = Field(default=None, description="History key that a search returned; instead of ids.")
+    web_env: str | None = Field(default=None, description="History environment that the search returned.")
+    retstart: int | None = Field(default=None, ge=0, description="With a history: how many records to skip.")
     retmax: int | None = Field(
         default=None,
         ge=1,
-        description="With query_key: how many records; 200 by default.",
+        description="With a history: how many records; 200 by default.",
         json_schema_extra={"default": DEFAULT_HISTORY_RECORDS},
     )
     detail_level: DetailLevel = Field(
@@ -275,8 +275,8 @@ def fit_history_page(arguments: Mapping[str, Any], limit: int, has_fields: bool)
     level = str(arguments.get("detail_level") or "abstract_plus")
     usual = PART_CHARACTERS if has_fields else RECORD_CHARACTERS.get(level, 1)
     given = arguments.get("retmax")
-    asked = DEFAULT_HISTORY_RECORDS if given in (None, "") else given
-    if not str(asked).isdigit() or int(asked) <= (fitting := max(1, limit // usual)):
+    requested = DEFAULT_HISTORY_RECORDS if given in (None, "") else given
+    if not str(requested).isdigit() or int(requested) <= (fitting := max(1, limit // usual)):
         return dict(arguments)
     return {**arguments, "retmax": fitting}
 

@@ -150,28 +150,28 @@ class Retrieval(Outcomes[Fetched]):
         failed = sum(outcome.status == "error" for outcome in missing)
         named = list_names(outcome.input for outcome in missing)
         some = f"PubMed has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
+        no_ids = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         if all(outcome.status == "invalid" for outcome in missing):
-            some = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
-        none = f"No input is a PMID, PMCID or DOI: {named}."
+            some = no_ids
         return build_missing_error(
             missing,
             found,
             "input",
             unanswered=incomplete or f"{failed} records could not be fetched; {found} were fetched.",
-            invalid=None if found else (InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
+            invalid=None if found else (InvalidInput, no_ids, GIVE_IDS, "invalid_identifiers"),
             unknown=(some if found else f"PubMed has no record of {named}.", CHECK_IDS),
             lost=incomplete is not None,
         )
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs; return the records and the errors. PMIDs in neither do not exist."""
-        asked = in_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
+        requested = in_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
         records: dict[str, Record] = {}
-        failed = dict(asked.failed)
-        for _, got in asked.answers:
+        failed = dict(requested.failed)
+        for _, got in requested.answers:
             records |= {pmid: item.record for pmid, item in got.items() if item.record is not None}
             failed |= {pmid: item.error for pmid, item in got.items() if item.error is not None}
-        failed |= {pmid: error for pmid, error in asked.refused.items() if isinstance(error, InvalidInput)}
+        failed |= {pmid: error for pmid, error in requested.refused.items() if isinstance(error, InvalidInput)}
         return records, failed
 
     # by identifier
@@ -251,17 +251,17 @@ class Retrieval(Outcomes[Fetched]):
             if self.services.eutils.known_uids("pubmed", pmids):
                 raise  # invalid PMIDs in the batch caused the refusal; smaller batches will return the others
             return {}
-        lacking = [pmid for pmid in pmids if pmid not in found]
-        if not lacking:
+        missing = [pmid for pmid in pmids if pmid not in found]
+        if not missing:
             return found
         try:
-            found |= self._request(lacking, fresh=True)
-            lacking = [pmid for pmid in lacking if pmid not in found]
-            known = self.services.eutils.known_uids("pubmed", lacking)
+            found |= self._request(missing, fresh=True)
+            missing = [pmid for pmid in missing if pmid not in found]
+            known = self.services.eutils.known_uids("pubmed", missing)
         except EntityNotFound:
             known = set()
         except (UpstreamError, RateLimited) as exc:
-            return found | {pmid: _to_failed(pmid, pmid, exc) for pmid in lacking}
+            return found | {pmid: _to_failed(pmid, pmid, exc) for pmid in missing}
         return found | {pmid: _to_failed(pmid, pmid, _withheld_error(pmid)) for pmid in known}
 
     def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:

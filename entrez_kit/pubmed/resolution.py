@@ -69,10 +69,10 @@ def ask_converter(
 
     refusals = (EntityNotFound, InvalidInput)
     at_once = services.idconv.at_once
-    asked = in_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=refusals, at_once=at_once)
-    known = {key: one for _, part in asked.answers for key, one in part.items()}
-    failed = {key.lower(): error for key, error in asked.failed.items()}
-    refused = {key.lower() for key in asked.refused}
+    requested = in_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=refusals, at_once=at_once)
+    known = {key: one for _, part in requested.answers for key, one in part.items()}
+    failed = {key.lower(): error for key, error in requested.failed.items()}
+    refused = {key.lower() for key in requested.refused}
     return (
         {value: known[value.lower()] for value in values if value.lower() in known},
         {value: failed[value.lower()] for value in values if value.lower() in failed},

@@ -97,7 +97,7 @@ class SearchRequest(Request):
     max_results: int = Field(
         default=20,
         ge=1,
-        description="How many PMIDs to return; for more, narrow by date.",
+        description="How many PMIDs to return.",
     )
     offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip.")
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
@@ -111,11 +111,13 @@ class SearchRequest(Request):
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="MeSH terms; all must match.")
     language: str | None = Field(default=None, description="Language, e.g. french.")
-    species: Literal["humans", "animals"] | None = Field(default=None, description="Study subjects.")
+    species: Literal["humans", "animals"] | None = Field(default=None, description="Species of the study subjects.")
     has_abstract: bool = Field(default=False, description="Only articles with an abstract.")
     free_full_text: bool = Field(default=False, description="Only articles with free full text.")
     fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")
-    snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
+    snippet_characters: int = Field(
+        default=0, ge=0, le=MAX_SNIPPET, description="Characters to return of each abstract."
+    )
     use_history: bool = Field(default=False, description="Keep the result set at NCBI, to fetch it later.")
     broader_results: BroaderResults = True
     retrieve_all: SkipJsonSchema[bool] = Field(
@@ -293,7 +295,7 @@ class SearchHits(Outcomes[ArticleHit]):
         self._pmids: dict[str, None] = {}
         self._slices: list[Slice] = []
         self._untitled: list[str] = []
-        self.said: dict[str, Any] = {}
+        self.reply_fields: dict[str, Any] = {}
         self.total_found = 0
         self.are_left_out = False
         self.web_env: str | None = None
@@ -328,7 +330,7 @@ class SearchHits(Outcomes[ArticleHit]):
         if not request.retrieve_all:
             self.warnings += _build_page_warnings(request, found)
         self.warnings += suggestions(services, request, found)
-        self.said = {
+        self.reply_fields = {
             **verdict.totals(request.broader_results),
             "query_translation": found.query_translation,
             "esearch_url": url,
@@ -362,7 +364,7 @@ class SearchHits(Outcomes[ArticleHit]):
             if part.error is None:
                 summaries, url, missing = part.answers[0]
                 answered = True
-                self.said.setdefault("esummary_url", url)
+                self.reply_fields.setdefault("esummary_url", url)
                 self.warnings += missing
             elif part.refused:
                 self.warnings.append(_summaries_warning(part.ids))
@@ -494,17 +496,17 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
         hits: the search, after its hits were consumed.
         found: the hits that the document lists.
     """
-    asked = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
+    requested = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
     for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters"):
-        asked[name] = asked[name] or None
+        requested[name] = requested[name] or None
     if dates := request.date_parameters():  # the effective bounds
         first, last, kind = dates["mindate"], dates["maxdate"], dates["datetype"]
-        asked["date_range"] = {"min_date": first, "max_date": last, "date_type": kind}
+        requested["date_range"] = {"min_date": first, "max_date": last, "date_type": kind}
     if request.retrieve_all:
-        asked["max_results"] = max(hits.total_found, 1)
-        asked["fetch_brief_summaries"] = min(asked["fetch_brief_summaries"], hits.total_found)
+        requested["max_results"] = max(hits.total_found, 1)
+        requested["fetch_brief_summaries"] = min(requested["fetch_brief_summaries"], hits.total_found)
     return SearchResult(
-        search_parameters=SearchParameters(**asked),
+        search_parameters=SearchParameters(**requested),
         effective_esearch_term=request.effective_term(),
         retrieved_pmid_count=hits.retrieved_pmid_count,
         pmids=[hit.pmid for hit in found],
@@ -514,7 +516,7 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
         web_env=hits.web_env,
         query_key=hits.query_key,
         certificate=hits.certificate,
-        **hits.said,
+        **hits.reply_fields,
     )
 
 
@@ -712,7 +714,7 @@ def find_records(services: Services, request: SearchRequest, term: str, number: 
     return reply.value
 
 
-def _suggest_spelling(services: Services, query: str, said: str) -> list[Warn]:
+def _suggest_spelling(services: Services, query: str, prefix: str) -> list[Warn]:
     """Return NCBI's spelling suggestion as a warning; if ESpell fails, warn that it is missing."""
     try:
         suggestion = services.eutils.espell(term=query, db="pubmed").value.corrected
@@ -720,7 +722,7 @@ def _suggest_spelling(services: Services, query: str, said: str) -> list[Warn]:
         return [Warn(code="spelling_unavailable", message=f"NCBI's spelling suggestion is missing: {exc.message}")]
     if not suggestion or suggestion.lower() == query.lower():
         return []
-    return [Warn(code="spelling_suggestion", message=f"{said}Did you mean: {suggestion}")]
+    return [Warn(code="spelling_suggestion", message=f"{prefix}Did you mean: {suggestion}")]
 
 
 def _join_names(names: Sequence[Argument], conjunction: str) -> FrontendText:

@@ -142,10 +142,10 @@ def standing_of(
     if "reinstated" in found and "retracted" not in types:
         found -= LIFTED
     if marked:
-        said: Any = marked.lastgroup
-        sure = said != "withdrawn" or preprint or marked["withdrawn"] != "Withdrawn"
-        if sure and (said == "withdrawn" or not found & _ABOUT_RETRACTION):
-            found.add(said)
+        status: Any = marked.lastgroup
+        sure = status != "withdrawn" or preprint or marked["withdrawn"] != "Withdrawn"
+        if sure and (status == "withdrawn" or not found & _ABOUT_RETRACTION):
+            found.add(status)
     if preprint and abstract and _WITHDRAWN.search(abstract[:600]):
         reason = _REASON.search(abstract[:600])
         notices.append(StandingNotice(status="withdrawn", reason=reason[0].strip() if reason else None))
@@ -209,13 +209,13 @@ def standing_of_jats(
     """
     own = (article_type or "").lower()
     types = ["Retracted Publication"] if own == "retracted-article" else [own]
-    said = standing_of(publication_types=types, title=title)
+    by_types = standing_of(publication_types=types, title=title)
     notices = []
     for item in related:
         status = _read_jats_status(item["kind"])
         if status is not None:
             notices.append(StandingNotice(status=status, **item))
-    found = [notice.status for notice in notices] + ([said.status] if said is not None else [])
+    found = [notice.status for notice in notices] + ([by_types.status] if by_types is not None else [])
     if not found:
         return None
     return Standing(

@@ -42,11 +42,11 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
         reply = services.eutils.esummary(db="pubmed", ids=batch, version="2.0", partial=True, read=parse_summaries)
         return reply.value
 
-    asked = in_batches(
+    requested = in_batches(
         list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,), at_once=services.eutils.at_once
     )
-    found = Standings(unknown=dict(asked.failed))
-    for batch, (summaries, missing) in asked.answers:
+    found = Standings(unknown=dict(requested.failed))
+    for batch, (summaries, missing) in requested.answers:
         answered = {summary.pmid for summary in summaries}
         found.summaries |= {summary.pmid: summary for summary in summaries}
         found.known |= {summary.pmid: summary.standing for summary in summaries if summary.standing is not None}
@@ -57,5 +57,5 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
 
 def standing_error(warnings: Iterable[Warn]) -> EntrezKitError | None:
     """Return the error for a document in which the status of some works is unknown."""
-    said = [warning.message for warning in warnings if warning.code == STANDING_UNKNOWN]
-    return incomplete_error(["standing"], said[0]) if said else None
+    messages = [warning.message for warning in warnings if warning.code == STANDING_UNKNOWN]
+    return incomplete_error(["standing"], messages[0]) if messages else None

@@ -191,7 +191,7 @@ class Methods(OperationRunner):
 
         Args:
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
-            max_results: How many PMIDs to return; for more, narrow by date.
+            max_results: How many PMIDs to return.
             offset: How many results to skip. From 0 to 9998.
             sort_by: Order of results.
             date_range: One bound is enough.
@@ -200,13 +200,13 @@ class Methods(OperationRunner):
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Study subjects.
+            species: Species of the study subjects.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: How many results get a title.
-            snippet_characters: Characters of each abstract. From 0 to 2000.
+            snippet_characters: Characters to return of each abstract. From 0 to 2000.
             use_history: Keep the result set at NCBI, to fetch it later.
-            broader_results: Also broader results.
+            broader_results: Accept broader results if NCBI drops a part of the query.
             retrieve_all: Retrieve all results, also beyond PubMed's 9,999, with a certificate.
 
         Returns:
@@ -239,10 +239,10 @@ class Methods(OperationRunner):
 
         Args:
             pmids: PMIDs; PMCIDs and DOIs are resolved to PMIDs first.
-            query_key: From a search with use_history; instead of pmids.
-            web_env: Required with query_key.
-            retstart: With query_key: how many records to skip.
-            retmax: With query_key: how many records; 200 by default.
+            query_key: History key that a search returned; instead of ids.
+            web_env: History environment that the search returned.
+            retstart: With a history: how many records to skip.
+            retmax: With a history: how many records; 200 by default.
             detail_level: abstract_plus (parsed record), citation_data (short), full_xml (as JSON) or medline_text.
             include_mesh_terms: Include MeSH terms.
             include_grant_info: Include grants (abstract_plus).
@@ -285,7 +285,7 @@ class Methods(OperationRunner):
             sections: Only sections whose titles contain one of these texts, e.g. methods.
             max_sections: Maximum sections per article. From 1 to 50.
             max_characters: Maximum section characters per article. From 1 to 1000000.
-            overflow_mode: Above max_characters: truncate fills in order, outline gives every section a share.
+            overflow_mode: If a text is too long: truncate fills in order, outline gives every section a share.
             ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
 
         Returns:
@@ -331,11 +331,11 @@ class Methods(OperationRunner):
 
         Args:
             source_pmid: PMID, PMCID or DOI to start from.
-            relationship_type: Short: similar, citedin (works citing it), references (works it cites).
+            relationship_type: Short forms: similar, citedin (works that cite it), references (works that it cites).
             max_related_results: How many articles to return. From 1 to 9999.
-            citation_styles: Styles for citation_formats.
+            citation_styles: Styles of citation_formats.
             depth: Steps to follow; 2 or more is a snowball. From 1 to 3.
-            budget: Most requests of a snowball; each follows 50 articles. From 1 to 1000.
+            budget: Maximum number of requests of a snowball; each follows 50 articles. From 1 to 1000.
 
         Returns:
             Related articles in the order of the service (a snowball: by how many articles link to them), or citations.
@@ -525,11 +525,11 @@ class Methods(OperationRunner):
         Use it to get an overview of a topic, e.g. query_term "base editing".
 
         Args:
-            query_term: PubMed query, e.g. a search's effective_esearch_term.
+            query_term: PubMed query.
             facets: What to count: year, journal, type or mesh.
             top: Values per facet. From 1 to 100.
             max_records: Results to read, best first. From 1 to 9999.
-            broader_results: Also broader results.
+            broader_results: Accept broader results if NCBI drops a part of the query.
 
         Returns:
             Facets in the order requested. ``records_counted`` of ``total_found`` records were read.
@@ -561,7 +561,7 @@ class Methods(OperationRunner):
             page_size: Genes per page. From 1 to 100.
             cursor: pagination.cursor of the previous page of the same search.
             include_discontinued: Include withdrawn and merged records; these name their replacement.
-            broader_results: Also broader results.
+            broader_results: Accept broader results if NCBI drops a part of the query.
 
         Returns:
             One page of candidates, best first.
@@ -636,7 +636,7 @@ class Methods(OperationRunner):
         Args:
             query_key: Name of the corpus.
             term: PubMed query; always the same for a key.
-            overlap_days: Days before the checkpoint to look at again.
+            overlap_days: Days before the checkpoint to check again.
 
         Returns:
             What a sync did; ``inserted + updated + skipped == pmids_processed``.
@@ -666,9 +666,9 @@ class Methods(OperationRunner):
             query: Question or words.
             top_k: Hits to return. From 1 to 100.
             quality_bias: Rank better evidence higher.
-            corpus: Only records of this query_key.
+            corpus: Search only this corpus.
             index: local or weaviate; default: weaviate if configured.
-            details: Add title, year, standing, snippet.
+            details: Add title, year, publication status and snippet.
 
         Returns:
             Hits, best first: each record once, under its best passage.
@@ -693,8 +693,8 @@ class Methods(OperationRunner):
         Use it after rag_search, e.g. doc_id "pmid:38400100".
 
         Args:
-            doc_id: pmid: and a PMID, as hits name it.
-            details: Add `standing`.
+            doc_id: Id of a hit: pmid: and the PMID.
+            details: Add the publication status (`standing`).
 
         Returns:
             A record of the corpus; ``version`` counts its revisions since it was first fetched.
@@ -763,7 +763,7 @@ class Methods(OperationRunner):
         Args:
             db: Database to describe, e.g. "gene"; by default all databases are listed.
             term: Count the records that match this query, in each database or in db.
-            broader_results: Also broader results.
+            broader_results: Accept broader results if NCBI drops a part of the query.
 
         Returns:
             All databases, or one of them; with a term, ``counts`` and their source (egquery or esearch).
@@ -802,9 +802,9 @@ class Methods(OperationRunner):
             sort: Order of results, by the database's own name.
             min_date: Earliest date: YYYY[/MM[/DD]].
             max_date: Latest date: YYYY[/MM[/DD]].
-            date_type: Date that the bounds limit, e.g. pdat or mdat.
+            date_type: Kind of date to compare, e.g. pdat or mdat.
             use_history: Keep the result set at NCBI; returns web_env and query_key.
-            broader_results: Also broader results.
+            broader_results: Accept broader results if NCBI drops a part of the query.
 
         Returns:
             UIDs in the order requested, NCBI's translation of the query, and warnings.
@@ -942,7 +942,7 @@ class Methods(OperationRunner):
 
         Args:
             query_key: Name of the corpus.
-            sources: Sources of the publication status; default: all.
+            sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
             references: Also look up the works that they cite.
 
@@ -982,7 +982,7 @@ class Methods(OperationRunner):
             max_references: How many references of a text to check.
             sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
-            only: problems omits verified references.
+            only: `problems` omits verified references.
             corrects: Return the changes of a corrected file.
 
         Returns:
@@ -1024,12 +1024,12 @@ class Methods(OperationRunner):
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Study subjects.
+            species: Species of the study subjects.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: How many results get a title.
-            snippet_characters: Characters of each abstract. From 0 to 2000.
-            broader_results: Also broader results.
+            snippet_characters: Characters to return of each abstract. From 0 to 2000.
+            broader_results: Accept broader results if NCBI drops a part of the query.
 
         Returns:
             PMIDs in the order requested, NCBI's translation of the query, and warnings.

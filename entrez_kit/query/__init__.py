@@ -220,7 +220,7 @@ def _to_key(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.partition("[")[0].casefold()))
 
 
-BroaderResults = Annotated[bool, Field(description="Also broader results.")]
+BroaderResults = Annotated[bool, Field(description="Accept broader results if NCBI drops a part of the query.")]
 """The argument of every search that lists or counts results: whether it lists those of a broadened query."""
 NO_BROADER_RESULTS: Final = {"broader_results": False}
 """What agents get by default: they often read the total and the ids, and not the warnings."""
@@ -418,7 +418,7 @@ def normalize_date(text: str) -> str:
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
-        raise ValueError(f"{text!r} does not exist in the calendar") from None
+        raise ValueError(f"{text!r} is not a calendar date") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
 
 

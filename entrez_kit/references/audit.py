@@ -35,7 +35,7 @@ class AuditRequest(Request):
 
     query_key: str = Field(min_length=1, description="Name of the corpus.")
     sources: list[SourceName] | None = Field(
-        default=None, description="Sources of the publication status; default: all."
+        default=None, description="Sources of the publication status; all by default."
     )
     retraction_watch: SkipJsonSchema[str | None] = Field(
         default=None, description="CSV file of the Retraction Watch database."
@@ -143,14 +143,14 @@ class _References:
 
     def of(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
         """Return the doubtful works that each article cites, and the errors of articles that could not be looked up."""
-        asked = in_batches(
+        requested = in_batches(
             pmids,
             BATCH,
             lambda batch: fetch_links(self.services, "pubmed_references", batch).links,
             refusals=(EntityNotFound,),
         )
-        links = {pmid: [one.pmid for one in found] for _, answer in asked.answers for pmid, found in answer.items()}
-        unread = {pmid: error.message for pmid, error in asked.failed.items()}
+        links = {pmid: [one.pmid for one in found] for _, answer in requested.answers for pmid, found in answer.items()}
+        unread = {pmid: error.message for pmid, error in requested.failed.items()}
         unread |= {pmid: "NCBI omitted it from the reply with links." for pmid in pmids if pmid not in links | unread}
         cited = {one for found in links.values() for one in found}
         found = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))

@@ -16,6 +16,7 @@ from typing import IO, Final, cast
 from lxml import etree
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import open_input, too_large
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.document import Document, record_parser
@@ -260,7 +261,7 @@ def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
 
 def _unusable_error(path: Path, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"corpus: {path} cannot be served: {problem}.",
+        FrontendText(Argument("corpus"), f": {path} cannot be served: {problem}."),
         invalid_input=f"corpus={path}",
         recovery_hint="Give files or folders of PubMed XML (.xml, .xml.gz) from EFetch or the PubMed baseline.",
         details={"reason": "bad_corpus"},

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.replies import HTML, JSON, XML, SandboxReply, document, failure, plain
 
@@ -55,7 +56,7 @@ def check_faults(faults: Mapping[str, float]) -> dict[str, float]:
     """
     for kind, probability in faults.items():
         if kind not in KINDS:
-            raise _faults_error(kind, f"unknown kind {kind!r}")
+            raise _faults_error(kind, f"the kind {kind!r} does not exist")
         if not 0 <= probability <= 1:  # also refuses NaN
             raise _faults_error(f"{kind}={probability}", f"the probability of {kind} must be between 0 and 1")
     if sum(faults.values()) > 1 + 1e-9:
@@ -67,7 +68,7 @@ def check_faults(faults: Mapping[str, float]) -> dict[str, float]:
 
 def _faults_error(what: str, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"faults: {problem}.",
+        FrontendText(Argument("faults"), f": {problem}."),
         invalid_input=f"faults={what}",
         recovery_hint=f"Give for example 429=.05,500=.02. The kinds are {', '.join(KINDS)}.",
         details={"reason": "bad_faults"},

@@ -11,6 +11,7 @@ from threading import RLock
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.sandbox import vocabulary
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.generated_index import GeneratedIndex
@@ -56,7 +57,7 @@ class GeneratedCorpus(Corpus):
     def __init__(self, count: int, seed: int = 0, days: int = DAYS) -> None:
         if not 0 <= count <= MOST:
             raise InvalidInput(
-                f"records: must be between 0 and {MOST} (got {count}).",
+                FrontendText(Argument("records"), f" must be between 0 and {MOST} (got {count})."),
                 invalid_input=f"records={count}",
                 recovery_hint=f"Request at most {MOST} generated records.",
                 details={"reason": "bad_records"},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from urllib.parse import parse_qsl, unquote, urlencode
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.corpus import Corpus, ParsedCorpus
 from entrez_kit.sandbox.crossref import crossref, openalex
@@ -378,5 +379,7 @@ def _to_strike(reply: SandboxReply) -> Strike:
 
 def _option_error(name: str, value: object, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"{name}: {problem} (got {value}).", invalid_input=f"{name}={value}", details={"reason": "bad_sandbox_option"}
+        FrontendText(Argument(name), f" {problem} (got {value})."),
+        invalid_input=f"{name}={value}",
+        details={"reason": "bad_sandbox_option"},
     )

@@ -174,9 +174,9 @@ def verify_token(token: str, secret: str) -> AccessToken:
     except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as exc:
         kind = type(exc).__name__
         logger.info("token refused: %s", kind)
-        lacking = f"The token lacks the claim {getattr(exc, 'claim', '?')}."
+        missing = f"The token lacks the claim {getattr(exc, 'claim', '?')}."
         why = (
-            lacking
+            missing
             if kind == "MissingRequiredClaimError"
             else _REFUSALS.get(kind, "This server did not issue this token.")
         )

@@ -201,11 +201,11 @@ class TokenGuard:
         """Return the response required by RFC 6750 and RFC 9728; without credentials it has no error code."""
         logger.warning("request refused: %s", what, extra={"http_status": status})
         facts = {**({"error": error} if error else {}), "error_description": what}
-        told = dict(facts) if error else {}
+        body = dict(facts) if error else {}
         if status == 403:
-            told["scope"] = " ".join(SCOPES)
-        told["resource_metadata"] = f"{self._rules.address(scope)}{METADATA_PATH}{self._path}"
-        challenge = ", ".join(f'{name}="{value}"' for name, value in told.items())
+            body["scope"] = " ".join(SCOPES)
+        body["resource_metadata"] = f"{self._rules.address(scope)}{METADATA_PATH}{self._path}"
+        challenge = ", ".join(f'{name}="{value}"' for name, value in body.items())
         return JSONResponse(
             {**facts, "how_to_get_a_token": TOKENS}, status, headers={"WWW-Authenticate": f"Bearer {challenge}"}
         )

@@ -411,8 +411,8 @@ def wrong_argument(
 
 def _check_fields(records: Sequence[Any], fields: Sequence[str]) -> None:
     known = {name for record in records for name in _names_in(record)} if fields else set()
-    for asked in fields:
-        name = asked.removeprefix("-")
+    for requested in fields:
+        name = requested.removeprefix("-")
         if known and name not in known:
             top = sorted(name for name in known if "." not in name)
             near = get_close_matches(name, known, n=1)

@@ -224,8 +224,8 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
     try:
         if not name.strip():  # without a name EInfo lists all databases
             raise InvalidInput("no name")
-        told = describe_database(services, name)
-        info = told.value
+        description = describe_database(services, name)
+        info = description.value
     except InvalidInput:
         raise EntityNotFound(
             f"The Entrez database {name[:100]!r} does not exist.",
@@ -245,5 +245,5 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         "last_update": info.last_update,
         "available_search_fields": [{name: getattr(field, name) for name in OF_FIELDS} for field in info.fields],
         "available_link_names": [{name: getattr(link, name) for name in OF_LINKS} for link in info.links],
-        "einfo_url": told.url,
+        "einfo_url": description.url,
     }

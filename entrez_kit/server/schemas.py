@@ -83,10 +83,10 @@ class AgentOperation(Operation[Any, Any]):
             elif cap is not None and isinstance(value, list) and len(value) > cap:
                 context = {"field_type": "List", "max_length": cap, "actual_length": len(value)}
                 problems.append({"type": "too_long", "loc": (field,), "input": value, "ctx": context})
-                hint = hint or f"One call takes {field} up to {cap} entries. Make several calls."
+                hint = hint or f"One call accepts at most {cap} entries of {field}. Make several calls."
             elif cap is not None and isinstance(value, int) and value > cap:
                 problems.append({"type": "less_than_equal", "loc": (field,), "input": value, "ctx": {"le": cap}})
-                hint = hint or f"One call takes {field} up to {cap}. Make several calls."
+                hint = hint or f"One call accepts {field} up to {cap}. Make several calls."
         if problems:
             found = ValidationError.from_exception_data(self.request.__name__, problems)
             error = (self.argument_error or invalid_arguments)(found, self.request)
@@ -197,8 +197,8 @@ def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     if not name:
         return dict(schema)
-    beside = {key: value for key, value in schema.items() if key != "$ref"}
-    return {**_resolve(definitions[name], definitions), **beside}
+    others = {key: value for key, value in schema.items() if key != "$ref"}
+    return {**_resolve(definitions[name], definitions), **others}
 
 
 def _type_of(schema: Mapping[str, Any], definitions: Mapping[str, Schema], *, nullable: bool) -> Schema:

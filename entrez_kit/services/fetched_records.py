@@ -37,14 +37,14 @@ _XML: Final[Mapping[str, tuple[str, tuple[str, ...], str, str]]] = {
     "TSeqSet": ("TSeq", ("TSeq_gi", "TSeq_accver", "TSeq_sid"), "TSeq_length", "TSeq_sequence"),
     "PubmedArticleSet": ("*", ("MedlineCitation/PMID", "BookDocument/PMID"), "", ""),
 }
-"""By root element: the element of a record, where its names are, its length, and its sequence."""
+"""By root element: the element of a record, the paths of its names, its length and its sequence."""
 _NOT_ONE_DOCUMENT: Final = frozenset((5, 9, 26, 64))
 """Codes of libxml2: text after the root, a control character, an unknown entity, an XML declaration after the start.
 
 NCBI sends such XML for some databases. It is passed on without a comparison.
 """
-_LEAST: Final = 5
-"""The least number of elements in a record. The element of the record and those of its id are four at most."""
+_FEWEST_ELEMENTS: Final = 5
+"""Minimum elements of a record with content: the record and its id are at most four elements."""
 _FLAT_NAMES: Final = re.compile(r"(?m)^(?:LOCUS +(\S+)|ACCESSION +(.+)|VERSION +(.+))")
 _VERSION: Final = re.compile(r"(?<=\w)\.[0-9]+$")
 
@@ -99,12 +99,12 @@ def check_records(
     if missing := [uid for uid in without if uid in documents]:
         raise malformed_error("efetch", f"no record of {missing[0][:60]}")
     for uid, found in matches.items():
-        due = documents.get(uid, {}).get("slen")
+        expected = documents.get(uid, {}).get("slen")
         for one in found:
             if one.is_hollow:
                 raise malformed_error("efetch", f"a record of {uid[:60]} without content")
-            if one.length is not None and isinstance(due, int) and one.length != due:
-                raise malformed_error("efetch", f"{one.length} of the {due} residues of {uid[:60]}")
+            if one.length is not None and isinstance(expected, int) and one.length != expected:
+                raise malformed_error("efetch", f"{one.length} of the {expected} residues of {uid[:60]}")
             if records.count(one) > sum(one in matches[other] for other in wanted):
                 raise malformed_error("efetch", f"the record of {uid[:60]} twice")
     return content
@@ -146,9 +146,9 @@ def _read_element(element: Any, paths: Sequence[str], length: str, sequence: str
     texts = (found.text for path in paths for found in element.iterfind(path))
     names = frozenset(name for text in texts for name in _list_variants(text or ""))
     residues = text_of(element, sequence) if sequence else None
-    said = whole_number(element.findtext(length)) if length else None
-    is_hollow = sum(1 for _ in islice(element.iter(), _LEAST)) < _LEAST
-    return FetchedNames(names, len(residues) if residues else said, is_hollow=is_hollow)
+    stated = whole_number(element.findtext(length)) if length else None
+    is_hollow = sum(1 for _ in islice(element.iter(), _FEWEST_ELEMENTS)) < _FEWEST_ELEMENTS
+    return FetchedNames(names, len(residues) if residues else stated, is_hollow=is_hollow)
 
 
 def _read_fasta(text: str) -> Iterator[FetchedNames]:

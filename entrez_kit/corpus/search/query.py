@@ -69,10 +69,10 @@ def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:
         phrase = tuple(words_of(quoted[1]))
         if len(phrase) > 1 and exists(phrase):
             groups.append(Group((phrase,), required=True))
-    asked = _unique([*groups, *islice(_plain(_ENDINGS.sub("", query), exists), 2 * MOST_GROUPS)])
-    if not asked:
-        asked = _unique([Group(((word,),)) for word in words_of(query)])
-    return asked[:MOST_GROUPS]
+    requested = _unique([*groups, *islice(_plain(_ENDINGS.sub("", query), exists), 2 * MOST_GROUPS)])
+    if not requested:
+        requested = _unique([Group(((word,),)) for word in words_of(query)])
+    return requested[:MOST_GROUPS]
 
 
 def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:

@@ -37,7 +37,7 @@ class RagSearchRequest(CorpusRequest):
     query: NotBlank = Field(min_length=1, description="Question or words.")
     top_k: int = Field(default=20, ge=1, le=100, description="Hits to return.")
     quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
-    corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
+    corpus: str | None = Field(default=None, description="Search only this corpus.", exclude_if=is_absent)
     index: IndexName | None = Field(
         default=None,
         description="local or weaviate; default: weaviate if configured.",
@@ -45,7 +45,7 @@ class RagSearchRequest(CorpusRequest):
     )
     details: bool = Field(
         default=False,
-        description="Add title, year, standing, snippet.",
+        description="Add title, year, publication status and snippet.",
         exclude_if=lambda value: value is False,
     )
 
@@ -93,7 +93,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     store = corpus_of(services)
     store.check_key(request.corpus)
     wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates, lacking, cautions = _candidates(services, request, wanted)
+    candidates, missing, cautions = _candidates(services, request, wanted)
     documents = store.documents([candidate.pmid for candidate in candidates])
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
@@ -124,11 +124,11 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
         for hit in result.results
         if (standing := documents[int(hit.doc_id.removeprefix("pmid:"))].standing) is not None
     ]
-    if lacking and result.results:
+    if missing and result.results:
         result._missing_error = LocalEmbeddingsError(
-            f"{lacking:,} passages have no vector yet and were compared by their words only.",
+            f"{missing:,} passages have no vector yet and were compared by their words only.",
             recovery_hint=FrontendText(REINDEX, " to create the missing vectors."),
-            details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
+            details={"reason": "vectors_missing", "partial": True, "missing_vectors": missing},
         )
     return result
 

@@ -70,10 +70,10 @@ def with_meaning(
             details={"reason": "encoders_differ", "dim": len(vector), "stored_dim": dim},
         )
     with store_of(services).reading() as connection:
-        lacking = count_missing(connection, embedder.name)
+        missing = count_missing(connection, embedder.name)
         also = [candidate.pmid for candidate in by_words]
         near = nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=also)
-    return merge(by_words, near), lacking
+    return merge(by_words, near), missing
 
 
 def check_model(connection: sqlite3.Connection, model: str) -> int | None:
@@ -85,13 +85,13 @@ def check_model(connection: sqlite3.Connection, model: str) -> int | None:
     dims = vector_index.dimensions(connection)
     if model in dims:
         return dims[model]
-    lacking = count_missing(connection, model)
-    if not lacking:
+    missing = count_missing(connection, model)
+    if not missing:
         return None
     kept = f" It has vectors of {', '.join(dims)}." if dims else ""
     raise LocalEmbeddingsError(
-        f"The corpus has no vectors of {model} for its {lacking:,} passages.{kept}",
-        details={"reason": "vectors_missing", "model": model, "missing_vectors": lacking, "models": list(dims)},
+        f"The corpus has no vectors of {model} for its {missing:,} passages.{kept}",
+        details={"reason": "vectors_missing", "model": model, "missing_vectors": missing, "models": list(dims)},
     )
 
 
@@ -209,11 +209,11 @@ def _nearest(
     passages = vector_index.count_indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.records(connection)))
     graph = neighbours.graph_of(connection, model, len(vector)) if walk and passages >= reading.MANY else None
-    asked = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
-    if graph is not None and asked * LOOKED_UP > passages:
+    requested = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
+    if graph is not None and requested * LOOKED_UP > passages:
         graph = None
     leading, listed, looked_up = _Leading(limit), [*also], np.empty(0, dtype=np.int64)
-    if members is not None and share * passages <= (passages / LOOKED_UP if graph is None else asked):
+    if members is not None and share * passages <= (passages / LOOKED_UP if graph is None else requested):
         listed += members.tolist()
     else:
         among = None
@@ -221,7 +221,7 @@ def _nearest(
             among = np.zeros(int(members.max(initial=0)) + 2, dtype=np.bool_)
             among[members] = True
         _compare(connection, model, vector, leading, among, graph.block if graph else 0)
-        looked_up = _search_graph(connection, graph, vector, asked, members) if graph else looked_up
+        looked_up = _search_graph(connection, graph, vector, requested, members) if graph else looked_up
     chunks, pmids, sims = _compare_exactly(connection, model, vector, leading.passages(), listed, looked_up)
     order = np.lexsort((chunks, pmids, -sims))
     best = order[np.sort(np.unique(pmids[order], return_index=True)[1])]
@@ -344,8 +344,8 @@ def _compare_exactly(
     Raises:
         ValueError: the vector of a leading passage is missing, or differs from the index.
     """
-    asked = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(pmids),))
-    wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in asked)})
+    requested = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(pmids),))
+    wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in requested)})
     parts = [
         (part.chunks, part.pmids, _multiply(part, vector))
         for part in vector_index.vectors_of(connection, model, wanted)

@@ -129,11 +129,11 @@ class Index:
 
     def load(self, stems: Iterable[str], *, positions: bool = False) -> None:
         """Read the postings of stems from all blocks with one statement."""
-        lacking = [stem for stem in dict.fromkeys(stems) if stem not in self._known or self._known[stem] < positions]
-        if not lacking:
+        missing = [stem for stem in dict.fromkeys(stems) if stem not in self._known or self._known[stem] < positions]
+        if not missing:
             return
-        self._known |= dict.fromkeys(lacking, positions)
-        stem_of = {number: stem for stem, number in index.numbers_of(self._connection, lacking).items()}
+        self._known |= dict.fromkeys(missing, positions)
+        stem_of = {number: stem for stem, number in index.numbers_of(self._connection, missing).items()}
         places = ",".join(str(block << 32 | number) for block in self._by_number for number in stem_of)  # type: ignore[operator]
         column = "positions" if positions else "x''"
         for place, matches, found in self._cursor.execute(
@@ -239,10 +239,10 @@ def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list
     searched.load(stems_of(words_of(plain(query[:LONGEST_QUERY]))))
     groups = parse(query, searched.exists)
     searched.load(stem for group in groups for stems in group.stems if len(stems) == 1 for stem in stems)
-    asked = [_weigh_group(searched, group) for group in groups]
+    requested = [_weigh_group(searched, group) for group in groups]
     depth = searched.profile.feedback_depth
-    leading = _find_leaders(searched, [one for one in asked if one.worth], max(limit, depth), corpus)
-    _feed_back(searched, leading[:depth], groups, sum(one.group.weight for one in asked if one.worth))
+    leading = _find_leaders(searched, [one for one in requested if one.worth], max(limit, depth), corpus)
+    _feed_back(searched, leading[:depth], groups, sum(one.group.weight for one in requested if one.worth))
     leading.sort(key=lambda one: (-one.score, one.pmid))
     return [Candidate(one.pmid, bm25=one.score) for one in leading[:limit]]
 

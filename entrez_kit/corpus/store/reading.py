@@ -214,7 +214,7 @@ def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key:
     chosen = "" if query_key is None else f"WHERE chunk_id IN (SELECT id FROM chunks {among})"
     vectors = connection.execute(f"SELECT model, count(*) FROM vectors {chosen} GROUP BY model ORDER BY model", key)
     queued = "" if query_key is None else f"WHERE uuid IN (SELECT uuid FROM chunks {among})"
-    lacking = "" if query_key is None else "WHERE query_key = :key"
+    condition = "" if query_key is None else "WHERE query_key = :key"
 
     def count(sql: str) -> int:
         return int(connection.execute(f"SELECT count(*) FROM {sql}", key).fetchone()[0])
@@ -224,14 +224,14 @@ def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key:
         query_key=query_key,
         format=connection.execute("PRAGMA user_version").fetchone()[0],
         size_bytes=size_bytes,
-        corpora=count(f"checkpoints {lacking}"),
+        corpora=count(f"checkpoints {condition}"),
         versions=count(f"versions {among}"),
         chunks=sizes[0],
         tokens=sizes[1],
         vectors={row[0]: row[1] for row in vectors},
         graphs=graphs(connection) if query_key is None else {},
         outbox=count(f"outbox {queued}"),
-        unavailable=count(f"unavailable {lacking}"),
+        unavailable=count(f"unavailable {condition}"),
         **dict(one),
     )
 

@@ -366,11 +366,11 @@ def _create(connection: sqlite3.Connection) -> None:
 def _pack(connection: sqlite3.Connection) -> None:
     # Compress the whole record, and remove the fields of the current version that the record has too.
     columns = "pmid, version, change, retraction_status, seen_at"
-    said = ", ".join(SUPERSEDED)
+    names = ", ".join(SUPERSEDED)
     connection.execute("ALTER TABLE versions RENAME TO versions_before")
     for statement in _REVISIONS:
         connection.execute(statement)
-    connection.execute(f"INSERT INTO revisions ({columns}, {said}) SELECT {columns}, {said} FROM versions_before")
+    connection.execute(f"INSERT INTO revisions ({columns}, {names}) SELECT {columns}, {names} FROM versions_before")
     connection.execute("DROP TABLE versions_before")
     connection.execute(
         f"UPDATE revisions SET {', '.join(f'{name} = NULL' for name in SUPERSEDED)} "

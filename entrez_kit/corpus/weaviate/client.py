@@ -216,27 +216,27 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     from weaviate import exceptions as theirs
 
     message: Any = getattr(exc, "message", None)
-    said = without_key(message if isinstance(message, str) and message else str(exc), settings)
+    text = without_key(message if isinstance(message, str) and message else str(exc), settings)
     server = server_of(settings)
     status = exc.status_code if isinstance(exc, theirs.UnexpectedStatusCodeError) else None
-    if status in (401, 403) or re.search(r"\b(unauthenticated|unauthorized|permission.?denied)\b", said, re.IGNORECASE):
+    if status in (401, 403) or re.search(r"\b(unauthenticated|unauthorized|permission.?denied)\b", text, re.IGNORECASE):
         return LocalIndexError(
             f"{server.name} does not accept "
             f"{'WEAVIATE_API_KEY' if settings.weaviate_api_key is not None else 'requests without a key'}.",
             recovery_hint="Set WEAVIATE_API_KEY to a key of the server that may write.",
             details={"reason": "refused", **({"status": status} if status else {})},
         )
-    if isinstance(exc, (theirs.WeaviateTimeoutError, httpx.TimeoutException)) or "Deadline Exceeded" in said:
+    if isinstance(exc, (theirs.WeaviateTimeoutError, httpx.TimeoutException)) or "Deadline Exceeded" in text:
         return VectorIndexError(
             f"{server.name} took longer than {settings.weaviate_timeout_ms} ms.",
             recovery_hint="Try again later, or allow more time with WEAVIATE_TIMEOUT_MS.",
             details={"reason": "timeout"},
         )
-    if isinstance(exc, theirs.WeaviateStartUpError) and "not supported" in said:
+    if isinstance(exc, theirs.WeaviateStartUpError) and "not supported" in text:
         return LocalIndexError(
             f"{server.name} is older than weaviate-client supports.",
             recovery_hint="Upgrade the server, or install an older weaviate-client.",
-            details={"reason": "server_too_old", "said": said},
+            details={"reason": "server_too_old", "said": text},
         )
     unreachable = (
         theirs.WeaviateStartUpError,
@@ -244,19 +244,19 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
         theirs.WeaviateRetryError,
         httpx.TransportError,
     )
-    if isinstance(exc, unreachable) or "UNAVAILABLE" in said:
+    if isinstance(exc, unreachable) or "UNAVAILABLE" in text:
         return VectorIndexError(
-            f"{server.name} cannot be reached.", details={"reason": "weaviate_unreachable", "said": said}
+            f"{server.name} cannot be reached.", details={"reason": "weaviate_unreachable", "said": text}
         )
-    if "vector lengths don't match" in said or "dimension" in said:
+    if "vector lengths don't match" in text or "dimension" in text:
         return LocalIndexError(
             f"{server.name} has vectors of a different model.",
             recovery_hint=FrontendText(REBUILD, "."),
-            details={"reason": "dimension_changed", "said": said},
+            details={"reason": "dimension_changed", "said": text},
         )
     if isinstance(exc, theirs.WeaviateBaseError) and not isinstance(exc, theirs.ResponseCannotBeDecodedError):
         return VectorIndexError(
-            f"{server.name} refused: {said}",
+            f"{server.name} refused: {text}",
             details={"reason": "server_error", **({"status": status} if status else {})},
         )
     return VectorIndexError(

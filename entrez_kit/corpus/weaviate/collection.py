@@ -197,13 +197,13 @@ class WeaviateIndex:
                 "Choose another name with WEAVIATE_CLASS.",
             )
         kinds = {item.name: item.data_type.value for item in found.properties}
-        lacking = [name for name, how in PROPERTIES.items() if kinds.get(name) != how["dataType"][0]]
-        if lacking:
+        missing = [name for name, how in PROPERTIES.items() if kinds.get(name) != how["dataType"][0]]
+        if missing:
             raise self._collection_error(
-                f"lacks properties that this version of entrez-kit needs ({', '.join(lacking)})",
+                f"lacks properties that this version of entrez-kit needs ({', '.join(missing)})",
                 "schema_differs",
                 FrontendText(REBUILD, "."),
-                properties=lacking,
+                properties=missing,
             )
         return VectorSource(described["model"], int(described["dim"]) if described["dim"] else None)
 
@@ -288,9 +288,9 @@ class WeaviateIndex:
         Raises:
             ValueError: the passage cannot be written; the message has the reason.
         """
-        lacking = [name for name in REQUIRED if not chunk.get(name)]
-        if lacking:
-            raise ValueError(f"it has no {', '.join(lacking)}")
+        missing = [name for name in REQUIRED if not chunk.get(name)]
+        if missing:
+            raise ValueError(f"it has no {', '.join(missing)}")
         dim = self.vectors.dim
         if dim is None:
             return None
@@ -356,16 +356,16 @@ class WeaviateIndex:
         """Return the passages with the highest BM25; only of ``pmids`` if given."""
         from weaviate.classes.query import MetadataQuery
 
-        asked = {"query_properties": ["text"], "return_metadata": MetadataQuery(score=True)}
-        found = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, asked)
+        requested = {"query_properties": ["text"], "return_metadata": MetadataQuery(score=True)}
+        found = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, requested)
         return [_to_candidate(item, bm25=item.metadata.score) for item in found]
 
     def by_meaning(self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
         """Return the nearest passages to a vector; only of ``pmids`` if given."""
         from weaviate.classes.query import MetadataQuery
 
-        asked = {"return_metadata": MetadataQuery(distance=True)}
-        found = self._run_search(lambda: self._collection.query.near_vector, list(vector), limit, pmids, asked)
+        requested = {"return_metadata": MetadataQuery(distance=True)}
+        found = self._run_search(lambda: self._collection.query.near_vector, list(vector), limit, pmids, requested)
         return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
 
     def _run_search(

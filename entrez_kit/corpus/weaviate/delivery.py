@@ -216,8 +216,8 @@ def deliver(services: Services) -> Text | None:
     if problem is None:
         return None
     hint = problem.hint_text
-    said = f"Weaviate did not receive all changes; the next sync tries again: {problem.message}"
-    return FrontendText(said, " ", PerFrontend(hint, "") if isinstance(hint, FrontendText) else hint)
+    sentence = f"Weaviate did not receive all changes; the next sync tries again: {problem.message}"
+    return FrontendText(sentence, " ", PerFrontend(hint, "") if isinstance(hint, FrontendText) else hint)
 
 
 def _run(store: "Store", index: WeaviateIndex) -> Delivered:
@@ -263,13 +263,13 @@ def _entries_after(store: "Store", index: WeaviateIndex, last: int) -> list[sqli
 
 def _missing_error(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> VectorIndexError:
     first, number = next(iter(errors.values())), len(errors)
-    lacking = "it has no vector" in errors.values()
-    kind = LocalIndexError if lacking else VectorIndexError
+    missing = "it has no vector" in errors.values()
+    kind = LocalIndexError if missing else VectorIndexError
     return kind(
         f"{index.server.name} refused {number:,} passage{'s' if number > 1 else ''} ({first}).",
-        recovery_hint=FrontendText(REINDEX, " to create the missing vectors.") if lacking else None,
+        recovery_hint=FrontendText(REINDEX, " to create the missing vectors.") if missing else None,
         details={
-            "reason": "vectors_missing" if lacking else "passages_refused",
+            "reason": "vectors_missing" if missing else "passages_refused",
             "partial": True,
             "waiting": waiting,
             "refused": dict(islice(errors.items(), NAMED)),

@@ -260,14 +260,14 @@ def _journal(front: Any, meta: Any) -> FulltextJournal | None:
     titles += [*children(group, "abbrev-journal-title"), *children(info, "abbrev-journal-title", "journal-id")]
     first, last = _text_at(meta, "fpage"), _text_at(meta, "lpage")
     pages = f"{first}-{last}" if first and last and first != last else first or last
-    told = {
+    fields = {
         "title": next(_texts(titles), None),
         "issn": next(_texts(children(info, "issn", "issn-l")), None),
         "volume": _text_at(meta, "volume"),
         "issue": _text_at(meta, "issue"),
         "pages": pages or _text_at(meta, "page-range") or _text_at(meta, "elocation-id"),
     }
-    known = {name: text for name, text in told.items() if text}
+    known = {name: text for name, text in fields.items() if text}
     return FulltextJournal(**known) if known else None
 
 

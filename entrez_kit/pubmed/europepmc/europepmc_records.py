@@ -200,9 +200,9 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
         document = None
     if not isinstance(document, Mapping):
         raise malformed_error("Europe PMC search", "it is not a JSON object")
-    said = document.get("errMsg") or document.get("errCode")
-    if said:
-        raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
+    error = document.get("errMsg") or document.get("errCode")
+    if error:
+        raise UpstreamError(f"Europe PMC refused the search: {error}", details={"reason": "invalid_response"})
     log_drift(FOUND, document)
     total = to_integer(document.get("hitCount"))
     if total is None:

@@ -386,9 +386,9 @@ def _read_medline_journal(element: Any, fields: Fields) -> None:
 
 def pagination(element: Any, fields: Fields) -> None:
     """Read the pages in MEDLINE's short form (117-26), or else the first and the last page."""
-    said = {child.tag: text_of(child) for child in element}
-    ends = [page for name in ("StartPage", "EndPage") if (page := said.get(name))]
-    if pages := said.get("MedlinePgn") or "-".join(dict.fromkeys(ends)):
+    texts = {child.tag: text_of(child) for child in element}
+    ends = [page for name in ("StartPage", "EndPage") if (page := texts.get(name))]
+    if pages := texts.get("MedlinePgn") or "-".join(dict.fromkeys(ends)):
         fields.setdefault("journal_info", {})["pages"] = pages
 
 
@@ -446,8 +446,8 @@ def _read_corrections(element: Any, fields: Fields) -> None:
         kind = entry.get("RefType")
         if not kind or kind == "Cites":
             continue
-        said = {_CORRECTION[child.tag]: text_of(child) for child in entry if child.tag in _CORRECTION}
-        found.append({"kind": kind, "citation": "", **said})
+        texts = {_CORRECTION[child.tag]: text_of(child) for child in entry if child.tag in _CORRECTION}
+        found.append({"kind": kind, "citation": "", **texts})
     if found:
         fields["corrections"] = found
 

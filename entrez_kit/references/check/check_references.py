@@ -119,7 +119,7 @@ class CheckRequest(Request):
     retraction_watch: SkipJsonSchema[str | None] = Field(
         default=None, description="CSV file of the Retraction Watch database."
     )
-    only: Literal["all", "problems"] = Field(default="all", description="problems omits verified references.")
+    only: Literal["all", "problems"] = Field(default="all", description="`problems` omits verified references.")
     corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Patterns of the lines of a pasted list: marks, first and last words of references, and how their parts go on."""
+"""Patterns of the lines of a pasted list: marks, first and last words of references, words that continue one."""
 
 import re
 from typing import Final
@@ -15,9 +15,9 @@ MARK: Final = re.compile(
     rf"\s*+(?:{'|'.join(COUNTED.values())}|(?P<key>{_KEYED})|(?P<bullet>[•●▪◦](?=\s))|(?P<dash>[-*·–](?=\s)))\s*+",
     re.IGNORECASE,
 )
-"""What a list has in front of a reference."""
+"""The mark of a list before a reference: a number, a key, a bullet or a dash."""
 BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
-"""A number in front of a reference without any sign behind it."""
+"""A number before a reference, without a sign after it."""
 CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
 PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
 _WORD: Final = rf"{PARTICLE}{{0,3}}(?:[dOLl]['’])?{CAPITAL}[\w'’‐-]*+"
@@ -30,7 +30,7 @@ BEGINS: Final = re.compile(
     rf"|{CAPITAL}[\w'’ &-]{{2,80}}[.,]? ?\(?(?:1[89]|20)[0-9]{{2}}"  # World Health Organization. 2019
     r"|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,4})[,，.、]"
 )
-"""The first author of a reference; a name of a group or a title with the year behind it."""
+"""The first author of a reference, or the name of a group or a title followed by the year."""
 ENDS: Final = re.compile(r"(?:[.)\]。?!]|[0-9]|\b10\.[0-9]{4,9}/\S+|https?://\S+)[”\"’»]?\s*+$", re.IGNORECASE)
 ENDS_WITH_PLACE: Final = re.compile(
     r"(?:(?<![^\s(:,;./–—-])[A-Za-z]{0,4}[0-9][0-9.–-]{0,40}[A-Za-z]?(?:[\])]{1,4}\.?|\.)|https?://\S{0,400}"
@@ -42,15 +42,15 @@ YEAR_AFTER_NAMES: Final = re.compile(
     r"(?:^|\s)[^\s0-9]*+\s\(?(?:1[89]|20)[0-9]{2}[a-z]?(?:[–/-][0-9]{2,4})?"
     r"(?:,? [^\W\d]{3,9}\.?(?: [0-9]{1,2})?)?\)?[.;,:]?\s*+$"
 )
-"""A year with a word in front of it: the title is still to come."""
+"""A year after a word: the title follows on the next line."""
 NAMED: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}\s?(?:[,;:&]|\.|and |\((?=[12]))")
-"""A family name and initials, and the mark behind these that no abbreviated title of a journal has."""
+"""A family name, initials, and a sign that never follows an abbreviated journal title."""
 ID: Final = re.compile(
     r"\b10\.[0-9]{4,9}/|\bPMC?(?:ID)?:? ?[0-9]{3,}|https?://|\bin press\b|\bforthcoming\b|\bsubmitted\b|\bn\. ?d\."
     r"|\baccepted\b|\bin preparation\b|\bunpublished\b|\bundated\b",
     re.IGNORECASE,
 )
-"""What a reference has that has no year."""
+"""An identifier, an address or a status such as "in press": a reference without a year has one of them."""
 _LINK: Final = (
     r"\[?(?:pubmed(?: central)?|pmc(?: free article)?|free pmc article|google scholar|scopus|cross ?ref|cas|ads|medline"
     r"|web of science|isi|doi|full text(?: link)?|view (?:article|record)|abstract|article|download|pdf|links?)\]?"
@@ -65,7 +65,7 @@ GOES_ON: Final = re.compile(
     rf"|\[(?:cited|accessed|internet|retrieved|{'|'.join(WORDS.values())})\b|(?:{_LINK}[\s.,;:|·]*+)+$)",
     re.IGNORECASE,
 )
-"""How the last part of a reference begins, and the links that a web page puts behind it."""
+"""The beginning of the last part of a reference, or the links that a web page adds after it."""
 LATIN_SMALL: Final = re.compile(rf"(?!{PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
 LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
 

@@ -1,7 +1,7 @@
 """Recognize lines of a pasted list that are not references: page headers and footers, page numbers, line numbers.
 
 A page header can look like a reference, and a number alone on a line can be the last word of a reference. A line is
-removed only if references never have such a line, if it is beside a form feed or another removed line, or if it is
+removed only if references never have such a line, if it is next to a form feed or another removed line, or if it is
 repeated at regular distances.
 """
 
@@ -185,7 +185,7 @@ def _is_continuation(text: str) -> bool:
 def remove_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
     """Return the lines of the list without empty lines, and the removed page headers and footers.
 
-    The number of a reference on a line of its own is joined to the next line.
+    If the number of a reference is alone on a line, it is joined to the next line.
     """
     pages = _Pages(lines)
     added = pages.find()
@@ -236,7 +236,7 @@ class _Pages:
 
     def find(self) -> set[int]:
         """Return the places of the lines to remove."""
-        for _ in range(2):  # one line of a page header can show that the line beside it is at the end of a page
+        for _ in range(2):  # one line of a page header can show that the next line is also at the end of a page
             self._look_around()
             self._add_page_numbers()
             self._add_repeated_lines()
@@ -347,9 +347,9 @@ class _Pages:
         return len(found) > 2 and min(lengths) >= FEWEST_LINES and max(lengths) <= UNEVEN * min(lengths)
 
     def _ends_page(self, n: int) -> bool:
-        """Return whether a line is beside a form feed or beside a removed line."""
-        beside = (n > 0 and self.added[n - 1]) or (n + 1 < len(self.added) and self.added[n + 1])
-        return beside or self.begins_page[n] or self.begins_page[n + 1]
+        """Return whether a line is next to a form feed or a removed line."""
+        near_removed = (n > 0 and self.added[n - 1]) or (n + 1 < len(self.added) and self.added[n + 1])
+        return near_removed or self.begins_page[n] or self.begins_page[n + 1]
 
     def _interrupts(self, n: int) -> bool:
         """Return whether a line is in the middle of a sentence."""

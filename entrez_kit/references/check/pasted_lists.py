@@ -1,6 +1,6 @@
 """Split a pasted list into its references, and read the number and the identifiers of each.
 
-The layout of a list is unknown, so several signs decide for each line: the mark in front of it, an empty line above,
+The layout of a list is unknown, so several signs decide for each line: the mark before it, an empty line above,
 its indent, the length of the line above, and the words of both lines.
 """
 
@@ -40,7 +40,7 @@ NARROWEST: Final = 30
 WIDEST: Final = 160
 """Characters of a line. Wrapped lines are neither shorter nor longer than these."""
 NEARLY_FULL: Final = 0.88
-"""Share of the width: the next word did not fit behind a line that is longer than this."""
+"""Share of the width: the next word did not fit on a line that is longer than this."""
 ONE_PER_LINE: Final = 0.7
 """Share of lines with a year or an identifier, or with an author, from which on each line is a reference."""
 WRAPPED: Final = 0.25
@@ -91,7 +91,7 @@ END_OF_LIST: Final = re.compile(
     r"|competing interests?|data availability|abbreviations|author biograph\w++)\s*+:?[#*_]*+\s*+$))",
     re.IGNORECASE,
 )
-"""A line behind a list of references that does not belong to it."""
+"""A line after a list of references that is not a part of it."""
 
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation about the standing of the work; the identifiers in it are those of the notice."""
@@ -116,7 +116,7 @@ class _Line:
     count: int | None = None
     body: str = ""
     full: bool = False
-    """Whether the first word of this line did not fit behind the line above."""
+    """Whether the first word of this line did not fit on the line above."""
     begins: bool = field(init=False)
     dated: bool = field(init=False)
 
@@ -126,7 +126,7 @@ class _Line:
         self.read(mark.end() if mark else 0)
 
     def read(self, start: int) -> None:
-        """Look at what stands behind the mark."""
+        """Read the text after the mark."""
         self.body = self.text[start:]
         self.begins = BEGINS.match(self.body) is not None
         self.dated = bool(YEAR.search(self.body) or ID.search(self.body))
@@ -299,7 +299,7 @@ class _Layout:
         return best or self._bare()
 
     def _is_kind(self, kind: str, places: Sequence[int]) -> bool:
-        """Tell whether marks stand where references begin, rather than by chance at the head of a wrapped line."""
+        """Return whether references begin at the marks, and the marks are not numbers that begin a wrapped line."""
         if places[0] == 0 and (kind not in ("-", "•", "key") or len(places) > 1):
             return True
         heads = sum(self._may_begin(n, self.lines[n].body) for n in places)
@@ -329,7 +329,7 @@ class _Layout:
         return BARE_KIND
 
     def _indents(self) -> tuple[bool, bool]:
-        """Tell whether the lines that go on are indented, or else the first ones are."""
+        """Return whether the continuation lines are indented; otherwise the first lines are."""
         unmarked = [line for line in self.lines[1:] if not line.kind]
         flush = [line for line in unmarked if line.indent == self.least]
         deeper = [line for line in unmarked if line.indent > self.least]
@@ -353,7 +353,7 @@ class _Layout:
         return first
 
     def _is_first(self, n: int) -> bool:
-        """Tell whether a reference begins with a line; the one before it began at ``start``."""
+        """Return whether a reference begins with a line; the one before it began at ``start``."""
         line, above = self.lines[n], self.lines[n - 1]
         if n - 1 == self.start and not above.body:  # the line above has only the mark
             return False
@@ -390,7 +390,7 @@ class _Layout:
         return ends and (self.wrapped or (self.complete and (line.begins or not self.in_blocks)))
 
     def _mark_counts(self, n: int) -> bool:
-        """Tell whether the mark in front of a line is that of a reference, and not a number of a sentence."""
+        """Return whether the mark before a line is the mark of a reference, and not a number of a sentence."""
         line, above = self.lines[n], self.lines[n - 1]
         ends = line.after_blank or ENDS.search(above.text) is not None
         if line.full and (GOES_ON.match(line.body) or (LATIN_SMALL.match(line.body) and not ends)):
@@ -415,7 +415,7 @@ class _Layout:
         )
 
     def _loose(self) -> bool:
-        """Tell whether some references begin without a mark or an empty line; then others may."""
+        """Return whether some references begin without a mark or an empty line, so that others can too."""
         if self.kind or not self.in_blocks:
             return not self.kind
         inside = [(above, line) for above, line in pairwise(self.lines) if not (line.after_blank or line.after_page)]
@@ -423,7 +423,7 @@ class _Layout:
         return may > LOOSE * (len(self.lines) - len(inside))
 
     def _lacks_a_number(self, n: int) -> bool:
-        """Tell whether the numbers of a list have room for a reference without one."""
+        """Return whether the numbers of a list have a gap for a reference without a number."""
         after = self.next_count[n]
         return bool(self.kind) and after != self.last + 1
 
@@ -474,10 +474,10 @@ def as_reference(
     """Return a reference that is written out, without its invisible characters.
 
     Args:
-        text: the reference, with its number in front if it has one.
+        text: the reference, after its number if it has one.
         line: where it begins.
         key: the name of the reference; by default its line.
-        number: its number in the list, where that does not stand in front of it.
+        number: its number in the list, if the text does not begin with it.
         where: what ``line`` counts.
     """
     text = visible(text)
@@ -494,7 +494,7 @@ def as_reference(
 
 
 def looks_written_out(reference: Reference) -> bool:
-    """Tell whether a piece of text may be a reference: it has an identifier or a number, or a name first and a year."""
+    """Return whether a text can be a reference: it has an identifier or number, or begins with a name and has a year."""
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
         return True
     text = reference.text or ""

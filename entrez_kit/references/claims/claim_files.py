@@ -184,7 +184,7 @@ def _of_rows(
         column, id_columns = _columns(tuple(named))
         if column is None or not id_columns:
             have = ", ".join(map(str, list(row)[:8])) or "none"
-            raise unreadable_error(name, f"it needs the columns claim and id, but has {have}", hint=HINT)
+            raise unreadable_error(name, f"the columns claim and id are required, but the file has {have}", hint=HINT)
         ids = [one for named_ids in id_columns for one in _ids_in(named.get(named_ids), named_ids, keys)]
         yield Claim.model_construct(
             text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
@@ -287,8 +287,8 @@ def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
     for place, sentence in _sentences(paragraph):
         start, pieces = 0, list[str]()
         for end in [match.end() for match in _CITATION.finditer(sentence)]:
-            said = _CITATION.sub("", sentence[start:end])
-            if len(said.split()) >= _LEAST_QUOTED:
+            words = _CITATION.sub("", sentence[start:end])
+            if len(words.split()) >= _LEAST_QUOTED:
                 pieces.append(sentence[start:end])
             elif pieces:
                 pieces[-1] += sentence[start:end]

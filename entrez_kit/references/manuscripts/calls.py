@@ -51,7 +51,7 @@ class _Call:
     """A citation: its number, its key, or its name and year; its text, its line, and the words around it."""
 
     what: Any
-    said: str
+    label: str
     line: int
     text: str | None
 
@@ -92,7 +92,7 @@ def _match_calls(
         found = find_entries(call.what)
         used.update(found)
         if not found and call.what not in seen:
-            yield InTextFinding(kind="no_entry", call=call.said, line=call.line, text=call.text)
+            yield InTextFinding(kind="no_entry", call=call.label, line=call.line, text=call.text)
         seen.add(call.what)
     for number, (shown, one) in enumerate(entries):
         if number not in used:

@@ -85,9 +85,9 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
         named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
         files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
         # A .bbl file may be older than the last citations and then lacks their entries.
-        lacking = called - {one.key for one in references} - ({"*"} if references else set())
-        if lacking or not references:
-            more, said = entries_beside(files, beside, None if "*" in lacking else lacking)
+        missing = called - {one.key for one in references} - ({"*"} if references else set())
+        if missing or not references:
+            more, said = entries_beside(files, beside, None if "*" in missing else missing)
             references += more
             warnings += said
             there = [one for one in files if missing_warning(one) not in said]

@@ -179,12 +179,13 @@ def test_people_get_a_message_and_a_hint(alone: Cli) -> None:
     done = alone("search", "ab", "-f", "table")
 
     assert done.status == 2
-    assert done.err.splitlines()[0] == "Error: QUERY: needs 3 or more characters"
-    assert done.err.splitlines()[1].startswith("Hint: ")
+    message, hint = done.err.splitlines()
+    assert re.fullmatch(r"Error: QUERY .*3.*\.", message)
+    assert hint.startswith("Hint: ")
 
 
 def test_people_read_the_names_of_flags_and_machines_those_of_fields(alone: Cli) -> None:
-    assert alone("search", "crispr", "--sort", "size", "-f", "table").err.startswith("Error: --sort: ")
+    assert alone("search", "crispr", "--sort", "size", "-f", "table").err.startswith("Error: --sort ")
     assert envelope(alone("search", "crispr", "--sort", "size"))["invalid_input"] == "sort_by=size"
 
 

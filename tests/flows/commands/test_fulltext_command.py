@@ -327,7 +327,8 @@ def test_an_id_that_nobody_knows_is_not_found(cli: Cli, identifier: str) -> None
     assert ended.status == 3
     assert (line["status"], line["reason"]) == ("not_found", "not-found")
     assert line["tried_tiers"][-1]["outcome"] == "miss"
-    assert (error["code"], error["message"]) == ("ENTITY_NOT_FOUND", f"No source knows {identifier}.")
+    assert (error["code"], error["details"]["reason"]) == ("ENTITY_NOT_FOUND", "no_full_text")
+    assert identifier in error["message"]
     (missing,) = json.loads(cli("fulltext", identifier, "--json").out)["unavailable"]
     assert missing["reason"] == "not-found"
 

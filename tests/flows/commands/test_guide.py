@@ -15,8 +15,6 @@ from places import ROOT
 
 from entrez_kit.base import errors
 from entrez_kit.base.errors import EntrezKitError, Exit
-from entrez_kit.base.output_formats import FORMATS
-from entrez_kit.base.settings import SETTINGS, Setting, describe_bounds, get_default
 from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
@@ -226,40 +224,6 @@ def test_guides_that_are_mentioned_exist() -> None:
 
 def test_the_guide_says_of_no_setting_that_nothing_uses_it() -> None:
     assert "do not use them" not in read_guide("settings").text
-
-
-def entry_of(setting: Setting) -> str:
-    """Return what the guide has to say of a setting, from the row that it is."""
-    default = get_default(setting.name)
-    accepted = "true or false" if setting.kind == "flag" else describe_bounds(setting)
-    if setting.name == "format":
-        others = [one.name for one in FORMATS if not one.can_be_default]
-        accepted = f"the formats of guide `output` except {', '.join(others[:-1])} and {others[-1]}"
-    text = f"{' or '.join(f'`{name}`' for name in setting.variables)} (`{setting.name}`): {setting.help}"
-    text += f" Accepts {accepted}." if accepted else ""
-    if setting.name == "ncbi_tool_identifier":
-        return f"{text} Default: the program and its version."
-    if default is None or setting.kind == "path":
-        return text
-    return f"{text} Default {str(default).lower() if setting.kind == 'flag' else default}."
-
-
-def test_the_settings_of_the_guide_are_those_of_the_table() -> None:
-    lists = re.findall(r"^- .*(?:\n(?:- |  ).*)*", read_guide("settings").text, flags=re.MULTILINE)
-    entries = [flat(entry) for text in lists for entry in re.split(r"^- ", text, flags=re.MULTILINE) if entry]
-
-    assert sorted(entries) == sorted(entry_of(setting) for setting in SETTINGS)
-
-
-def test_the_guide_names_every_setting_that_a_project_file_can_set_with_its_range() -> None:
-    text = flat(read_guide("settings").text.partition("## Project file")[2].partition("##")[0])
-    named = dict(re.findall(r"`([a-z_]+)`(?: \(([0-9]+ to [0-9]+)\))?", text))
-
-    assert named == {
-        setting.name: "{} to {}".format(*setting.project_range) if setting.project_range else ""
-        for setting in SETTINGS
-        if setting.in_project_file
-    }
 
 
 def test_the_exit_codes_are_all_there() -> None:

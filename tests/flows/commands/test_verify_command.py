@@ -117,7 +117,7 @@ def test_a_retracted_article_is_named_beside_what_it_says(cli: Cli, tmp_path: Pa
     [
         ("x.csv", "a,b\n1,2\n", "the columns claim and id"),
         ("x.md", "Nothing is cited.\n", "no sentence of this"),
-        ("x.xlsx", "PK\x03\x04 nothing", "claims are not read from files of this kind"),
+        ("x.xlsx", "PK\x03\x04 nothing", "claims cannot be read from this type of file"),
         ("x.csv", "", "the file is empty"),
     ],
 )

@@ -317,13 +317,13 @@ def test_numbers_are_accepted_up_to_their_bounds_and_refused_past_them(sources: 
     for accepted in (setting.low, setting.high):
         assert getattr(sources.load(**{setting.variable: str(accepted)}), setting.name) == accepted
     for refused in (setting.low - 1, setting.high + 1):
-        with pytest.raises(NotConfigured, match=f"{setting.variable}: out of range"):
+        with pytest.raises(NotConfigured, match=f"{setting.variable} must be between"):
             sources.load(**{setting.variable: str(refused)})
 
 
 @pytest.mark.parametrize("bad", ["many", "1.5", "1e3", "0x10", "٣", "9" * 5000, "--1", "1 2"])
 def test_what_is_no_whole_number_is_refused(sources: Sources, bad: str) -> None:
-    with pytest.raises(NotConfigured, match="NCBI_MAX_RETRIES: must be a whole number") as caught:
+    with pytest.raises(NotConfigured, match="NCBI_MAX_RETRIES must be a whole number") as caught:
         sources.load(NCBI_MAX_RETRIES=bad)
     assert len(caught.value.message) < 400
     assert caught.value.recovery_hint == "Correct NCBI_MAX_RETRIES, or unset it to use the default."
@@ -334,7 +334,7 @@ def test_what_is_no_whole_number_is_refused(sources: Sources, bad: str) -> None:
 def test_a_toml_value_of_the_wrong_type_is_refused_naming_the_file(sources: Sources, bad: str) -> None:
     sources.user_config(f"ncbi_max_retries = {bad}")
 
-    with pytest.raises(NotConfigured, match=r"NCBI_MAX_RETRIES: must be a whole number .* from user config"):
+    with pytest.raises(NotConfigured, match=r"NCBI_MAX_RETRIES must be a whole number .* from user config"):
         sources.load()
 
 
@@ -357,9 +357,9 @@ def test_flags_are_read_in_their_usual_spellings(sources: Sources, text: str, va
 
 
 def test_flags_and_choices_refuse_other_words(sources: Sources) -> None:
-    with pytest.raises(NotConfigured, match="ENTREZ_KIT_DEMO: must be true or false"):
+    with pytest.raises(NotConfigured, match="ENTREZ_KIT_DEMO must be true or false"):
         sources.load(ENTREZ_KIT_DEMO="maybe")
-    with pytest.raises(NotConfigured, match=r"ENTREZ_KIT_FORMAT: must be one of table, json, "):
+    with pytest.raises(NotConfigured, match=r"ENTREZ_KIT_FORMAT must be one of table, json, "):
         sources.load(ENTREZ_KIT_FORMAT="word")
     assert sources.load(ENTREZ_KIT_FORMAT="JSON", MCP_LOG_LEVEL="Warning").format == "json"
 
@@ -409,11 +409,11 @@ def test_paths_are_absolute_and_know_the_home_folder(
 
 
 def test_the_tool_name_and_paths_refuse_what_would_break_a_request_or_a_file(sources: Sources) -> None:
-    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER: must not contain spaces"):
+    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER must not contain spaces"):
         sources.load(NCBI_TOOL_IDENTIFIER="my tool")
-    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER: must not contain control characters"):
+    with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER must not contain control characters"):
         sources.load(NCBI_TOOL_IDENTIFIER="a\x1bb")
-    with pytest.raises(NotConfigured, match="ENTREZ_KIT_CACHE_DIR: must not contain control characters"):
+    with pytest.raises(NotConfigured, match="ENTREZ_KIT_CACHE_DIR must not contain control characters"):
         sources.load({"cache_dir": "a\0b"})
 
 
@@ -485,7 +485,7 @@ def test_a_config_written_by_a_windows_editor_is_read(sources: Sources) -> None:
 def test_a_file_without_end_is_not_read_to_its_end(sources: Sources) -> None:
     sources.user_config("#" * (MAX_CONFIG_BYTES + 1))
 
-    with pytest.raises(NotConfigured, match="too large for a config file"):
+    with pytest.raises(NotConfigured, match=f"larger than {MAX_CONFIG_BYTES} bytes"):
         sources.load()
 
 

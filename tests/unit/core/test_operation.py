@@ -78,5 +78,5 @@ def test_a_boolean_is_no_number_of_a_project_file(tmp_path: Any, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     (tmp_path / "entrez-kit.toml").write_text("ncbi_max_retries = true\n", encoding="utf-8")
 
-    with pytest.raises(EntrezKitError, match="NCBI_MAX_RETRIES: must be a whole number"):
+    with pytest.raises(EntrezKitError, match="NCBI_MAX_RETRIES must be a whole number"):
         load_settings()
