@@ -15,7 +15,7 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.base.output_formats import Family
+from entrez_kit.base.output_formats import Family, formats_in
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
@@ -455,6 +455,6 @@ _WRITERS: Final[Mapping[str, Callable[[Job], Writer[Any]]]] = {
     "docx": _write_docx,
     "count": _write_count,
     "parquet": _write_parquet,
-    **dict.fromkeys(("ris", "bibtex", "csl", "nbib"), _write_references),
+    **{one.name: _write_references for one in formats_in(Family.REFERENCES)},
 }
 """The writers by the names of their formats; formats without one are written by the view of a command."""
