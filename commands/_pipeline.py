@@ -15,11 +15,11 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.base.output_formats import Family
+from entrez_kit.base.output_formats import Family, formats_in
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
-from ._formats import Job, Texts, View, Writer, writer_for
+from ._formats import Job, Texts, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
@@ -326,3 +326,118 @@ def _confirm(ctx: typer.Context, made: Plan) -> None:
     """Print the name of the written file on a terminal."""
     if made.target is not None and state(ctx).stderr_is_terminal:
         note(ctx, f"Written to {made.target}.")
+
+
+# The writer of each format. Its module is imported when the format is written.
+
+
+def writer_for(job: Job) -> Writer[Any]:
+    """Return the writer of the selected format.
+
+    Raises:
+        InvalidInput: ``--fields`` names a field that does not exist, or the format has no fields. This is found before
+            any request is sent.
+    """
+    selected = job.plan.format
+    own = job.view.writers.get(selected.name)
+    if own is not None or not selected.accepts_fields:
+        refuse_fields(job.plan)
+    if own is not None:
+        return own(job.sink)
+    return _WRITERS[selected.name](job)
+
+
+def _write_table(job: Job) -> Writer[Any]:
+    from ._formats.tables import table_writer
+
+    return table_writer(job)
+
+
+def _write_json(job: Job) -> Writer[Any]:
+    from ._formats.documents import json_writer
+
+    return json_writer(job)
+
+
+def _write_yaml(job: Job) -> Writer[Any]:
+    from ._formats.yaml import yaml_writer
+
+    return yaml_writer(job)
+
+
+def _write_jsonl(job: Job) -> Writer[Any]:
+    from ._formats.documents import lines_writer
+
+    return lines_writer(job)
+
+
+def _write_csv(job: Job) -> Writer[Any]:
+    from ._formats.rows import csv_writer
+
+    return csv_writer(job)
+
+
+def _write_tsv(job: Job) -> Writer[Any]:
+    from ._formats.rows import tsv_writer
+
+    return tsv_writer(job)
+
+
+def _write_ids(job: Job) -> Writer[Any]:
+    from ._formats.texts import ids_writer
+
+    return ids_writer(job)
+
+
+def _write_md(job: Job) -> Writer[Any]:
+    from ._formats.texts import page_writer
+
+    return page_writer(job)
+
+
+def _write_html(job: Job) -> Writer[Any]:
+    from ._formats.printed import html_writer
+
+    return html_writer(job)
+
+
+def _write_docx(job: Job) -> Writer[Any]:
+    from ._formats.printed import docx_writer
+
+    return docx_writer(job)
+
+
+def _write_count(job: Job) -> Writer[Any]:
+    from ._formats.texts import count_writer
+
+    return count_writer(job)
+
+
+def _write_parquet(job: Job) -> Writer[Any]:
+    from ._formats.parquet import parquet_writer
+
+    return parquet_writer(job)
+
+
+def _write_references(job: Job) -> Writer[Any]:
+    from ._formats.references import references_writer
+
+    return references_writer(job)
+
+
+_WRITERS: Final[Mapping[str, Callable[[Job], Writer[Any]]]] = {
+    "table": _write_table,
+    "json": _write_json,
+    "yaml": _write_yaml,
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "ids": _write_ids,
+    "md": _write_md,
+    "html": _write_html,
+    "docx": _write_docx,
+    "count": _write_count,
+    "parquet": _write_parquet,
+    **{one.name: _write_references for one in formats_in(Family.REFERENCES)},
+}
+"""The writers by the names of their formats; formats without one are written by the view of a command."""

@@ -6,7 +6,7 @@ A writer takes one outcome at a time, so memory use is constant.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from entrez_kit.core.model import Result
 
 from .._output import Sink
-from .._state import Plan, State, refuse_fields
+from .._state import Plan, State
+from .._state import refuse_fields as refuse_fields
 from .fields import Column, DocumentPaths, Record, as_data, columns_for
 
 if TYPE_CHECKING:
@@ -226,124 +227,3 @@ class Job:
             InvalidInput: ``--fields`` names a field that does not exist.
         """
         return columns_for(self.plan.fields, self.view.columns, self.row)
-
-    def with_format(self, name: str, sink: Sink) -> "Writer[Any]":
-        """Return the writer of another format."""
-        from entrez_kit.base.output_formats import BY_NAME
-
-        return writer_for(replace(self, plan=replace(self.plan, format=BY_NAME[name]), sink=sink))
-
-
-def writer_for(job: Job) -> Writer[Any]:
-    """Return the writer of the selected format.
-
-    Raises:
-        InvalidInput: ``--fields`` names a field that does not exist, or the format has no fields. This is found before
-            any request is sent.
-    """
-    selected = job.plan.format
-    own = job.view.writers.get(selected.name)
-    if own is not None or not selected.accepts_fields:
-        refuse_fields(job.plan)
-    if own is not None:
-        return own(job.sink)
-    return _WRITERS[selected.name](job)
-
-
-# The writer of each format. Its module is imported when the format is written.
-
-
-def _write_table(job: Job) -> Writer[Any]:
-    from .tables import table_writer
-
-    return table_writer(job)
-
-
-def _write_json(job: Job) -> Writer[Any]:
-    from .documents import json_writer
-
-    return json_writer(job)
-
-
-def _write_yaml(job: Job) -> Writer[Any]:
-    from .yaml import yaml_writer
-
-    return yaml_writer(job)
-
-
-def _write_jsonl(job: Job) -> Writer[Any]:
-    from .documents import lines_writer
-
-    return lines_writer(job)
-
-
-def _write_csv(job: Job) -> Writer[Any]:
-    from .rows import csv_writer
-
-    return csv_writer(job)
-
-
-def _write_tsv(job: Job) -> Writer[Any]:
-    from .rows import tsv_writer
-
-    return tsv_writer(job)
-
-
-def _write_ids(job: Job) -> Writer[Any]:
-    from .texts import ids_writer
-
-    return ids_writer(job)
-
-
-def _write_md(job: Job) -> Writer[Any]:
-    from .texts import page_writer
-
-    return page_writer(job)
-
-
-def _write_html(job: Job) -> Writer[Any]:
-    from .printed import html_writer
-
-    return html_writer(job)
-
-
-def _write_docx(job: Job) -> Writer[Any]:
-    from .printed import docx_writer
-
-    return docx_writer(job)
-
-
-def _write_count(job: Job) -> Writer[Any]:
-    from .texts import count_writer
-
-    return count_writer(job)
-
-
-def _write_parquet(job: Job) -> Writer[Any]:
-    from .parquet import parquet_writer
-
-    return parquet_writer(job)
-
-
-def _write_references(job: Job) -> Writer[Any]:
-    from .references import references_writer
-
-    return references_writer(job)
-
-
-_WRITERS: Final[Mapping[str, Callable[[Job], Writer[Any]]]] = {
-    "table": _write_table,
-    "json": _write_json,
-    "yaml": _write_yaml,
-    "jsonl": _write_jsonl,
-    "csv": _write_csv,
-    "tsv": _write_tsv,
-    "ids": _write_ids,
-    "md": _write_md,
-    "html": _write_html,
-    "docx": _write_docx,
-    "count": _write_count,
-    "parquet": _write_parquet,
-    **dict.fromkeys(("ris", "bibtex", "csl", "nbib"), _write_references),
-}
-"""The writers by the names of their formats; formats without one are written by the view of a command."""

@@ -1,11 +1,13 @@
 """Markdown output converted to a web page or a Word document."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .._output import Sink
 from .._state import usage_error
 from . import Job, Writer
+from .texts import page_writer
 
 
 class Buffer(Sink):
@@ -65,7 +67,8 @@ def html_writer(job: Job) -> Converted:
     from entrez_kit.citations.pandoc import convert_markdown, find_pandoc
 
     sink, text = job.sink, Buffer()
-    markdown = job.with_format("md", text)
+    own = job.view.writers.get("md")
+    markdown = page_writer(replace(job, sink=text)) if own is None else own(text)
     find_pandoc()
     name = sink.target.stem if sink.target is not None else "entrez-kit"
 

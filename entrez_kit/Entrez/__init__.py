@@ -31,6 +31,6 @@ def __getattr__(name: str) -> Any:
     """Load the parser when it is first used."""
     if name != "Parser":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import entrez_kit.Entrez.Parser as Parser  # `from entrez_kit.Entrez import` would come back here
+    from importlib import import_module
 
-    return Parser
+    return import_module(f"{__name__}.Parser")

@@ -323,8 +323,7 @@ class Operation(Generic[Req, Res]):
 
     def document(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
         """Iterate over the outcomes that ``start`` returned and return the result with all warnings."""
-        demo = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
-        return _add_warnings(self.collect_outcomes(request, outcomes), {**demo, **request.argument_warnings})
+        return _add_warnings(self.collect_outcomes(request, outcomes), _list_warnings(services, request))
 
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
         """Validate the arguments and return the result, or raise an error."""
@@ -352,6 +351,8 @@ class Operation(Generic[Req, Res]):
     def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
         """Validate the arguments and return the outcomes; for an operation with a single answer this is its result.
 
+        The first warnings are those that ``document`` adds.
+
         Raises:
             EntrezKitError: the arguments are invalid, or an operation with a single answer failed.
         """
@@ -359,9 +360,16 @@ class Operation(Generic[Req, Res]):
         request = self.build(arguments)
         outcomes = self.start(services, request)
         if isinstance(outcomes, SingleOutcome):
-            return SingleOutcome(_add_warnings(outcomes.result, request.argument_warnings))
-        outcomes.warnings += [_warning(self.result, code, text) for code, text in request.argument_warnings.items()]
+            return SingleOutcome(_add_warnings(outcomes.result, _list_warnings(services, request)))
+        first = [_warning(self.result, code, text) for code, text in _list_warnings(services, request).items()]
+        outcomes.warnings = [*first, *outcomes.warnings]
         return outcomes
+
+
+def _list_warnings(services: "Services", request: Request) -> dict[str, Text]:
+    """Return the warnings of every answer to a request, by code: that the sandbox answers, and changed arguments."""
+    demo: dict[str, Text] = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
+    return {**demo, **request.argument_warnings}
 
 
 def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:

@@ -1,5 +1,6 @@
 """Result models of PubMed: articles, citation data, brief summaries."""
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -37,6 +38,15 @@ WORDS: Final[Mapping[str, str]] = {
 """The label of each status."""
 
 
+NOTICE_DATE: Final = (
+    r"(?:^|[.,)] )((?:18|19|20)[0-9]{2}(?: (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b(?: [0-9]{1,2}\b)?)?)"
+)
+"""Matches the date in the citation of a notice. These patterns are compiled when a work first has a notice."""
+_SIGNED: Final = r"[^.,]*[^\W\d_a-z](?:,[^.]*)?|[^.]*\bet al|\[[^\]]*\]"
+"""The authors of a notice, before the journal: "Doe J, Roe RA", or "Doe J, et al"."""
+_TAIL: Final = r"[.;,]? ?\b(?:doi: ?10\.|PMID:? ?[0-9]|PubMed PMID|eCollection|Epub)"
+
+
 class StandingNotice(Result):
     """The record that determines a status: its ids, its date, and the reason if it gives one."""
 
@@ -67,11 +77,24 @@ class Standing(Result):
     @property
     def note(self) -> str:
         """The bracketed note of a citation: "[Retracted: J Inv Res. 2021 Jun;9(6):600]"."""
-        from entrez_kit.pubmed.standing import place_of
-
         places = [place for notice in self.notices if notice.status == self.status and (place := place_of(notice))]
         text = "; ".join(dict.fromkeys(places))
         return f"[{self.label}: {text}]" if text else f"[{self.label}]"
+
+
+def place_of(notice: StandingNotice) -> str:
+    """Return the journal and place of a notice, without its authors and identifiers.
+
+    Readers would take these for the authors and identifiers of the work itself.
+    """
+    text = " ".join((notice.citation or "").split())
+    tail = re.search(_TAIL, text, re.IGNORECASE)
+    place = text[: tail.start()] if tail else text
+    date = re.search(NOTICE_DATE, place)
+    signed, stop, journal = place[: date.start() if date else 0].partition(". ")
+    if stop and journal and len(signed) > 2 and re.fullmatch(_SIGNED, signed):
+        place = place[len(signed) + len(stop) :]
+    return place.rstrip(" .;,").replace("[", "(").replace("]", ")")
 
 
 class Part(Result):

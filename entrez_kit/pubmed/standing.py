@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from entrez_kit.pubmed.models import GRAVITY, RetractionStatus, Standing, StandingNotice, StandingStatus
+from entrez_kit.pubmed.models import GRAVITY, NOTICE_DATE, RetractionStatus, Standing, StandingNotice, StandingStatus
 
 RETRACTED: Final = "retracted"
 
@@ -83,27 +83,6 @@ _SERVER: Final = re.compile(
     re.IGNORECASE,
 )
 _DOI: Final = re.compile(r"\bdoi: ?(10\.\S{1,250}[^\s.;,])", re.IGNORECASE)
-_DATE: Final = re.compile(
-    r"(?:^|[.,)] )((?:18|19|20)[0-9]{2}(?: (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b(?: [0-9]{1,2}\b)?)?)"
-)
-_SIGNED: Final = re.compile(r"[^.,]*[^\W\d_a-z](?:,[^.]*)?|[^.]*\bet al|\[[^\]]*\]")
-"""The authors of a notice, before the journal: "Doe J, Roe RA", or "Doe J, et al"."""
-_TAIL: Final = re.compile(r"[.;,]? ?\b(?:doi: ?10\.|PMID:? ?[0-9]|PubMed PMID|eCollection|Epub)", re.IGNORECASE)
-
-
-def place_of(notice: StandingNotice) -> str:
-    """Return the journal and place of a notice, without its authors and identifiers.
-
-    Readers would take these for the authors and identifiers of the work itself.
-    """
-    text = " ".join((notice.citation or "").split())
-    tail = _TAIL.search(text)
-    place = text[: tail.start()] if tail else text
-    date = _DATE.search(place)
-    signed, stop, journal = place[: date.start() if date else 0].partition(". ")
-    if stop and journal and len(signed) > 2 and _SIGNED.fullmatch(signed):
-        place = place[len(signed) + len(stop) :]
-    return place.rstrip(" .;,").replace("[", "(").replace("]", ")")
 
 
 def retraction_status(standing: Standing | None) -> RetractionStatus:
@@ -241,7 +220,7 @@ def _read_notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice |
         status = "preprint_published"
     if status is None:
         return None
-    doi, date = _DOI.search(citation), _DATE.search(citation)
+    doi, date = _DOI.search(citation), re.search(NOTICE_DATE, citation)
     return StandingNotice(
         status=status,
         kind=kind,

@@ -64,14 +64,8 @@ class Streams(OperationRunner):
         self.services = services
 
     def _answer(self, operation: "Operation[Any, Any]", arguments: Mapping[str, Any]) -> Any:
-        """Return the outcomes of an operation; in a demo their first warning names the sandbox as the source."""
-        from entrez_kit.core.model import Warn
-        from entrez_kit.core.operation import DEMO
-
-        outcomes = operation.stream(self.services, arguments)
-        if message := self.services.settings.demo_warning:
-            outcomes.warnings.insert(0, Warn(code=DEMO, message=message))
-        return outcomes
+        """Return the outcomes of an operation."""
+        return operation.stream(self.services, arguments)
 
     @_copy_arguments(Methods.search_articles)
     def search_articles(self) -> "SearchHits":

@@ -23,9 +23,9 @@ from entrez_kit.citations.names import format_name
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
-from entrez_kit.pubmed.models import Article, RetractionStatus, Standing, StandingNotice, StandingStatus
+from entrez_kit.pubmed.models import Article, RetractionStatus, Standing, StandingNotice, StandingStatus, place_of
 from entrez_kit.pubmed.record_fetcher import BATCH
-from entrez_kit.pubmed.standing import graver, place_of, retraction_status
+from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
 from entrez_kit.references.check.find_records import Candidates, FoundBy, Match, find_records
 from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest, to_finding

@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal
+from typing import Any, Final, Generic, Literal
 from urllib.parse import urlencode, urlsplit
 
 from pydantic import SecretStr
 from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
 from entrez_kit.base.settings import Settings, get_default
-
-if TYPE_CHECKING:
-    from entrez_kit.services.transport.in_flight import Flight
 
 HOUR: Final = 3600
 DAY: Final = 24 * HOUR
@@ -399,5 +396,5 @@ class Outgoing(Generic[T]):
     sent: int = 0
 
 
-current_flight: "ContextVar[Flight[Any] | None]" = ContextVar("entrez_kit_flight", default=None)
-"""The call of a pool that the current thread runs; ``in_flight`` sets it."""
+count_received: ContextVar[Callable[[int], None] | None] = ContextVar("entrez_kit_count_received", default=None)
+"""Takes the sizes of replies in a thread of a pool, which ``in_flight`` sets; None in other threads."""

@@ -27,7 +27,7 @@ from entrez_kit.services.transport import (
     T,
     base_of,
     cache_identity,
-    current_flight,
+    count_received,
     most_in_flight,
 )
 from entrez_kit.services.transport.cache import CacheFile, StoredReply, cache_file
@@ -357,10 +357,8 @@ def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> N
     endpoint, sent = outgoing.call.endpoint, outgoing.sent
     size = len(reply.content) if reply is not None else 0
     from_cache = reply is not None and reply.from_cache
-    if from_cache and current_flight.get() is not None:  # other replies were counted when they arrived
-        from entrez_kit.services.transport.in_flight import add_received
-
-        add_received(size)
+    if from_cache and (count := count_received.get()) is not None:  # other replies were counted when they arrived
+        count(size)
     trace = tracing.current_trace()
     if trace is not None:
         until = reply.until if reply is not None else 0.0

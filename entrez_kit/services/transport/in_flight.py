@@ -8,13 +8,13 @@ takes one place in the queue however many calls it has. The threads also parse t
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from entrez_kit.base import tracing
-from entrez_kit.services.transport import current_flight
+from entrez_kit.services.transport import count_received
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -27,7 +27,7 @@ AHEAD: Final = 2
 """Limit of started results that are not consumed yet, as a multiple of ``at_once``, in case the consumer stops."""
 
 
-class Flight(Generic[T]):
+class _Flight(Generic[T]):
     """One call: the bytes it received so far, and its result or exception when it is done."""
 
     def __init__(self, pool: "_OrderedPool[T]") -> None:
@@ -38,13 +38,16 @@ class Flight(Generic[T]):
         self.failure: BaseException | None = None
 
 
+_current: ContextVar[_Flight[Any] | None] = ContextVar("entrez_kit_flight", default=None)
+
+
 def checkpoint() -> None:
     """Stop the current call if its result is no longer needed.
 
     Raises:
         Cancelled: the consumer of its result has stopped.
     """
-    flight = current_flight.get()
+    flight = _current.get()
     while flight is not None:
         if flight.pool.closed:
             raise tracing.Cancelled
@@ -53,7 +56,7 @@ def checkpoint() -> None:
 
 def mark_sent() -> None:
     """Record that the current call has sent its request, so that the next call can start."""
-    flight = current_flight.get()
+    flight = _current.get()
     while flight is not None:
         flight.pool.start_next(flight)
         flight = flight.pool.outer
@@ -61,7 +64,7 @@ def mark_sent() -> None:
 
 def add_received(size: int) -> None:
     """Add ``size`` to the bytes that the current call holds."""
-    flight = current_flight.get()
+    flight = _current.get()
     while flight is not None:
         flight.size += size
         flight = flight.pool.outer
@@ -75,16 +78,16 @@ class _OrderedPool(Generic[T]):
     """
 
     def __init__(self, calls: Iterable[Callable[[], T]], at_once: int, *, paced: bool = True) -> None:
-        self.outer = current_flight.get()
+        self.outer = _current.get()
         self.closed = False
         self._calls = iter(calls)
         self._at_once = at_once
         self._paced = paced
         self._context = copy_context()
         self._changed = threading.Condition()
-        self._flights: deque[Flight[T]] = deque()
+        self._flights: deque[_Flight[T]] = deque()
         self._in_flight = 0
-        self._at_limiter: Flight[T] | None = None
+        self._at_limiter: _Flight[T] | None = None
         self._all_begun = False
         self._usual_size = 0
 
@@ -104,7 +107,7 @@ class _OrderedPool(Generic[T]):
                 or held > MOST_HELD_BYTES
             ):
                 return False
-            flight = Flight(self)
+            flight = _Flight(self)
             try:
                 call = next(self._calls)
             except StopIteration:
@@ -122,8 +125,9 @@ class _OrderedPool(Generic[T]):
         threading.Thread(target=run, args=(self._run, flight, call), daemon=True, name="entrez-kit request").start()
         return True
 
-    def _run(self, flight: Flight[T], call: Callable[[], T]) -> None:
-        current_flight.set(flight)
+    def _run(self, flight: _Flight[T], call: Callable[[], T]) -> None:
+        _current.set(flight)
+        count_received.set(add_received)
         try:
             with tracing.suppress_progress():  # the consumer of the results reports the progress
                 flight.results.append(call())
@@ -138,7 +142,7 @@ class _OrderedPool(Generic[T]):
             self._changed.notify_all()
         self.begin()
 
-    def start_next(self, flight: Flight[T]) -> None:
+    def start_next(self, flight: _Flight[T]) -> None:
         """Start the next call if this one was the call at the limiter."""
         with self._changed:
             if self._at_limiter is not flight:
@@ -156,7 +160,7 @@ class _OrderedPool(Generic[T]):
         finally:
             self.closed = True
 
-    def _next(self) -> Flight[T] | None:
+    def _next(self) -> _Flight[T] | None:
         self.begin()
         with self._changed:
             if not self._flights:

@@ -167,7 +167,7 @@ def test_every_format_of_single_records_hands_each_over_at_once(module: Module, 
     )
     sink = Sink()
     plan = module("_state").Plan(BY_NAME[form], (), None)
-    writer = formats.writer_for(formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None))
+    writer = module("_pipeline").writer_for(formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None))
 
     writer.begin()
     for number in (1, 2, 3):
@@ -445,7 +445,7 @@ def test_a_document_whose_list_is_absent_when_empty_is_written_whole(module: Mod
 
 
 def test_every_format_has_one_writer_or_is_written_by_views(module: Module) -> None:
-    writers = module("_formats")._WRITERS
+    writers = module("_pipeline")._WRITERS
 
     assert set(writers) <= set(BY_NAME)
     assert {one.family for one in FORMATS if one.name not in writers} == {Family.TEXT, Family.XML}

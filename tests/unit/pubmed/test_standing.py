@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from recordings import enough
 
-from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus
-from entrez_kit.pubmed.standing import KINDS, place_of, retraction_status, standing_of
+from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, place_of
+from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.records import iter_records
 
 PLACE = "J Invent Res. 2021 Jun 3;9(6):600. doi: 10.5555/notice.1."
