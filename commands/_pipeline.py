@@ -23,7 +23,7 @@ from ._formats import Job, Texts, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, name_options, usage_error
+from ._state import Plan, State, formats, name_options, refuse_fields, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
