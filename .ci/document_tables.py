@@ -1,4 +1,4 @@
-"""Return the documents with generated parts: the README with its table of commands, and the guide ``settings``."""
+"""Return the documents with generated parts: the README and the guides ``output`` and ``settings``."""
 
 import re
 from collections.abc import Iterator
@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from packaging_files import ROOT
 
-from entrez_kit.base.output_formats import FORMATS
+from entrez_kit.base.output_formats import FORMATS, Format
 from entrez_kit.base.settings import SETTINGS, Setting, describe_bounds, get_default
 
 README: Final = ROOT / "README.md"
+OUTPUT_GUIDE: Final = ROOT / "entrez_kit" / "guides" / "output.md"
 SETTINGS_GUIDE: Final = ROOT / "entrez_kit" / "guides" / "settings.md"
 TABLE: Final = re.compile(r"(?<=\| command \| task \|\n\|---\|---\|\n)(?:\|.*\n)+")
+FORMAT_TABLE: Final = re.compile(r"(?<=\| format \| files \| content \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
 ENTRY: Final = re.compile(r"^- `\w+`.*? ?\(`(\w+)`\):.*\n(?:  .*\n)*", re.MULTILINE)
 """A setting in a list of the guide, with its name."""
 PROJECT_FILE: Final = re.compile(r"^(.+settings:)\s[^.]*(\. A value(?:.+\n)*.+)$", re.MULTILINE)
@@ -33,6 +35,16 @@ def _list_commands() -> Iterator[tuple[str, str]]:
         command = app.load_command(name)
         values = [re.sub(r"[^A-Z]", "", one.metavar) for one in command.params if one.param_type_name == "argument"]
         yield " ".join((name, *("ID..." if value == "ID" else value for value in values))), line
+
+
+def write_output_guide() -> str:
+    """Return the guide with one row for each output format."""
+    rows = "".join(f"| `{one}` | {_list_suffixes(one)} | {one.content} |\n" for one in FORMATS)
+    return FORMAT_TABLE.sub(lambda _: rows, OUTPUT_GUIDE.read_text(encoding="utf-8"), count=1)
+
+
+def _list_suffixes(one: Format) -> str:
+    return ", ".join(f"`{suffix}`" for suffix in one.suffixes)
 
 
 def write_settings_guide() -> str:

@@ -31,6 +31,7 @@ def generated_files() -> dict[Path, str]:
     return {
         **packaging,
         document_tables.README: document_tables.write_readme(),
+        document_tables.OUTPUT_GUIDE: document_tables.write_output_guide(),
         document_tables.SETTINGS_GUIDE: document_tables.write_settings_guide(),
         packaging_files.TOOLS: packaging_files.list_tools(),
         python_methods.METHODS: f"# {GENERATED}\n{python_methods.write_methods()}",

@@ -44,6 +44,7 @@ class Format:
 
     Args:
         name: the value of ``--format``.
+        content: what the format shows, for the guide ``output``.
         family: commands accept families.
         suffixes: ``-o FILE`` with one of them selects the format.
         whole: the format shows the collected result, not each record as it arrives.
@@ -61,6 +62,7 @@ class Format:
     """
 
     name: str
+    content: str
     family: Family
     suffixes: tuple[str, ...] = ()
     whole: bool = False
@@ -90,15 +92,18 @@ class Format:
         return self.name
 
 
-def _document(name: str, suffixes: tuple[str, ...]) -> Format:
+def _document(name: str, content: str, suffixes: tuple[str, ...]) -> Format:
     """Return a format of the whole result."""
-    return Format(name, Family.DOCUMENT, suffixes, whole=True, accepts_fields=True, has_total=True, is_data=True)
+    return Format(
+        name, content, Family.DOCUMENT, suffixes, whole=True, accepts_fields=True, has_total=True, is_data=True
+    )
 
 
-def _cells(name: str, suffixes: tuple[str, ...]) -> Format:
+def _cells(name: str, content: str, suffixes: tuple[str, ...]) -> Format:
     """Return a format of rows for spreadsheets."""
     return Format(
         name,
+        content,
         Family.ROWS,
         suffixes,
         accepts_fields=True,
@@ -108,32 +113,108 @@ def _cells(name: str, suffixes: tuple[str, ...]) -> Format:
     )
 
 
-# fmt: off
 FORMATS: Final = (
-    Format("table", Family.SCREEN, (), whole=True, accepts_fields=True, needs_summaries=True,
-           is_brief=True, is_read=True, details=_PARSED),
-    _document("json", (".json",)),
-    _document("yaml", (".yaml", ".yml")),
-    Format("jsonl", Family.ROWS, (".jsonl", ".ndjson"), accepts_fields=True, is_data=True),
-    _cells("csv", (".csv",)),
-    _cells("tsv", (".tsv",)),
-    Format("ids", Family.IDS, (".txt",), is_brief=True, parses_records=False),
-    Format("md", Family.PAGES, (".md",), needs_summaries=True, is_read=True, details=_PARSED),
-    Format("html", Family.PAGES, (".html", ".htm"), needs_summaries=True, details=_PARSED,
-           can_be_default=False),
-    Format("docx", Family.PAGES, (".docx",), needs_summaries=True, details=_PARSED,
-           can_be_default=False),
-    Format("count", Family.COUNT, (), whole=True, is_brief=True, has_total=True,
-           can_be_default=False),
-    Format("text", Family.TEXT, can_be_default=False),
-    Format("ris", Family.REFERENCES, (".ris",), details=_FULL),
-    Format("bibtex", Family.REFERENCES, (".bib",), details=_FULL),
-    Format("csl", Family.REFERENCES, (), details=_FULL, also_in=(".json",)),
-    Format("nbib", Family.REFERENCES, (".nbib",), details=("medline_text",)),
-    Format("xml", Family.XML, (".xml",), details=("abstract_plus", "full_xml"), parses_records=False),
-    Format("parquet", Family.PARQUET, (".parquet",), can_be_default=False),
+    Format(
+        "table",
+        "a table to read",
+        Family.SCREEN,
+        (),
+        whole=True,
+        accepts_fields=True,
+        needs_summaries=True,
+        is_brief=True,
+        is_read=True,
+        details=_PARSED,
+    ),
+    _document("json", "one document, the same as in Python", (".json",)),
+    _document("yaml", "the document of `json`, easier to read", (".yaml", ".yml")),
+    Format(
+        "jsonl",
+        "one record per line, written as soon as it arrives",
+        Family.ROWS,
+        (".jsonl", ".ndjson"),
+        accepts_fields=True,
+        is_data=True,
+    ),
+    _cells("csv", "one record per row, for spreadsheets and R", (".csv",)),
+    _cells("tsv", "the rows of `csv`, separated by tabs", (".tsv",)),
+    Format(
+        "ids",
+        "PMIDs, one per line; for genes CURIEs (`NCBIGene:7157`)",
+        Family.IDS,
+        (".txt",),
+        is_brief=True,
+        parses_records=False,
+    ),
+    Format("md", "Markdown", Family.PAGES, (".md",), needs_summaries=True, is_read=True, details=_PARSED),
+    Format(
+        "html",
+        "the Markdown as a web page; banners mark retractions",
+        Family.PAGES,
+        (".html", ".htm"),
+        needs_summaries=True,
+        details=_PARSED,
+        can_be_default=False,
+    ),
+    Format(
+        "docx",
+        "the Markdown as a Word document; banners mark retractions",
+        Family.PAGES,
+        (".docx",),
+        needs_summaries=True,
+        details=_PARSED,
+        can_be_default=False,
+    ),
+    Format(
+        "count",
+        "the number of results or links; `--count` is short for it",
+        Family.COUNT,
+        (),
+        whole=True,
+        is_brief=True,
+        has_total=True,
+        can_be_default=False,
+    ),
+    Format("text", "plain text of the command or the service (`cite`, `db fetch`)", Family.TEXT, can_be_default=False),
+    Format(
+        "ris",
+        "a file for reference managers (`fetch`, `cite`, `europepmc`)",
+        Family.REFERENCES,
+        (".ris",),
+        details=_FULL,
+    ),
+    Format(
+        "bibtex",
+        "a file for LaTeX and reference managers (`fetch`, `cite`, `europepmc`)",
+        Family.REFERENCES,
+        (".bib",),
+        details=_FULL,
+    ),
+    Format(
+        "csl",
+        "a CSL JSON file for pandoc and reference managers (`fetch`, `cite`, `europepmc`)",
+        Family.REFERENCES,
+        (),
+        details=_FULL,
+        also_in=(".json",),
+    ),
+    Format(
+        "nbib",
+        "original MEDLINE text from NCBI (`fetch`, `show`), also in `cite` and `europepmc`",
+        Family.REFERENCES,
+        (".nbib",),
+        details=("medline_text",),
+    ),
+    Format(
+        "xml",
+        "original XML from NCBI (`fetch`, `show`)",
+        Family.XML,
+        (".xml",),
+        details=("abstract_plus", "full_xml"),
+        parses_records=False,
+    ),
+    Format("parquet", "columns for data frames (`corpus export`)", Family.PARQUET, (".parquet",), can_be_default=False),
 )
-# fmt: on
 BY_NAME: Final = {one.name: one for one in FORMATS}
 BY_SUFFIX: Final = {suffix: one for one in FORMATS for suffix in one.suffixes}
 

@@ -1,4 +1,4 @@
-"""The README and the guide ``settings`` get a line for each new command and setting."""
+"""The README and the guides ``output`` and ``settings`` get a line for each new command, format and setting."""
 
 import re
 from importlib import import_module
@@ -7,6 +7,7 @@ from pathlib import Path
 import document_tables
 import pytest
 
+from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.settings import SETTINGS
 
 ENTRY = re.compile(r"^- .*\(`(\w+)`\)", re.MULTILINE)
@@ -16,6 +17,14 @@ def test_the_readme_has_one_row_for_each_command() -> None:
     rows = re.findall(r"^\| `(\w+)[^`]*` \| .+\. \|$", document_tables.write_readme(), re.MULTILINE)
 
     assert rows == list(import_module("entrez_kit.commands._app").COMMANDS)
+
+
+def test_the_guide_has_every_format_once_with_its_suffixes() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .+ \|$", document_tables.write_output_guide(), re.MULTILINE)
+
+    assert [(name, re.findall(r"`(.+?)`", files)) for name, files in rows] == [
+        (one.name, list(one.suffixes)) for one in FORMATS
+    ]
 
 
 def test_the_guide_has_every_setting_once_with_its_values() -> None:
