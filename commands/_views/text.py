@@ -6,15 +6,15 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
+from entrez_kit.base.identifiers import PMC, PUBMED, doi_address
 from entrez_kit.base.invisible import visible
 from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
 from .._formats.fields import Column, Record, columns_at, values_at
 
-PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
-PMC: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
+__all__ = ["PMC", "PUBMED", "doi_address"]
+
 BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
-DOI: Final = "https://doi.org/"
 
 LABELS: Final = {
     status: words.upper() for status, words in WORDS.items() if status != "corrected"
@@ -256,11 +256,6 @@ def record_key(record: Record) -> str:
 def page_address(site: str, identifier: object) -> str:
     """Return the URL of a record at PubMed, PMC or NCBI Bookshelf."""
     return f"{site}{quote(line(identifier), safe='')}/"
-
-
-def doi_address(doi: str) -> str:
-    """Return the URL of a DOI. Characters with a meaning in URLs are escaped."""
-    return DOI + quote(doi, safe="/:;()[],.@!$&'*+=~-_")
 
 
 # Columns

@@ -1,20 +1,22 @@
-"""Parse identifiers of articles in their common forms: PMID, PMCID, DOI, and addresses with one of them."""
+"""Identifiers of articles in their common forms: PMID, PMCID, DOI, and addresses with one of them."""
 
 import re
 from dataclasses import dataclass
 from typing import Final, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 IdKind = Literal["pmid", "pmcid", "doi"]
 Key = tuple[IdKind, str]
 
+PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
+PMC: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
 MAX_PMID_DIGITS: Final = 10
 """A PMID has no more digits; some tools read longer numbers as floating-point numbers."""
 
 _PMID: Final = re.compile(r"(?:pmid|pubmed|med)?\s*+[:=]?\s*+([0-9]+)", re.IGNORECASE)
 _PMCID: Final = re.compile(r"(?:pmcid\s*+[:=]?\s*+|pmc:)?pmc\s*+([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
-_DOI_PREFIX: Final = re.compile(r"(?:doi\s*+[:=]?\s*+|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
-_DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
+DOI_PREFIX: Final = re.compile(r"(?:doi\s*+[:=]?\s*+|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
+DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,10 @@ def read_identifier(text: str) -> Identifier | None:
     if match := _PMCID.fullmatch(text):
         number = match[1].lstrip("0")
         return Identifier("pmcid", f"PMC{number}", given) if number else None
-    bare = _DOI_PREFIX.sub("", text, count=1) if _DOI_PREFIX.match(text) else text
+    bare = DOI_PREFIX.sub("", text, count=1) if DOI_PREFIX.match(text) else text
     if bare != text:
         bare = re.sub(r"\?utm_.*$", "", unquote(bare))
-    if _DOI.fullmatch(bare):
+    if DOI.fullmatch(bare):
         return Identifier("doi", bare, given)
     return _parse_address(text, given)
 
@@ -85,6 +87,11 @@ def _parse_address(text: str, given: str) -> Identifier | None:
                 following = words[index + 1]
                 return _parse_pmid(following, given) if re.fullmatch("[0-9]+", following) else None
     return None
+
+
+def doi_address(doi: str) -> str:
+    """Return the URL of a DOI. Characters with a meaning in URLs are escaped."""
+    return "https://doi.org/" + quote(doi, safe="/:;()[],.@!$&'*+=~-_")
 
 
 # Identifiers in records in one form: PMC123, a bare DOI, a bare ORCID

@@ -11,7 +11,7 @@ from entrez_kit.citations.titles import format_article_title, format_journal_tit
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, BookInfo, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import page_and_number
 from entrez_kit.pubmed.standing import standing_of_article
-from entrez_kit.pubmed.xml.dates import day_exists, month_number
+from entrez_kit.pubmed.xml.dates import YEAR, day_exists, month_number
 
 Item = dict[str, Any]
 
@@ -30,7 +30,6 @@ _WORDS: Final = {
 }
 _SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
 _DASH: Final = re.compile(r"(?<!\s)(?:\s*+[-–—/]\s*+|\s++(?:to|and|&)\s++)", re.IGNORECASE)
-_YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _WORD: Final = re.compile(r"[A-Za-z]+|[0-9]{1,2}(?![0-9])")
 _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 """Characters that files of reference managers cannot contain."""
@@ -236,10 +235,10 @@ def _parse_range_end(start: list[int], text: str) -> list[int] | None:
     if not dash:
         return None
     rest = text[dash.end() :]
-    years = _YEAR.findall(rest)
+    years = YEAR.findall(rest)
     end = [int(years[-1]) if years else start[0]]
     numbers: list[int] = []
-    for word in _WORD.findall(_YEAR.sub(" ", rest)):
+    for word in _WORD.findall(YEAR.sub(" ", rest)):
         if word.isdigit():
             numbers.append(int(word))
         elif (month := month_number(word)) is not None and len(end) == 1:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from entrez_kit.base.identifiers import PMC
 from entrez_kit.citations.csl import Item, csl_item, list_notes, to_one_line
 from entrez_kit.citations.names import Name
-from entrez_kit.citations.write_ris import PMC_ADDRESS
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
@@ -155,7 +155,7 @@ def _write_rest(article: Article, item: Item) -> Fields:
     elif article.pmid:
         yield "eprint", _put_in_braces(article.pmid)
         yield "eprinttype", "{pubmed}"
-    yield "url", _encode_address(f"{PMC_ADDRESS}{article.pmcid}/" if article.pmcid else item.get("URL"))
+    yield "url", _encode_address(f"{PMC}{article.pmcid}/" if article.pmcid else item.get("URL"))
     yield "language", _put_in_braces(item.get("language"))
     yield "keywords", _put_in_braces(item.get("keyword"))
     yield "abstract", _put_in_braces(item.get("abstract"))

@@ -8,12 +8,12 @@ end.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from entrez_kit.base.identifiers import PMC
 from entrez_kit.citations.csl import Item, csl_item, list_notes, to_one_line
 from entrez_kit.citations.names import Name, format_name
 from entrez_kit.citations.titles import split_titles
 from entrez_kit.pubmed.models import Article, JournalInfo
 
-PMC_ADDRESS: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
 _TYPES: Final = {
     "article-journal": "JOUR",
     "article-newspaper": "NEWS",
@@ -106,7 +106,7 @@ def _write_rest(article: Article, item: Item) -> Iterator[Line]:
     for address in dict.fromkeys([item.get("URL"), article.url]):
         yield "UR", address
     if article.pmcid:
-        yield "UR", f"{PMC_ADDRESS}{article.pmcid}/"
+        yield "UR", f"{PMC}{article.pmcid}/"
     for text in list_notes(article):
         yield "N1", text
     if names := item.get("container-author"):

@@ -10,9 +10,10 @@ from typing import Final
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
-from entrez_kit.doctor.hops import Connector, HopCheck, Resolver, Route
+from entrez_kit.doctor.hops import Connector, HopCheck, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, DoctorReport, Finding, Notes, why_not
 from entrez_kit.services.transport import base_of, is_keyed
+from entrez_kit.services.transport.download.addresses import Resolver
 
 PATIENCE_SECONDS: Final = 5.0
 ASKING_SECONDS: Final = 15.0

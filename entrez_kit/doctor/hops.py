@@ -21,10 +21,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.doctor.report import Check, Finding, Notes
 from entrez_kit.services.transport import is_loopback
+from entrez_kit.services.transport.download.addresses import Resolver
 from entrez_kit.services.transport.in_flight import in_background
 
-Resolver = Callable[[str, int], Sequence[str]]
-"""Host and port to addresses; raises OSError."""
 Connector = Callable[[str, int, float], socket.socket]
 """Address, port and seconds to a connection; raises OSError."""
 

@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from entrez_kit.base.identifiers import PMC, PUBMED
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import RetractionStatus, Standing
 
@@ -173,9 +174,9 @@ class Truncation(Result):
 
 def pubmed_url(pmid: str | None) -> str | None:
     """Return the address of an article at PubMed."""
-    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None
+    return f"{PUBMED}{pmid}/" if pmid else None
 
 
 def pmc_url(pmcid: str | None) -> str | None:
     """Return the address of an article at PMC."""
-    return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else None
+    return f"{PMC}{pmcid}/" if pmcid else None

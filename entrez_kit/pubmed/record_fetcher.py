@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -356,7 +357,7 @@ class Retrieval(Outcomes[Fetched]):
                 raise
             why = f": {exc.message}"
         finally:
-            self.urls.sort(key=_read_retstart)
+            self.urls.sort(key=lambda url: int(dict(parse_qsl(urlsplit(url).query)).get("retstart", 0)))
         if why or len(seen) < expected:
             message = f"NCBI returned {len(seen)} of {expected} records of the result set{why or '.'}"
             self.warnings.append(Warn(code="history_incomplete", message=message))
@@ -397,12 +398,6 @@ def _to_not_found(text: str, pmid: str | None, what: str | None) -> Fetched:
 
 def _to_failed(text: str, pmid: str | None, error: EntrezKitError) -> Fetched:
     return Fetched(text, pmid, "error", message=error.message, error=error)
-
-
-def _read_retstart(url: str) -> int:
-    """Return the ``retstart`` of the URL of a page."""
-    match = re.search(r"[?&]retstart=([0-9]+)", url)
-    return int(match[1]) if match else 0
 
 
 def _withheld_error(pmid: str) -> UpstreamError:

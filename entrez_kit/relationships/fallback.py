@@ -6,7 +6,8 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound
-from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
+from entrez_kit.base.identifiers import PMC, PUBMED, doi_address, normalize_doi, normalize_pmcid
+from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.summaries import format_source
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
@@ -17,9 +18,6 @@ from entrez_kit.services.small_replies import malformed_error
 
 MAX_PAGE: Final = 1_000
 """The largest page size of Europe PMC."""
-PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
-EUROPE_PMC: Final = "https://europepmc.org/article/"
-DOI: Final = "https://doi.org/"
 
 
 def build_url(article: RelatedArticle) -> str | None:
@@ -27,10 +25,10 @@ def build_url(article: RelatedArticle) -> str | None:
     if article.pmid:
         return f"{PUBMED}{article.pmid}/"
     if article.epmc_source and article.epmc_id:
-        return f"{EUROPE_PMC}{quote(article.epmc_source, safe='')}/{quote(article.epmc_id, safe='')}"
+        return f"{RECORD_ADDRESS}/{quote(article.epmc_source, safe='')}/{quote(article.epmc_id, safe='')}"
     if article.doi:
-        return DOI + quote(article.doi, safe="/:;()[],.@!$&'*+=~-_")
-    return f"https://pmc.ncbi.nlm.nih.gov/articles/{article.pmcid}/" if article.pmcid else None
+        return doi_address(article.doi)
+    return f"{PMC}{article.pmcid}/" if article.pmcid else None
 
 
 # The article's own record

@@ -66,7 +66,7 @@ def _render_own(name: str, value: Any) -> Iterator[str]:
 def _render_item(start: str, text: str) -> Iterator[str]:
     """Yield a list item whose text is not interpreted as Markdown."""
     if len(text.splitlines()) > 1:
-        yield from (start.rstrip(), *_fence(text))
+        yield from (start.rstrip(), *fence(text))
     elif _PLAIN.fullmatch(text):
         yield start + text
     else:
@@ -86,15 +86,15 @@ def _render_record(number: int, total: int, record: Any) -> Iterator[str]:
     styles = texts if isinstance(texts, Mapping) and all(isinstance(text, str) for text in texts.values()) else {}
     rest = {key: value for key, value in record.items() if not (key == "citations" and styles)}
     if rest:
-        yield from _fence("\n".join(_render_quoted(rest, 1)).strip("\n"))
+        yield from fence("\n".join(_render_quoted(rest, 1)).strip("\n"))
     for style, text in styles.items():
-        yield from ("", *_render_item("", _humanize(style)), *_fence(text))
+        yield from ("", *_render_item("", _humanize(style)), *fence(text))
 
 
-def _fence(text: str) -> Iterator[str]:
+def fence(text: str) -> Iterator[str]:
     """Yield a text in a fence that is longer than every run of backticks inside."""
-    fence = "`" * max(3, _longest_backticks(text) + 1)
-    yield from (fence, text, fence)
+    ticks = "`" * max(3, _longest_backticks(text) + 1)
+    yield from (ticks, text, ticks)
 
 
 def _longest_backticks(text: str) -> int:

@@ -199,6 +199,8 @@ def get_prompt(
     Raises:
         InvalidInput: the prompt does not exist, or an argument is missing, unknown or invalid.
     """
+    from entrez_kit.server.markdown import fence
+
     recipe = next((recipe for recipe in _list_available(toolbox, scopes) if recipe.name == name), None)
     if recipe is None:
         known = ", ".join(recipe.name for recipe in _list_available(toolbox, scopes))
@@ -214,20 +216,13 @@ def get_prompt(
     lines += [f"{number}. {text}" for number, (_, text) in enumerate(tools, start=1)]
     lines += ["", recipe.closing]
     filled = toolbox.replace_names("\n".join(lines))
-    texts = {**values, "given": _fence({name: values[name] for name in recipe.given if values[name]})}
+    given = "\n".join(f"{name}: {values[name]}" for name in recipe.given if values[name])
+    texts = {**values, "given": "\n".join(fence(given))}
     filled = re.sub(r"\{([a-z_]+)\}", lambda match: texts[match[1]], filled)
     return GetPromptResult(
         description=recipe.description,
         messages=[PromptMessage(role="user", content=TextContent(type="text", text=filled))],
     )
-
-
-def _fence(given: Mapping[str, str]) -> str:
-    """Write one argument per line, between fences longer than any run of backticks in them."""
-    lines = [f"{name}: {value}" for name, value in given.items()]
-    longest = max(map(len, re.findall("`+", "\n".join(lines))), default=0)
-    fence = "`" * max(3, longest + 1)
-    return "\n".join([fence, *lines, fence])
 
 
 def _read_values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured
+from entrez_kit.base.identifiers import DOI, DOI_PREFIX
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport import TTL, Expect, Reply
@@ -22,8 +23,6 @@ INVALID_DOI: Final = "Invalid DOI format"
 NO_COPY: Final = "No open-access copy indexed"
 NO_ADDRESS: Final = "OA flagged but no usable location URL"
 
-_PREFIX: Final = re.compile(r"(?:doi\s*+[:=]?\s*+|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
-_DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _HOST_TYPES: Final[tuple[HostType, ...]] = ("publisher", "repository")
 _VERSIONS: Final[tuple[Version, ...]] = ("submittedVersion", "acceptedVersion", "publishedVersion")
 
@@ -78,8 +77,8 @@ class Unpaywall(ServiceClient):
                 recovery_hint="Set UNPAYWALL_EMAIL to your e-mail address to search for open-access copies.",
                 details={"reason": "unpaywall_disabled", "setting": "unpaywall_email"},
             )
-        wanted = _PREFIX.sub("", doi.strip(), count=1)
-        if not _DOI.fullmatch(wanted) or {".", ".."} & set(wanted.split("/")) or len(wanted) > 500:
+        wanted = DOI_PREFIX.sub("", doi.strip(), count=1)
+        if not DOI.fullmatch(wanted) or {".", ".."} & set(wanted.split("/")) or len(wanted) > 500:
             raise _invalid_doi_error(doi)
         keys = frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})
         expect = Expect("json", keys, read=partial(_read, wanted))

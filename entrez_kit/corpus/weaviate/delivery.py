@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text
+from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
@@ -288,7 +289,7 @@ def _build_object(row: sqlite3.Row, today: date) -> dict[str, Any]:
         "vector": row["vector"] and np.frombuffer(row["vector"], dtype="<f4").tolist(),
         "pub_types": json.loads(row["pub_types"]),
         "quality_total": quality(parts, row["pdat"], today, retracted=retracted).total,
-        "source_url": f"https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/",
+        "source_url": f"{PUBMED}{row['pmid']}/",
     }
 
 

@@ -30,7 +30,7 @@ NUMBERS: Final[dict[str, int]] = {f"{number:0{width}}": number for width in (1, 
     str(year): year for year in range(1500, 2200)
 }
 
-_YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
+YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _SEASON: Final = re.compile(r"\b(?:spring|summer|autumn|fall|winter|quart\w*|qtr|trimester)\b", re.IGNORECASE)
 _MONTH: Final = re.compile(rf"\b(?:{'|'.join(name for names in MONTH_NAMES for name in names)})\b", re.IGNORECASE)
 _DAY: Final = re.compile(r"(?<![0-9])(?:0?[1-9]|[12][0-9]|3[01])(?![0-9])")
@@ -153,7 +153,7 @@ def _read_publication_date(
 
 def _read_text(text: str) -> dict[str, Any]:
     """Read a date from free text: the beginning of a range, the year of a season."""
-    year = _YEAR.search(text)
+    year = YEAR.search(text)
     if not year:
         return {}
     found: dict[str, Any] = {"year": int(year[0])}

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from lxml import etree
 
+from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.mixed_content import SpaceLost, text_of
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import Fields, article_fields
@@ -26,8 +27,6 @@ from entrez_kit.pubmed.xml.stream import (
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
-
-URL: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 
 _BOOKS: Final = frozenset(("PubmedBookArticle", "BookDocument"))
 _HEAD: Final = re.compile(
@@ -160,7 +159,7 @@ class Record:
             )
         except SpaceLost:
             fields = _read_fields(self.element)
-        fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{URL}{self.pmid}/"
+        fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{PUBMED}{self.pmid}/"
         return fields
 
 

@@ -98,8 +98,8 @@ def differences(reference: Reference, article: Article, *, any_author: bool = Fa
     if reference.title and titles_of(article) and not _is_title(reference.title, article):
         differs("title", reference.title, str(item.get("title", "")))
     if reference.authors and (detail := author_difference(reference, item.get("author", []), any_author=any_author)):
-        given = _join_names([author.text for author in reference.authors])
-        differs("authors", given, _join_names([format_name(name) for name in item.get("author", ())]), detail)
+        given = join_names([author.text for author in reference.authors])
+        differs("authors", given, join_names([format_name(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
     if reference.journal and container and not same_journal(reference.journal, article):
         differs("journal", reference.journal, str(container))
@@ -310,7 +310,7 @@ def author_difference(reference: Reference, names: Sequence[Name], *, any_author
         ("missing", [format_name(theirs[number]) for number in _free(places, theirs)]),
     ):
         if texts:
-            problems.append(f"{label}: {_join_names(texts)}")
+            problems.append(f"{label}: {join_names(texts)}")
     order = [place for place in places if place is not None]
     if order != sorted(order):
         problems.append("the order differs")
@@ -435,6 +435,6 @@ def _compare_names(author: RefAuthor, name: Name, *, sure: bool) -> float:
     return max(whole, ONE_LETTER if one_letter else text_likeness(family, recorded))
 
 
-def _join_names(texts: Sequence[str]) -> str:
+def join_names(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
     return "; ".join(texts[:SHOWN_NAMES]) + more

@@ -30,11 +30,11 @@ from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 from entrez_kit.references.check.compare_fields import (
     LIKE_TITLES,
-    SHOWN_NAMES,
     Agreement,
     FieldDifference,
     FieldName,
     identifier_differences,
+    join_names,
     titles_of,
 )
 from entrez_kit.references.check.guessing import DOCUMENT_TYPE
@@ -301,7 +301,7 @@ def _compare_authors(
     missing = [format_name(name) for n, name in enumerate(wanted) if n not in found.places]
     order = [found.places[n] for n in sorted(found.places)]
     problems = [
-        f"{label}: {_join_names(texts)}"
+        f"{label}: {join_names(texts)}"
         for label, texts in (
             ("misspelt", [f"{given} (record: {format_name(names[n])})" for n, given in found.misspelt.items()]),
             ("added", added),
@@ -314,7 +314,7 @@ def _compare_authors(
     if problems:
         given = " ".join(words[:end])
         result.difference = FieldDifference(
-            field="authors", given=given, record=_join_names(list(map(format_name, names))), detail="; ".join(problems)
+            field="authors", given=given, record=join_names(list(map(format_name, names))), detail="; ".join(problems)
         )
     if len(found.places) * 3 < len(found.places) + len(added):
         result.agree, result.are_others = False, True
@@ -328,17 +328,12 @@ def _to_other_authors(words: Sequence[str], names: Sequence[Name], head: int | N
     detail = "the authors are different" if has_any else "the text does not have any author of the record"
     given = " ".join(words[: head or NAME_WORDS])
     return FieldDifference(
-        field="authors", given=given, record=_join_names(list(map(format_name, names))), detail=detail
+        field="authors", given=given, record=join_names(list(map(format_name, names))), detail=detail
     )
 
 
 def _may_be_name(word: str) -> bool:
     return word not in _SUPERFLUOUS and not word.isdigit() and word not in _GENERATIONS and word not in _NOT_NAMES
-
-
-def _join_names(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
-    return "; ".join(texts[:SHOWN_NAMES]) + more
 
 
 def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, set[int]]:

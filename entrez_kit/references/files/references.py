@@ -10,8 +10,8 @@ from pydantic import Field
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import IdKind, read_identifier
 from entrez_kit.core.model import Request, Warn
+from entrez_kit.pubmed.xml.dates import YEAR
 
-_YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)
 MAX_SUFFIX: Final = 6
 _IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
@@ -115,7 +115,7 @@ def identifiers_of(other: Mapping[IdKind, str], **given: str | None) -> dict[str
 
 def year_in(text: str | None) -> str | None:
     """Return the first year in a date."""
-    match = _YEAR.search(text or "")
+    match = YEAR.search(text or "")
     return match[0] if match else None
 
 

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 from entrez_kit.services.transport import CREDENTIALS, NCBI_DOMAIN, is_loopback, is_within
 
 MAX_REDIRECTS: Final = 3
-_PORTS: Final = {"http": 80, "https": 443}
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 PERMANENT: Final = frozenset({301, 308})
 STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
@@ -32,7 +32,7 @@ def has_arguments(url: str, params: Sequence[tuple[str, str]]) -> bool:
 def is_same_origin(url: str, other: str) -> bool:
     """Return whether two URLs have the same scheme, host and port; only then the other one gets credentials."""
     here, there = urlsplit(url), urlsplit(other)
-    ports = [part.port or _PORTS.get(part.scheme) for part in (here, there)]
+    ports = [part.port or DEFAULT_PORTS.get(part.scheme) for part in (here, there)]
     return (here.scheme, here.hostname, ports[0]) == (there.scheme, there.hostname, ports[1])
 
 

@@ -15,13 +15,13 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.in_flight import in_background
+from entrez_kit.services.transport.redirects import DEFAULT_PORTS
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]
 Origin = tuple[str, str, int]
 
 PORTS: Final = frozenset({80, 443})
-DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 MAX_URL: Final = 8192
 MAX_HOST: Final = 253
 
