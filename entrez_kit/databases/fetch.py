@@ -169,7 +169,7 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedReco
 
     Raises:
         EntityNotFound: none of the ids exists.
-        InvalidInput: the database or format does not exist, or none of the ids is valid.
+        InvalidInput: the database or format does not exist, or every id is invalid.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 

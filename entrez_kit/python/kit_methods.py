@@ -865,7 +865,7 @@ class Methods(OperationRunner):
 
         Raises:
             EntityNotFound: none of the ids exists.
-            InvalidInput: the database or format does not exist, or none of the ids is valid.
+            InvalidInput: the database or format does not exist, or every id is invalid.
             UpstreamError: NCBI did not answer after every attempt.
         """
 
