@@ -494,7 +494,7 @@ def as_reference(
 
 
 def looks_written_out(reference: Reference) -> bool:
-    """Return whether a text can be a reference: it has an identifier or a number, or begins with a name and has a year."""
+    """Return whether a text can be a reference: it has an identifier or a number, or a name and a year."""
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
         return True
     text = reference.text or ""
