@@ -50,7 +50,7 @@ IDS: Final = ids_argument(
 @app.command("info")
 @formats(*ROWS)
 @request_options(
-    INFO, argument("db", "[DB]"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
+    INFO, argument("db", "DB"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
 )
 def info(ctx: typer.Context, request: InfoRequest) -> None:
     """List the databases, describe one, or count a query's records in each.
