@@ -14,7 +14,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import visible
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.likeness import fold_text
+from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.standing import WORDS
 from entrez_kit.references.check.guessing import VISITED, YEAR
 from entrez_kit.references.check.line_signs import (
