@@ -94,7 +94,8 @@ class Parameter:
                 *self.names, metavar=metavar, help=text, rich_help_panel=self.panel, autocompletion=complete
             )
         else:
-            declaration = typer.Argument(metavar=self.metavar, help=text)
+            metavar = self.metavar.removesuffix("...") if self.metavar else None  # typer adds the dots
+            declaration = typer.Argument(metavar=metavar, help=text)
         optional = kind | None if default is None else kind
         annotation = Annotated[optional, declaration]  # type: ignore[valid-type]  # typer reads it
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -52,7 +52,7 @@ def show(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Only these settings.", autocompletion=_complete_name),
+        typer.Argument(metavar="NAME", help="Only these settings.", autocompletion=_complete_name),
     ] = None,
 ) -> None:
     """Show every setting with its value and origin; keys and e-mail addresses are masked.
@@ -78,7 +78,7 @@ def set_(
     value: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[VALUE]",
+            metavar="VALUE",
             help="The value; - reads it from stdin. Do not give keys and tokens here: omit the value to enter them at "
             "a prompt, or pipe them in.",
         ),

@@ -75,7 +75,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 @request_options(
     SYNC_HERE,
     argument("query_key", "KEY"),
-    argument("term", "[TERM]", joined=True, default=None, more="Optional if the key has one."),
+    argument("term", "TERM", joined=True, default=None, more="Optional if the key has one."),
     option("overlap_days"),
     option("replace_term", help="Restart the key with a different term; records and versions stay."),
 )
@@ -296,7 +296,7 @@ def list_command(ctx: typer.Context) -> None:
 @app.command("stats")
 def stats_command(
     ctx: typer.Context,
-    query_key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Name of a corpus; default: all.")] = None,
+    query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of a corpus; default: all.")] = None,
 ) -> None:
     """Show the numbers of records, versions, passages and vectors, and the size on disk."""
     _emit(ctx, _corpus(ctx).stats(query_key), _render_stats)
@@ -415,7 +415,7 @@ def reindex_command(
 @formats(Family.ROWS, Family.REFERENCES, Family.PARQUET)
 def export_command(
     ctx: typer.Context,
-    query_key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Name of the corpus to export.")] = None,
+    query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of the corpus to export.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Export the records of all corpora, each once.")] = False,
 ) -> None:
     """Write all records of a corpus to a file: JSON lines, a format of reference managers, or Parquet.

@@ -59,7 +59,7 @@ def _render_info_table(result: InfoResult, console: "Console") -> "RenderableTyp
 @app.command("info")
 @formats(*ROWS)
 @request_options(
-    INFO, argument("db", "[DB]"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
+    INFO, argument("db", "DB"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
 )
 def info(ctx: typer.Context, request: InfoRequest) -> None:
     """List the databases, describe one, or count a query's records in each.

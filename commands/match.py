@@ -51,7 +51,7 @@ def command(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE...]", help="BibTeX (.bib) or CSV files with references; - reads either from standard input."
+            metavar="FILE", help="BibTeX (.bib) or CSV files with references; - reads either from standard input."
         ),
     ] = None,
 ) -> None:

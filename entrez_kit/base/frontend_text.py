@@ -147,7 +147,7 @@ PYTHON: Final = Frontend()
 AGAIN: Final = PerFrontend("Run the same command again", "Make the same call again")
 """The hint for an error that is temporary, or after which the same call continues."""
 KEPT: Final = FrontendText(AGAIN, "; cached replies are reused, and only the rest is requested.")
-ANEW: Final = PerFrontend(
+RETRY_WITHOUT_CACHE: Final = PerFrontend(
     "Run the same command again with --refresh",
     "Make the same call again in a little while",
     "Make the same call again with EntrezKit(refresh=True)",

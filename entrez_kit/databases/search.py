@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
 from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, warn_past_the_last, wrong
 from entrez_kit.core.operation import Operation, Paging
 from entrez_kit.databases.names import DatabaseName, check_database
@@ -93,7 +93,7 @@ class EntrezSearchResult(Result):
             return None
         missing = _count_reachable(self.db, self.total_found or 0, self.offset, self.max_results) - self.retrieved_count
         message = f"NCBI counted more results than it returned: {missing} UIDs are missing."
-        return incomplete_error(max(0, missing), message, hint=FrontendText(ANEW, "."))
+        return incomplete_error(max(0, missing), message, hint=FrontendText(RETRY_WITHOUT_CACHE, "."))
 
 
 def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSearchResult:

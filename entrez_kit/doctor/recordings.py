@@ -44,7 +44,7 @@ def check_folder(folder: Path) -> None:
         ) from None
     if held is not None:
         raise InvalidInput(
-            f"--save {folder}: the folder is not empty.",
+            f"--save {folder} is not an empty folder.",
             invalid_input=f"save={folder}",
             recovery_hint="Name a folder that is empty or does not exist yet.",
         )

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.pubmed.likeness import years_of
+from entrez_kit.pubmed.comparison import years_of
 from entrez_kit.pubmed.models import Article
 
 MAX_AUTHORS: Final = 3

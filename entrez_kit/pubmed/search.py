@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend, list_names
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, list_names
 from entrez_kit.core.model import (
     Collected,
     Request,
@@ -423,7 +423,7 @@ class SearchHits(Outcomes[ArticleHit]):
         return incomplete_error(
             max(0, missing),
             f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
-            hint=FrontendText(ANEW, "; if this persists, narrow the query by date."),
+            hint=FrontendText(RETRY_WITHOUT_CACHE, "; if this persists, narrow the query by date."),
         )
 
 

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base.bio_entrez import Acknowledgement, load_entrez
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import ANEW, FrontendText
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
     EPostReply,
@@ -61,8 +61,8 @@ MAX_PUBMED_RESULTS: Final = 9_999
 DateType = Literal["pdat", "edat", "mdat"]
 RetMode = Literal["xml", "json"]
 
-# The XML roots that EFetch may send for PubMed. The other databases have many formats, so any root is accepted.
 _DATE: Final = re.compile(r"[0-9]{4}(?:[/-][0-9]{1,2}){0,2}")
+# The XML roots that EFetch may send for PubMed. The other databases have many formats, so any root is accepted.
 _PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
 _PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
 _PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
@@ -700,7 +700,7 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
 def incomplete_reply_error(endpoint: str, what: str) -> UpstreamError:
     return UpstreamError(
         f"The {endpoint} reply is incomplete: {what}.",
-        recovery_hint=FrontendText(ANEW, "."),
+        recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
         details={"reason": "incomplete", "endpoint": endpoint},
     )
 

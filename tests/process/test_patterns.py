@@ -310,5 +310,5 @@ for read in (plain_text, abstract_parts, read_identifier, gene_error, checked, s
 
 
 def test_no_text_of_200000_characters_takes_a_reader_longer_than_three_seconds() -> None:
-    told = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, timeout=300)
-    assert told.returncode == 0, told.stderr[-2000:]
+    reported = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, timeout=300)
+    assert reported.returncode == 0, reported.stderr[-2000:]

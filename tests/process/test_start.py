@@ -52,10 +52,10 @@ def test_a_cached_answer_is_the_same_and_loads_nothing_that_sends_or_cites(
     sandbox: "Sandbox", arguments: list[str]
 ) -> None:
     address = f"{sandbox.url}/entrez/eutils"
-    asked, sending = run(*arguments, eutils=address)
+    requested, sending = run(*arguments, eutils=address)
     cached, loaded = run(*arguments, eutils=address)
 
-    assert json.loads(cached) == json.loads(asked)
+    assert json.loads(cached) == json.loads(requested)
     assert sending >= SENDING
     assert not loaded & (SENDING | CITING)
 
@@ -120,8 +120,8 @@ def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_on
             process.stdin.flush()
             if '"id"' in line:
                 replies.append(json.loads(process.stdout.readline()))
-        _, told = process.communicate(timeout=60)
-        return replies, set(told.splitlines()[-1].split())
+        _, reported = process.communicate(timeout=60)
+        return replies, set(reported.splitlines()[-1].split())
 
     first, listing = talk(*greeting)
     second, calling = talk(*greeting, search)

@@ -106,7 +106,7 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
 
 
 def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Path) -> None:
-    asked = [str(number) for number in range(99_100_001, 99_103_001)]
+    requested = [str(number) for number in range(99_100_001, 99_103_001)]
     with Sandbox(records=3_000, enforce_limits=False, faults=MIX, seed=6) as faulty:
         status, out, err = _program(
             "fetch",
@@ -115,14 +115,14 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
             "jsonl",
             "--detail",
             "citation_data",
-            stdin="\n".join(asked).encode(),
+            stdin="\n".join(requested).encode(),
             environment={"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)},
         )
         struck = sum(faulty.faults.struck.values())
 
     lines = [json.loads(line) for line in out.splitlines()]
     assert struck, "no fault struck, so the test proves nothing"
-    assert [line.get("pmid") or line["input"] for line in lines] == asked
+    assert [line.get("pmid") or line["input"] for line in lines] == requested
     failed = [line["input"] for line in lines if line.get("status")]
     if failed:
         assert status == 4
@@ -134,19 +134,19 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
 def test_nothing_invalid_is_ever_cached(tmp_path: Path, here: Call) -> None:
     with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=6) as faulty:
         environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)}
-        asked = [str(number) for number in range(99_100_001, 99_100_201)]
+        requested = [str(number) for number in range(99_100_001, 99_100_201)]
         for start in range(0, 200, 20):
-            here("fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
+            here("fetch", *requested[start : start + 20], "-f", "ids", environment=environment)
         before = faulty.requests()
         offline = [
-            here("--offline", "fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
+            here("--offline", "fetch", *requested[start : start + 20], "-f", "ids", environment=environment)
             for start in range(0, 200, 20)
         ]
         assert faulty.requests() == before
 
     returned = Counter(line for status, out, _ in offline if status == 0 for line in out.decode().split())
     assert all(status in (0, 5) for status, _, _ in offline)
-    assert set(returned) <= set(asked)
+    assert set(returned) <= set(requested)
     assert sum(returned.values()) == 20 * sum(status == 0 for status, _, _ in offline)
     assert len(returned) >= 150
 

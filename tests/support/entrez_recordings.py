@@ -90,11 +90,11 @@ def read_recordings(folder: Path) -> list[Recorded]:
         if named in known or path.suffix == ".gz":
             continue
         body = path.read_bytes()
-        told = {"retmode": "json"} if body.lstrip()[:1] == b"{" else {}
+        reported = {"retmode": "json"} if body.lstrip()[:1] == b"{" else {}
         for name in ("retmax", "retstart") if endpoint == "esearch" else ():
             place = re.search(rb'(?i)<%b>(\d+)|"%b" *: *"(\d+)' % (name.encode(), name.encode()), body)
-            told |= {name: (place[1] or place[2]).decode()} if place else {}
-        params = (*{**_UNADDRESSED[path.parent.name], **told}.items(), ("recording", named))
+            reported |= {name: (place[1] or place[2]).decode()} if place else {}
+        params = (*{**_UNADDRESSED[path.parent.name], **reported}.items(), ("recording", named))
         one = Recorded(named, endpoint, params, 200, body)
         found[one.key] = one
     return list(found.values())
@@ -116,9 +116,9 @@ def serve_recordings(recordings: Iterable[Recorded], faults: Mapping[str, float]
 
 def _key(endpoint: str, params: Iterable[tuple[str, str]]) -> Key:
     """Return a key that is the same whether ids come in one parameter or in several."""
-    asked: dict[str, list[str]] = {}
+    requested: dict[str, list[str]] = {}
     for name, value in params:
         parts = [part.strip() for part in value.split(",")]
         if name not in _NOT_ASKED:
-            asked.setdefault(name, []).extend(part for part in parts if part or name != "id")
-    return endpoint, tuple(sorted((name, ",".join(values)) for name, values in asked.items()))
+            requested.setdefault(name, []).extend(part for part in parts if part or name != "id")
+    return endpoint, tuple(sorted((name, ",".join(values)) for name, values in requested.items()))

@@ -212,7 +212,7 @@ class Drill:
     def judge(self, command: str, endpoint: str, fault: str) -> Verdict:
         """Run a command under a fault that lasts, then once the service is well; and under one that passes."""
         verdict = Verdict(command, endpoint, fault)
-        clean, asked = self._well(command)
+        clean, requested = self._well(command)
         home = self._home()
         self.proxy.asked.clear()
         self.proxy.strike(endpoint, fault, -1)
@@ -226,7 +226,7 @@ class Drill:
             verdict.wrong.append(f"took {ended.seconds:.1f} s")
         again = self._final(command, home, self._run(command, home))
         verdict.wrong += [f"once well: {word}" for word in self._differences(again, clean)]
-        if fault not in SLOW and endpoint in asked:
+        if fault not in SLOW and endpoint in requested:
             home = self._home()
             self.proxy.strike(endpoint, fault, 1)
             passed = self._run(command, home)

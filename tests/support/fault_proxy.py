@@ -273,8 +273,8 @@ def _shifted(body: bytes) -> bytes:
     rows = document.get("records") or (document.get("resultList") or {}).get("result") or []
     names = ("pmid", "pmcid", "doi") if "records" in document else ("pmid",)
     other = {"pmid": 31415926, "pmcid": "PMC31415926", "doi": "10.5555/another"}
-    told = [{name: row[name] for name in names if name in row} for row in rows]
-    for row, following in zip(rows, [*told[1:], *told[:1]], strict=True):
+    reported = [{name: row[name] for name in names if name in row} for row in rows]
+    for row, following in zip(rows, [*reported[1:], *reported[:1]], strict=True):
         row.update(following if len(rows) > 1 else {name: other[name] for name in following})
     return json.dumps(document).encode()
 

@@ -157,9 +157,9 @@ class WeaviateDouble:
     def insert(self, collection: Collection, item: Any) -> str | None:
         """Write an object; return why it cannot be written."""
         with self._lock:
-            asked = self.fail_objects(item.uuid)
-            if asked is not None:
-                return asked
+            requested = self.fail_objects(item.uuid)
+            if requested is not None:
+                return requested
             properties = dict(item.properties.non_ref_properties.items())
             for several in item.properties.text_array_properties:
                 properties[several.prop_name] = list(several.values)
@@ -377,11 +377,11 @@ def _value(kind: str, value: Any) -> properties_pb2.Value:
 
 
 def _bm25(query: str, objects: Mapping[str, Stored]) -> dict[str, float]:
-    asked = set(_words(query))
+    requested = set(_words(query))
     texts = {uuid: Counter(_words(str(item.properties.get("text", "")))) for uuid, item in objects.items()}
     mean = sum(map(Counter.total, texts.values())) / max(1, len(texts))
     scores: dict[str, float] = {}
-    for word in asked:
+    for word in requested:
         having = [uuid for uuid, words in texts.items() if word in words]
         idf = math.log(1 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
         for uuid in having:

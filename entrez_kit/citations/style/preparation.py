@@ -20,7 +20,7 @@ from entrez_kit.citations.style.casing import (
     find_taxa,
 )
 from entrez_kit.citations.titles import add_full_stops
-from entrez_kit.pubmed.likeness import in_digits
+from entrez_kit.pubmed.comparison import in_digits
 from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
 Titles = Literal["as_is", "chicago", "mla", "apa", "ama"]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from pydantic import Field, field_validator
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, list_names
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, list_names
 from entrez_kit.core.model import Request, Warn, incomplete_error
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
@@ -140,7 +140,9 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     )
     missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
     named = f"NCBI returned no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
-    page._missing_error = incomplete_error(missing, named, partial=bool(items), hint=FrontendText(ANEW, "."))
+    page._missing_error = incomplete_error(
+        missing, named, partial=bool(items), hint=FrontendText(RETRY_WITHOUT_CACHE, ".")
+    )
     if page._missing_error is not None:
         if not items:
             raise page._missing_error
@@ -243,7 +245,7 @@ class _Listing:
         if len(fresh) < expected:
             raise UpstreamError(
                 f"NCBI counted {count} genes and listed {len(fresh)} instead of {expected}.",
-                recovery_hint=FrontendText(ANEW, "."),
+                recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
                 details={"reason": "incomplete", "endpoint": "esearch"},
             )
         rank = self.total + start

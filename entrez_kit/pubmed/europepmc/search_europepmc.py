@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import AGAIN, ANEW, Argument, FrontendText
+from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import Operation, Outcomes
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
@@ -284,7 +284,9 @@ class Walk(Outcomes[EuropePMCArticle]):
             self.failure = UpstreamError(
                 f"Europe PMC counts {self.total_found:,} records and returned {self.retrieved:,} of "
                 f"{self.expected_count:,}: {missing:,} are missing.",
-                recovery_hint=FrontendText(ANEW, "; if this persists, narrow the query, for example by PUB_YEAR."),
+                recovery_hint=FrontendText(
+                    RETRY_WITHOUT_CACHE, "; if this persists, narrow the query, for example by PUB_YEAR."
+                ),
                 details={
                     **self._describe_progress(),
                     "reason": "incomplete",

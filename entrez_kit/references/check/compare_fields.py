@@ -12,7 +12,7 @@ from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.names import Name, format_family_name, format_name
 from entrez_kit.citations.titles import abbreviates, format_journal_title
 from entrez_kit.core.model import Result
-from entrez_kit.pubmed.likeness import (
+from entrez_kit.pubmed.comparison import (
     bare_place,
     begins,
     fold_text,

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.names import Name, csl_names, format_name
 from entrez_kit.citations.titles import abbreviates
-from entrez_kit.pubmed.likeness import (
+from entrez_kit.pubmed.comparison import (
     LEAST_PART,
     confusable_key,
     digits_of,

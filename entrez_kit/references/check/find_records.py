@@ -17,7 +17,7 @@ from entrez_kit.pubmed.citation_matcher import (
     ask_matcher,
     name_candidates,
 )
-from entrez_kit.pubmed.likeness import confusable_key, digits_of, fold_text, text_likeness
+from entrez_kit.pubmed.comparison import confusable_key, digits_of, fold_text, text_likeness
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
 from entrez_kit.references.check.compare import compare

@@ -1,4 +1,4 @@
-"""Patterns of the lines of a pasted list: marks, first and last words of references, words that continue one."""
+"""Patterns of lines in a pasted list: marks, the first and last words of references, and words that continue one."""
 
 import re
 from typing import Final

@@ -14,7 +14,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import visible
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.likeness import fold_text
+from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
 from entrez_kit.references.check.guessing import VISITED, YEAR
 from entrez_kit.references.check.line_signs import (
@@ -494,7 +494,7 @@ def as_reference(
 
 
 def looks_written_out(reference: Reference) -> bool:
-    """Return whether a text can be a reference: it has an identifier, or begins with a name and has a year."""
+    """Return whether a text can be a reference: it has an identifier or a number, or a name and a year."""
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
         return True
     text = reference.text or ""

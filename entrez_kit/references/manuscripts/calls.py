@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.pubmed.likeness import fold_text
+from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 from entrez_kit.references.check.check_references import InTextFinding
 from entrez_kit.references.check.guessing import guess_parts

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from entrez_kit.pubmed.likeness import fold_text
+from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, as_reference
 from entrez_kit.references.files.read_csl import csl_reference
 from entrez_kit.references.files.read_endnote import endnote_reference

@@ -232,12 +232,12 @@ def test_the_attributes_name_the_sender_and_appear_nowhere_else(entrez: Any, ser
         entrez.esearch(db="pubmed", term="y")
 
     assert {"email": EMAIL, "api_key": KEY, "tool": "reader"}.items() <= server.seen[0].params.items()
-    told = [stream.url, str(caught.value), repr(vars(caught.value)), *caught.value.__notes__, str(caught.value.url)]
-    told.append(caught.value.read().decode())
+    reported = [stream.url, str(caught.value), repr(vars(caught.value)), *caught.value.__notes__, str(caught.value.url)]
+    reported.append(caught.value.read().decode())
     folder = cache_file(load_settings()).parent
     files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     for secret in (EMAIL, KEY):
-        assert not [text for text in told if secret in text]
+        assert not [text for text in reported if secret in text]
         assert secret.encode() not in files
 
 

@@ -257,7 +257,7 @@ def test_a_sync_embeds_what_is_new_and_a_failure_there_loses_nothing(
         partial = cli(*SYNC, "--json")
         searched = cli("corpus", "search", "zebrafish", "--json")
         monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS_MODEL", str(tiny_model(tmp_path / "tiny")))
-        lacking = cli("corpus", "search", "zebrafish", "--json")
+        missing = cli("corpus", "search", "zebrafish", "--json")
         again = cli(*SYNC, "--json")
     found = document(cli("corpus", "search", "danio", "-n", "2", "--json"))["results"]
 
@@ -266,7 +266,7 @@ def test_a_sync_embeds_what_is_new_and_a_failure_there_loses_nothing(
     assert "Not every passage has a vector" in json.loads(partial.out)["warnings"][-1]
     assert "corpus reindex" in error(partial)["details"]["recovery_hint"]
     assert (searched.status, error(searched)["code"]) == (9, "EMBEDDINGS")
-    assert (lacking.status, error(lacking)["code"]) == (9, "EMBEDDINGS")
+    assert (missing.status, error(missing)["code"]) == (9, "EMBEDDINGS")
     assert again.status == 0
     assert document(cli("corpus", "stats", "--json"))["vectors"]
     assert all(hit["sim"] is not None for hit in found)

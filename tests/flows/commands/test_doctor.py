@@ -102,11 +102,11 @@ def test_daily_work_tells_of_a_difference_in_the_log_alone(
     with Sandbox(enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
         drift(sandbox, "espell", written("<Query>", "<New/><Query>"))
-        told, quiet = program("spell", "crisper", "-v", "--no-cache"), program("spell", "crisper", "--no-cache")
+        reported, quiet = program("spell", "crisper", "-v", "--no-cache"), program("spell", "crisper", "--no-cache")
 
-    assert (told.status, quiet.status) == (0, 0)
-    assert told.out == quiet.out
-    assert "ESpell differs from its known shape: unknown element <New>" in told.err
+    assert (reported.status, quiet.status) == (0, 0)
+    assert reported.out == quiet.out
+    assert "ESpell differs from its known shape: unknown element <New>" in reported.err
     assert "New" not in quiet.err
 
 

@@ -105,9 +105,9 @@ def test_a_file_for_reference_managers_holds_every_record_once(
     cli: Cli, tmp_path: Path, form: str, suffix: str
 ) -> None:
     file = tmp_path / f"refs{suffix}"
-    asked = ("-f", "csl") if form == "csl" else ()
+    requested = ("-f", "csl") if form == "csl" else ()
 
-    assert cli("fetch", *MIXED, "-o", str(file), *asked).status == 4
+    assert cli("fetch", *MIXED, "-o", str(file), *requested).status == 4
     text = file.read_text(encoding="utf-8")
 
     if form == "csl":

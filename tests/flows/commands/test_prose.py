@@ -72,9 +72,9 @@ def test_a_pasted_list_is_checked_reference_by_reference_and_no_number_in_it_is_
     assert [one["line"] for one in found["references"]] == keys
     assert found["counts"]["verified"] == 0
     assert {one["status"] for one in found["references"]} == {"another_work", "not_found"}
-    asked = {identifier for entry in sandbox.entries() for identifier in (entry.get("id") or "").split(",")}
-    assert "99000001" in asked
-    assert not {"2021", "2022", "12", "3"} & asked
+    requested = {identifier for entry in sandbox.entries() for identifier in (entry.get("id") or "").split(",")}
+    assert "99000001" in requested
+    assert not {"2021", "2022", "12", "3"} & requested
 
 
 def test_the_found_work_is_named_beside_another_one(cli: Cli, tmp_path: Path) -> None:

@@ -86,10 +86,10 @@ def test_a_service_that_is_down_is_given_up(cli: Cli, monkeypatch: pytest.Monkey
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{dead.url}/entrez/eutils")
         monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
         done = cli("related", *(str(99000001 + number) for number in range(20)), "-f", "jsonl")
-        asked = len(dead.log)
+        requested = len(dead.log)
 
     assert done.status == 5
-    assert asked <= 6 * MOST_FAILURES
+    assert requested <= 6 * MOST_FAILURES
     assert done.out.count("Not tried, because requests before it failed: ") >= 20 - MOST_FAILURES - UNDER_WAY
     assert "failed: Not tried" not in done.out, "the reason is told once"
 
@@ -106,8 +106,8 @@ def test_what_is_left_out_of_several_is_noted_in_every_format(cli: Cli, form: st
 
 def test_without_the_network_what_the_cache_has_is_there_however_much_before_it_is_not(cli: Cli) -> None:
     assert cli("gene", "get", "NCBIGene:672", "--json").status == 0
-    asked = [*(f"NCBIGene:{number}" for number in (7157, 1080, 3043, 4609)), "NCBIGene:672"]
-    done = cli("gene", "get", *asked, "--offline", "-f", "jsonl")
+    requested = [*(f"NCBIGene:{number}" for number in (7157, 1080, 3043, 4609)), "NCBIGene:672"]
+    done = cli("gene", "get", *requested, "--offline", "-f", "jsonl")
     lines = [json.loads(line) for line in done.out.splitlines()]
 
     assert done.status == 4

@@ -430,12 +430,12 @@ def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
         assert held_back < "2024-01-26"
 
         world.clock.move(hours=1)
-        asked = len(state.fetched)
+        requested = len(state.fetched)
         again = state.sync()
 
         assert again.inserted == 4
         assert again.missing_error() is None
-        assert sorted(pmid for batch in state.fetched[asked:] for pmid in batch) == ["1026", "1027", "1028", "1029"]
+        assert sorted(pmid for batch in state.fetched[requested:] for pmid in batch) == ["1026", "1027", "1028", "1029"]
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
         assert state.store.stats("fish").documents == 60
         assert rows(state.store, "SELECT max(version) FROM documents") == [(1,)]
@@ -608,25 +608,25 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
         assert rows(state.store, "SELECT status, pmids_processed FROM jobs") == [("interrupted", 30)]
         assert state.checkpoint() is None
         world.clock.move(minutes=5)
-        asked = len(state.fetched)
+        requested = len(state.fetched)
 
         result = state.sync()
 
         assert counts(result) == (30, 0, 30)
         assert result.max_edat_seen == "2024-02-29T00:00:00Z"
-        assert sum(map(len, state.fetched[asked:])) == 30
+        assert sum(map(len, state.fetched[requested:])) == 30
         # What the first half brought may have been modified since: the next look starts when that was fetched.
         assert state.store.corpora().corpora[0].last_scan_at == "2026-01-05T12:00:00Z"
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
 
 
 def test_progress_is_told_and_reaches_the_total(world: World, small_batches: None) -> None:
-    told: list[tuple[int, int | None]] = []
-    watch = Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))
+    reported: list[tuple[int, int | None]] = []
+    watch = Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))
     with world.of(series(60)) as state, watch_calls(watch):
         state.sync()
 
-    assert told == [(done, 60) for done in range(0, 60, 10)] + [(60, 60)]
+    assert reported == [(done, 60) for done in range(0, 60, 10)] + [(60, 60)]
 
 
 def test_a_second_sync_of_a_key_is_refused_while_one_runs_and_other_keys_are_not(world: World) -> None:

@@ -48,10 +48,10 @@ def test_an_old_record_that_was_withdrawn_is_marked_and_told(world: World) -> No
         assert result.warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
         assert counts(result) == (0, 1, 6)
         assert [item.pmid for item in state.store.diff("fish", "2026-01-06").deleted] == [str(OLD)]
-        before, asked = contents(state.store), len(state.fetched)
+        before, requested = contents(state.store), len(state.fetched)
         assert state.sync().warnings == []
         assert contents(state.store) == before
-        assert not any(str(OLD) in ids for ids in state.fetched[asked:])
+        assert not any(str(OLD) in ids for ids in state.fetched[requested:])
 
 
 def test_nothing_is_listed_again_while_the_numbers_agree(world: World) -> None:
@@ -77,9 +77,9 @@ def test_an_old_record_that_no_longer_matches_is_told_once_and_kept(world: World
         assert state.sync().warnings == [f"No longer matched by the query, but kept: PMID {OLD}."]
         assert rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == [(OLD,)]
         assert state.store.stats("fish").documents == 30
-        asked = len(state.fetched)
+        requested = len(state.fetched)
         assert state.sync().warnings == []
-        assert not any(str(OLD) in ids for ids in state.fetched[asked:])
+        assert not any(str(OLD) in ids for ids in state.fetched[requested:])
     world.clock.move(days=30)
     with world.of(_with(papers, papers[2].but(revised="2026-03-01"))) as state:
         assert counts(state.sync()) == (0, 1, 6)
@@ -94,11 +94,11 @@ def test_in_a_large_corpus_only_the_days_that_differ_are_listed(world: World, mo
         state.sync()
     world.clock.move(days=30)
     with world.of(_without(papers, OLD, 1050)) as state:
-        asked = len(state.fetched)
+        requested = len(state.fetched)
         assert state.sync().warnings == [f"Withdrawn from PubMed: 2 records (PMID {OLD}, 1050)."]
-        days = [ids for ids in state.fetched[asked:] if len(ids) > 1]
+        days = [ids for ids in state.fetched[requested:] if len(ids) > 1]
         assert sum(map(len, days)) == 6
-        doubted = [ids for ids in state.fetched[asked:] if len(ids) == 1]
+        doubted = [ids for ids in state.fetched[requested:] if len(ids) == 1]
         assert sorted(doubted) == sorted([[str(OLD)]] * 2 + [["1050"]] * 2), "what lacks is asked for once more"
 
 

@@ -421,12 +421,12 @@ def test_many_changes_go_out_in_batches_and_progress_is_told(
 ) -> None:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 3)
     _fill(services, [Paper(2000 + number, abstract=f"Birds {number}.") for number in range(10)])
-    told: list[tuple[int, int | None]] = []
+    reported: list[tuple[int, int | None]] = []
 
-    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))):
         drain(services)
 
-    assert told == [(3, 10), (6, 10), (9, 10), (10, 10)]
+    assert reported == [(3, 10), (6, 10), (9, 10), (10, 10)]
     assert _held(services) == _kept(services)
 
 

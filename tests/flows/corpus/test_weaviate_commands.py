@@ -146,11 +146,11 @@ def test_python_and_agents_ask_there_too(run: Run, double: WeaviateDouble) -> No
 
     run("corpus", "sync", "k", "all[sb]")
     printed = json.loads(run("corpus", "search", "--index", "weaviate", "randomized", "trial", "--corpus", "k")[1])
-    asked: dict[str, Any] = {"query": "randomized trial", "index": "weaviate", "corpus": "k"}
+    requested: dict[str, Any] = {"query": "randomized trial", "index": "weaviate", "corpus": "k"}
 
     with EntrezKit() as kit:
-        assert kit.rag_search(**asked).model_dump(mode="json") == printed
-        answer = Toolbox(OPERATIONS).call(kit.services, "rag_search", asked)
+        assert kit.rag_search(**requested).model_dump(mode="json") == printed
+        answer = Toolbox(OPERATIONS).call(kit.services, "rag_search", requested)
     assert answer.structured_content == printed
     assert printed["results"]
     (held,) = double.collections.values()

@@ -169,21 +169,21 @@ def test_text_in_another_encoding_keeps_every_character() -> None:
 
 
 def test_records_are_passed_on_before_the_last_are_asked_for() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def efetch(ids: list[str], **_: object) -> bytes:
-        asked.extend(ids)
+        requested.extend(ids)
         return f"<S>{''.join(f'<R>{uid}</R>' for uid in ids)}</S>\n".encode()
 
     ids = [str(number) for number in range(1, 2101)]
     services: Any = Canned(esummary=lambda ids, **_: summaries_json(ids), efetch=efetch)
     stream = FETCH.stream(services, {"db": "gene", "ids": ids})
     walk = iter(stream)
-    assert asked == []
+    assert requested == []
 
     first = next(walk)
     assert first.outcome.id == "1"
-    assert len(asked) == 1_000
+    assert len(requested) == 1_000
 
     text = first.content + "".join(item.content for item in walk)
     assert [record.text for record in ElementTree.fromstring(text)] == ids

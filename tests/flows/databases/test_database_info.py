@@ -150,7 +150,7 @@ def test_a_list_that_ncbi_refuses_is_its_own_failure_and_names_no_database(kit_f
 
 
 def test_the_time_of_the_last_update_is_iso_8601(sandbox: Sandbox, kit_for: KitFor) -> None:
-    told = call(kit_for(sandbox), INFO, db="pubmed").database.last_update
+    reported = call(kit_for(sandbox), INFO, db="pubmed").database.last_update
 
-    assert datetime.fromisoformat(told).tzinfo is not None
-    assert told.endswith("Z")
+    assert datetime.fromisoformat(reported).tzinfo is not None
+    assert reported.endswith("Z")

@@ -67,8 +67,11 @@ def test_an_accession_that_ncbi_refuses_does_not_take_the_others_with_it(sandbox
     assert result.not_found_ids == bad
     before = len(sandbox.entries("esummary"))
     numbers = call(kit_for(sandbox, no_cache=True), SUMMARY, db="nuccore", ids=["990000101", "ZZ1.1", "990000102"])
-    asked = [entry.get("id") for entry in sandbox.entries("esummary")][before:]
-    assert asked == ["990000101,990000102", *["ZZ1.1"] * 3]  # what NCBI refuses is heard again before it is believed
+    requested = [entry.get("id") for entry in sandbox.entries("esummary")][before:]
+    assert requested == [
+        "990000101,990000102",
+        *["ZZ1.1"] * 3,
+    ]  # what NCBI refuses is heard again before it is believed
     assert len(numbers.summaries) == 2
 
 
@@ -107,10 +110,10 @@ def test_the_first_of_many_ids_are_answered_before_the_last_are_asked_for(
         items = getattr(kit.stream, method)(ids=ids, **database)
         walk = iter(items)
         first = next(walk)
-        asked = big.requests(endpoint)
+        requested = big.requests(endpoint)
         rest = list(walk)
 
-        assert 0 < asked < big.requests(endpoint)
+        assert 0 < requested < big.requests(endpoint)
     assert len([first, *rest]) == len(ids)
     assert items.missing_error() is None
 

@@ -44,15 +44,15 @@ def kinds(one: Compared) -> set[str]:
 
 
 def test_the_sandbox_agrees_everywhere(sandbox: Sandbox) -> None:
-    told: list[tuple[int, int]] = []
-    compared = compare(sandbox.settings(), progress=lambda done, of: told.append((done, of)))
+    reported: list[tuple[int, int]] = []
+    compared = compare(sandbox.settings(), progress=lambda done, of: reported.append((done, of)))
 
     verdicts = {one.probe.name: one.comparison.verdict for one in compared}
     assert {name for name, verdict in verdicts.items() if verdict != "agrees"} == {"ESearch past 9,999 records"}
     assert verdicts["ESearch past 9,999 records"] == "skipped"
     assert {one.comparison.service for one in compared} == set(NAMES.values())
     assert [one.probe for one in compared] == list(PROBES)
-    assert sorted(told) == [(number, len(PROBES)) for number in range(1, len(PROBES) + 1)]
+    assert sorted(reported) == [(number, len(PROBES)) for number in range(1, len(PROBES) + 1)]
     assert sandbox.requests() < 60
 
 
@@ -418,10 +418,12 @@ def test_saved_folders_hold_no_key_no_address_and_no_network_address(
     """Every service repeats in every reply what it was told, and NCBI names who asks too fast."""
 
     def echo(body: bytes) -> bytes:
-        told = f"{form(KEY)} {form(EMAIL)}".encode()
+        reported = f"{form(KEY)} {form(EMAIL)}".encode()
         if body.lstrip()[:1] == b"{":
-            return json.dumps({**json.loads(body), "echo": told.decode()}).encode()
-        return body.rstrip() + b"\n<!-- " + told + b" -->\n" if body.lstrip()[:1] == b"<" else body + told + b"\n"
+            return json.dumps({**json.loads(body), "echo": reported.decode()}).encode()
+        return (
+            body.rstrip() + b"\n<!-- " + reported + b" -->\n" if body.lstrip()[:1] == b"<" else body + reported + b"\n"
+        )
 
     for endpoint in ("einfo", "esearch", "esummary", "elink", "epost", "europepmc_search", "unpaywall", "pmc_oa"):
         drift(sandbox, endpoint, lambda reply, request: replace(reply, body=echo(reply.body)))

@@ -194,10 +194,10 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
     """Unpaywall may run on this machine; a page of the public network that names a PDF there is not believed."""
     publisher = Publisher(sandbox, {"named.pdf": SandboxReply(PDF, "application/pdf")})
     publisher.locate({"url": "https://publisher.example/a"})
-    asked: list[str] = []
+    requested: list[str] = []
 
     def fetch(url: str, **options: Any) -> Downloaded:
-        asked.append(url)
+        requested.append(url)
         if url.startswith("https://publisher.example/"):
             named = LANDING.replace(b"named.pdf", f"{sandbox.url}/publisher/named.pdf".encode())
             return Downloaded(url, named, "text/html", "html")
@@ -206,7 +206,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
     monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", fetch)
     found = missed(kit_for(sandbox, unpaywall_email="ada@example.org"))
 
-    assert len(asked) == 2
+    assert len(requested) == 2
     assert publisher.asked == []
     assert found.outcome == "parse-failed"
 

@@ -29,12 +29,12 @@ def pmids(sandbox: Sandbox, kit_for: KitFor) -> list[str]:
 
 
 def test_records_come_in_the_order_of_the_inputs(sandbox: Sandbox, kit_for: KitFor, pmids: list[str]) -> None:
-    asked = [pmids[3], pmids[0], pmids[4]]
-    result = kit_for(sandbox).fetch_contents(pmids=asked)
+    requested = [pmids[3], pmids[0], pmids[4]]
+    result = kit_for(sandbox).fetch_contents(pmids=requested)
 
     assert result.articles is not None
-    assert [article.pmid for article in result.articles] == asked
-    assert result.requested_pmids == asked
+    assert [article.pmid for article in result.articles] == requested
+    assert result.requested_pmids == requested
     assert result.not_found_pmids == []
     assert result.outcomes == []
     assert result.efetch_details.request_method == "GET"
@@ -204,12 +204,12 @@ def test_mesh_terms_and_grants_follow_the_flags(sandbox: Sandbox, kit_for: KitFo
 def test_five_thousand_records_survive_every_fault(kit_for: KitFor) -> None:
     with Sandbox(records=5_000, enforce_limits=False, faults=MIX, seed=7) as faulty:
         kit = kit_for(faulty)
-        asked = kit.search_articles(query_term="all[sb]", max_results=5_000).pmids
-        result = kit.fetch_contents(pmids=asked, detail_level="citation_data")
+        requested = kit.search_articles(query_term="all[sb]", max_results=5_000).pmids
+        result = kit.fetch_contents(pmids=requested, detail_level="citation_data")
 
-    assert len(asked) == 5_000
+    assert len(requested) == 5_000
     assert result.articles is not None
-    assert [article.pmid for article in result.articles] == asked
+    assert [article.pmid for article in result.articles] == requested
     assert result.missing_error() is None
     assert faulty.faults.struck["query1"] > 0
 
@@ -217,15 +217,15 @@ def test_five_thousand_records_survive_every_fault(kit_for: KitFor) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("detail_level", ["citation_data", "medline_text"])
 def test_an_outage_of_some_batches_costs_no_record(detail_level: Any, kit_for: KitFor) -> None:
-    asked = [str(number) for number in range(99_100_001, 99_101_001)]
+    requested = [str(number) for number in range(99_100_001, 99_101_001)]
     with Sandbox(records=1_000, enforce_limits=False) as flaky:
         kit = kit_for(flaky, ncbi_max_retries=1)
-        kit.fetch_contents(pmids=asked[:200], detail_level=detail_level)
+        kit.fetch_contents(pmids=requested[:200], detail_level=detail_level)
         flaky.fail_next("503", endpoint="efetch", times=7)
-        result = kit.fetch_contents(pmids=asked, detail_level=detail_level)
+        result = kit.fetch_contents(pmids=requested, detail_level=detail_level)
 
     assert result.articles is not None
-    assert [article.pmid for article in result.articles] == asked
+    assert [article.pmid for article in result.articles] == requested
 
 
 def test_ids_that_efetch_denies_and_a_search_finds_are_no_missing_records(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -260,15 +260,15 @@ def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_no_record(
 
 
 def test_running_again_after_a_failure_asks_only_for_what_is_missing(kit_for: KitFor) -> None:
-    asked = [str(number) for number in range(99_100_001, 99_101_501)]
+    requested = [str(number) for number in range(99_100_001, 99_101_501)]
     with Sandbox(records=1_500, enforce_limits=False) as flaky:
         kit = kit_for(flaky, ncbi_max_retries=0)
-        kit.fetch_contents(pmids=asked[:1_000])
+        kit.fetch_contents(pmids=requested[:1_000])
         before = flaky.requests("efetch")
-        result = kit.fetch_contents(pmids=asked)
+        result = kit.fetch_contents(pmids=requested)
 
     assert result.articles is not None
-    assert [article.pmid for article in result.articles] == asked
+    assert [article.pmid for article in result.articles] == requested
     assert flaky.requests("efetch") == before + 1
 
 

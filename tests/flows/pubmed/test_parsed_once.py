@@ -98,11 +98,11 @@ def test_summaries_that_stay_short_are_taken_only_if_the_caller_says_so_and_neve
     read = Counted(lambda document: [summary.get("uid") for summary in document.iter("DocumentSummary")])
     with workbench(tmp_path, always=Answer(body=one + b"</DocumentSummarySet></eSummaryResult>")) as bench:
         reply = bench.eutils.esummary(db="pubmed", ids=["1", "2"], partial=True, read=read)
-        asked = len(bench.server.seen)
+        requested = len(bench.server.seen)
         with pytest.raises(UpstreamError, match="incomplete"):
             bench.eutils.esummary(db="pubmed", ids=["1", "2"], read=read)
 
-    assert (reply.value, reply.attempts, asked) == (["1"], 3, 3)
+    assert (reply.value, reply.attempts, requested) == (["1"], 3, 3)
     assert "id=1%2C2" in reply.url
     assert len(bench.server.seen) == 6
 
@@ -111,8 +111,8 @@ def test_a_list_that_stays_short_of_its_count_is_taken_only_where_the_caller_say
     short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
     with workbench(tmp_path, always=Answer(body=short)) as bench:
         reply = bench.eutils.esearch(db="pubmed", term="x", partial=True)
-        asked = len(bench.server.seen)
+        requested = len(bench.server.seen)
         with pytest.raises(UpstreamError, match="incomplete"):
             bench.eutils.esearch(db="pubmed", term="x")
 
-    assert (reply.value.ids, reply.value.count, asked) == (["1"], 2, 3)
+    assert (reply.value.ids, reply.value.count, requested) == (["1"], 2, 3)

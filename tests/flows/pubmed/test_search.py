@@ -150,11 +150,11 @@ def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(
         assert big.requests() == 0
         walk = iter(hits)
         first = [next(walk) for _ in range(3)]
-        asked = big.requests("esearch")
+        requested = big.requests("esearch")
         rest = list(walk)
         collected = kit_for(big).search_all(query_term="all[sb]", fetch_brief_summaries=2)
 
-        assert asked < big.requests("esearch")
+        assert requested < big.requests("esearch")
     assert [hit.summary is not None for hit in first] == [True, True, False]
     assert [hit.pmid for hit in (*first, *rest)] == collected.pmids
     assert hits.certificate == collected.certificate

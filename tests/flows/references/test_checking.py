@@ -12,7 +12,7 @@ from recordings import enough
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.citations.write_files import FILES, file_text
-from entrez_kit.pubmed.likeness import same_pages
+from entrez_kit.pubmed.comparison import same_pages
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK, CheckedReference, CheckResult

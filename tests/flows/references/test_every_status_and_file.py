@@ -213,9 +213,9 @@ def test_what_a_source_may_say_comes_from_the_command(
 
     says = {one["pmid"]: {by["source"]: by["says"] for by in one["sources"]} for one in found}
     assert {source for row in says.values() for source in row} == set(SOURCES)
-    told = {said for row in says.values() for said in row.values()}
-    assert told == {"none", "retracted", "expression_of_concern", "not_held", "not_asked", "failed"}
-    assert told >= set(get_args(get_args(Said)[1]))
+    reported = {said for row in says.values() for said in row.values()}
+    assert reported == {"none", "retracted", "expression_of_concern", "not_held", "not_asked", "failed"}
+    assert reported >= set(get_args(get_args(Said)[1]))
     assert says["99000001"] == {
         **dict.fromkeys(("pubmed", "europepmc"), "none"),
         "crossref": "failed",

@@ -127,17 +127,17 @@ def test_a_source_that_sends_values_of_other_types_has_failed_or_says_what_it_sa
     article = Article(pmid="1", title="A work that was retracted.", url="u", doi=DOI)
     works = [Work(doi=DOI, pmid="1" if name == "europepmc" else None, article=article)]
     works += [Work(doi=SECOND)] if service.endswith("list") else []
-    told: dict[str, list[str]] = {}
+    reported: dict[str, list[str]] = {}
     for where, body in [("as it is", reply), *altered(reply)]:
         served.body = body
         row, *_ = Sources(kit.services, [name]).ask(works)
         (said,) = [one for one in row if one.source == name]
-        told.setdefault(said.says, []).append(where)
+        reported.setdefault(said.says, []).append(where)
 
-    assert "retracted" in told, {says: where[:3] for says, where in told.items()}
-    assert told["retracted"][0] == "as it is"
-    assert len(told["failed"]) > 20
-    assert not told.get("not_held"), told["not_held"]
+    assert "retracted" in reported, {says: where[:3] for says, where in reported.items()}
+    assert reported["retracted"][0] == "as it is"
+    assert len(reported["failed"]) > 20
+    assert not reported.get("not_held"), reported["not_held"]
 
 
 @pytest.mark.long

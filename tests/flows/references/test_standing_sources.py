@@ -174,8 +174,8 @@ def test_no_combination_with_an_unanswered_source_is_plain_none(
         verdict = combine_results(said)
 
         by_name = {one.source: one.says for one in said}
-        told = {"says": "retracted", "says by notice": "retracted", "silent": "none", "404": "not_held"}
-        expected = {**dict.fromkeys(("down", "down late", "odd"), "failed"), **told, "off": "not_asked"}
+        reported = {"says": "retracted", "says by notice": "retracted", "silent": "none", "404": "not_held"}
+        expected = {**dict.fromkeys(("down", "down late", "odd"), "failed"), **reported, "off": "not_asked"}
         assert by_name == {
             "pubmed": expected[states["pubmed"]],
             "europepmc": expected[states["europepmc"]],
@@ -213,7 +213,7 @@ def test_any_sign_in_a_doi_reaches_crossref_and_openalex_as_it_is(
         **{"pubmed": "not_held", "europepmc": "not_held", "retraction_watch": "not_asked"},
         **{"crossref": "retracted", "openalex": "retracted"},
     }
-    assert sorted(asked for _, asked in world.asked) == sorted((f"works/{doi}", doi))
+    assert sorted(requested for _, requested in world.asked) == sorted((f"works/{doi}", doi))
 
 
 def test_notices_that_name_a_work_are_asked_for_many_works_at_once(world: World, asker: Callable[..., Sources]) -> None:
@@ -227,9 +227,9 @@ def test_notices_that_name_a_work_are_asked_for_many_works_at_once(world: World,
     said = Sources(asker().services, ["crossref"]).ask([Work(doi=doi) for doi in dois])
 
     assert [row[2].says for row in said] == ["retracted" if number % 7 == 0 else "none" for number in range(45)]
-    assert sum(asked.startswith("updates:") for _, asked in world.asked) == 3
-    assert sum(asked.startswith("doi:") for _, asked in world.asked) == 3
-    assert not any(asked.startswith("works/") for _, asked in world.asked)
+    assert sum(requested.startswith("updates:") for _, requested in world.asked) == 3
+    assert sum(requested.startswith("doi:") for _, requested in world.asked) == 3
+    assert not any(requested.startswith("works/") for _, requested in world.asked)
     assert {row[1].says for row in said} == {"not_asked"}
 
 
@@ -317,8 +317,8 @@ def test_recorded_crossref_replies_are_read_as_they_are(real_data: Path) -> None
             assert found.doi == record["DOI"].lower()
             assert found.title
             assert len(found.authors) == len(record.get("author", ()))
-            told = bool(record.get("update-to") or record.get("updated-by"))
-            assert (standing_of_work(record) is not None) == told
+            reported = bool(record.get("update-to") or record.get("updated-by"))
+            assert (standing_of_work(record) is not None) == reported
             read += 1
     enough(read >= 8)
 
@@ -474,10 +474,10 @@ def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -
 def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sandbox: Sandbox, kit_for: KitFor) -> None:
     from entrez_kit.services.transport import POLICIES, is_keyed
 
-    asked: list[SandboxRequest] = []
+    requested: list[SandboxRequest] = []
 
     def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-        asked.append(request)
+        requested.append(request)
         return document({"message": {"DOI": "10.5555/x", "note": request.get("mailto")}})
 
     sandbox.route("/crossref", "crossref", endpoint)
@@ -485,7 +485,7 @@ def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sand
 
     reply = kit.services.crossref.work("10.5555/x")
 
-    assert asked[0].get("mailto") == "canary.address@university-of-birds.edu"
+    assert requested[0].get("mailto") == "canary.address@university-of-birds.edu"
     assert b"canary" not in reply.content
     assert sandbox.entries("crossref")[0].params == ()
     assert "canary" not in reply.url

@@ -326,11 +326,11 @@ def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
 ) -> None:
     from entrez_kit.services.eutils import EUtils
 
-    asked: list[tuple[Any, Any]] = []
+    requested: list[tuple[Any, Any]] = []
     elink = EUtils.elink
 
     def noted(self: EUtils, **arguments: Any) -> Any:
-        asked.append((arguments["cmd"], arguments["deadline_ms"]))
+        requested.append((arguments["cmd"], arguments["deadline_ms"]))
         if arguments["cmd"] == "neighbor_score":
             raise UpstreamError("wedged", details={"reason": "deadline_exceeded"})
         return elink(self, **arguments)
@@ -340,7 +340,7 @@ def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
     related(kit_for(sandbox, ncbi_total_deadline_ms=6_000), relation="similar")
     related(kit_for(sandbox), relation="citedin")
 
-    assert asked == [
+    assert requested == [
         ("neighbor_score", 10_000),
         ("neighbor", None),
         ("neighbor_score", 6_000),
@@ -405,17 +405,17 @@ def test_in_an_outage_silence_elsewhere_is_no_proof(sandbox: Sandbox, kit_for: K
 def test_a_full_queue_is_said_at_once(sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.services.eutils import EUtils
 
-    asked: list[str] = []
+    requested: list[str] = []
 
     def full(self: EUtils, **arguments: Any) -> Any:
-        asked.append(arguments["cmd"])
+        requested.append(arguments["cmd"])
         raise RateLimited("full", details={"reason": "queue_full"})
 
     monkeypatch.setattr(EUtils, "elink", full)
     for relation in ("similar", "citedin"):
         with pytest.raises(RateLimited):
             related(kit_for(sandbox), relation=relation)
-    assert asked == ["neighbor_score", "neighbor"]
+    assert requested == ["neighbor_score", "neighbor"]
 
 
 # Titles are a service, not a condition

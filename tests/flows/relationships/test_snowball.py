@@ -50,8 +50,8 @@ class Drawn:
         return prepared("esummary", body.encode(), read)
 
     def roll(self, source: str = "1", **arguments: Any) -> RelationshipsResult:
-        asked = {"source_pmid": source, "relationship_type": "citedin", "depth": 2, "max_related_results": 9_999}
-        return RELATIONSHIPS.run(self, {**asked, **arguments})  # type: ignore[arg-type]
+        requested = {"source_pmid": source, "relationship_type": "citedin", "depth": 2, "max_related_results": 9_999}
+        return RELATIONSHIPS.run(self, {**requested, **arguments})  # type: ignore[arg-type]
 
 
 def shown(result: RelationshipsResult) -> list[tuple[str | None, int | None, int | None, list[str]]]:

@@ -162,8 +162,8 @@ def test_without_a_format_the_answer_is_xml(sandbox: Sandbox) -> None:
     assert root.findtext("hitCount") == str(document["hitCount"])
     found, due = root.findall("resultList/result"), document["resultList"]["result"]
     for field in ("id", "source", "pmid", "doi", "pubYear", "abstractText"):
-        told = [(element.findtext(field) or "").strip() for element in found]
-        assert told == [record.get(field, "") for record in due], field
+        reported = [(element.findtext(field) or "").strip() for element in found]
+        assert reported == [record.get(field, "") for record in due], field
 
 
 def test_citations_and_references_are_two_sides_of_one_thing(sandbox: Sandbox) -> None:

@@ -58,7 +58,7 @@ def links(*ids: str, source: str = "7") -> bytes:
 
 
 def converted(*rows: tuple[str, int, str]) -> bytes:
-    listed = [{"requested-id": asked, "pmid": pmid, "pmcid": pmcid} for asked, pmid, pmcid in rows]
+    listed = [{"requested-id": requested, "pmid": pmid, "pmcid": pmcid} for requested, pmid, pmcid in rows]
     return json.dumps({"status": "ok", "records": listed}).encode()
 
 
@@ -164,13 +164,13 @@ def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(
         attempts = len(bench.server.seen)
         bench.server.always = Answer(body=good)
         whole = ask(services)
-        asked = len(bench.server.seen)
+        requested = len(bench.server.seen)
         again = ask(services)
 
     assert caught.value.reason in ("invalid_response", "incomplete")
     assert attempts >= 3
-    assert asked == attempts + 1, "the second call did not ask the service"
-    assert (again, len(bench.server.seen)) == (whole, asked), "a good reply was not cached"
+    assert requested == attempts + 1, "the second call did not ask the service"
+    assert (again, len(bench.server.seen)) == (whole, requested), "a good reply was not cached"
 
 
 def services_of(bench: Bench) -> Services:
@@ -187,11 +187,11 @@ def test_an_error_about_one_uid_is_verified_by_a_request_for_that_uid_alone(tmp_
         reply = services_of(bench).eutils.esummary(
             db="pubmed", ids=["1", "2"], read=lambda root: [one.get("uid") for one in root.iter("DocumentSummary")]
         )
-        asked = [seen.params.get("id") for seen in bench.server.seen]
+        requested = [seen.params.get("id") for seen in bench.server.seen]
         bench.server.always = Answer(body=summaries("1", "2"))
         later = services_of(bench).eutils.esummary(db="pubmed", ids=["1", "2"])
 
-    assert (reply.value, asked) == (["1", "2"], ["1,2", "2"])
+    assert (reply.value, requested) == (["1", "2"], ["1,2", "2"])
     assert b"error" not in reply.content
     assert not later.from_cache
 
@@ -217,9 +217,9 @@ def test_an_error_about_one_uid_that_stays_is_believed_if_a_search_does_not_find
                     ask_for_summaries(services_of(bench))
             else:
                 assert b"cannot get" in ask_for_summaries(services_of(bench))
-        asked = [seen.params["id"] for seen in bench.server.seen if seen.endpoint == "esummary"]
+        requested = [seen.params["id"] for seen in bench.server.seen if seen.endpoint == "esummary"]
 
-    assert asked == ["1,2", "2"] * 2
+    assert requested == ["1,2", "2"] * 2
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ def listing(*names: str, form: str = "<CommonPrefixes><Prefix>{}/</Prefix></Comm
 
 def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[str]:
     """Let the sandbox serve a bucket with these files; return the list of what is asked of it."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-        asked.append(request.rest or request.get("prefix"))
+        requested.append(request.rest or request.get("prefix"))
         if not request.rest:
             return SandboxReply(listed, XML)
         body = files.get(request.rest)
@@ -41,26 +41,26 @@ def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[st
         return SandboxReply(body, XML) if isinstance(body, bytes) else SandboxReply(json.dumps(body).encode(), JSON)
 
     sandbox.route("/pmc-oa", "pmc_oa", endpoint)
-    return asked
+    return requested
 
 
 def test_the_latest_version_is_found_and_fetched_from_the_bucket(sandbox: Sandbox, kit_for: KitFor) -> None:
-    asked = bucket(sandbox, {f"{NAME}/{NAME}.xml": ARTICLE}, listing(NAME))
+    requested = bucket(sandbox, {f"{NAME}/{NAME}.xml": ARTICLE}, listing(NAME))
     reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
 
     assert reply.content == ARTICLE
-    assert asked == ["PMC9984800.", f"{NAME}/{NAME}.xml"]
+    assert requested == ["PMC9984800.", f"{NAME}/{NAME}.xml"]
 
 
 def test_an_article_that_lies_elsewhere_is_where_its_record_says(sandbox: Sandbox, kit_for: KitFor) -> None:
     usual, elsewhere = f"{NAME}/{NAME}.xml", f"{NAME}/{NAME}-2.xml"
     address = f"s3://pmc-oa-opendata/{elsewhere}?md5=ca72ed62a792cc584d96f49666288a78"
     files = {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "xml_url": address}, elsewhere: ARTICLE}
-    asked = bucket(sandbox, files, listing(NAME))
+    requested = bucket(sandbox, files, listing(NAME))
     reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
 
     assert reply.content == ARTICLE
-    assert asked == ["PMC9984800.", usual, f"metadata/{NAME}.json", elsewhere]
+    assert requested == ["PMC9984800.", usual, f"metadata/{NAME}.json", elsewhere]
     assert "md5" not in reply.url
 
 
@@ -165,11 +165,11 @@ def test_the_file_is_fetched_from_the_bucket_however_its_record_writes_the_addre
     ],
 )
 def test_a_record_cannot_lead_out_of_the_bucket(sandbox: Sandbox, kit_for: KitFor, address: str) -> None:
-    asked = bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}}, listing(NAME))
+    requested = bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}}, listing(NAME))
     with pytest.raises(UpstreamError, match="outside"):
         kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
 
-    assert asked == ["PMC9984800.", f"{NAME}/{NAME}.xml", f"metadata/{NAME}.json"]
+    assert requested == ["PMC9984800.", f"{NAME}/{NAME}.xml", f"metadata/{NAME}.json"]
 
 
 def test_a_record_beside_the_article_will_do(sandbox: Sandbox, kit_for: KitFor) -> None:

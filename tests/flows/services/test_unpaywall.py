@@ -32,18 +32,18 @@ def answering(body: Any, status: int = 200) -> Callable[[SandboxRequest, Sandbox
 
 
 def test_the_doi_goes_out_in_the_path_and_the_email_with_it(sandbox: Sandbox, kit_for: KitFor) -> None:
-    asked: list[SandboxRequest] = []
+    requested: list[SandboxRequest] = []
 
     def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-        asked.append(request)
+        requested.append(request)
         return SandboxReply(json.dumps({**FOUND, "doi": request.rest}).encode(), JSON)
 
     sandbox.route("/unpaywall", "unpaywall", endpoint)
     kit = kit_for(sandbox, unpaywall_email=CANARY)
     reply = kit.services.unpaywall.location("https://doi.org/10.1002/(SICI)1096<67::AID-X>3.0.CO;2-A")
 
-    assert asked[0].rest == "10.1002/(sici)1096<67::aid-x>3.0.co;2-a"
-    assert asked[0].params == (("email", CANARY),)
+    assert requested[0].rest == "10.1002/(sici)1096<67::aid-x>3.0.co;2-a"
+    assert requested[0].params == (("email", CANARY),)
     assert reply.url.endswith("/unpaywall/10.1002/(sici)1096%3C67::aid-x%3E3.0.co%3B2-a")
 
 
@@ -113,11 +113,11 @@ def test_the_email_appears_nowhere(
     sandbox: Sandbox, kit_for: KitFor, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    told: list[str] = []
+    reported: list[str] = []
 
     def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         email = request.get("email")
-        told.append(email)
+        reported.append(email)
         if request.rest.endswith("refused"):
             return SandboxReply(json.dumps({"error": True, "message": f"{email} is refused"}).encode(), JSON, 422)
         if request.rest.endswith("unknown"):
@@ -142,7 +142,7 @@ def test_the_email_appears_nowhere(
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     text = "\n".join([*shown, caplog.text, repr(kit.settings), *(record.getMessage() for record in caplog.records)])
 
-    assert set(told) == {CANARY}
+    assert set(reported) == {CANARY}
     assert len(shown) >= 12
     assert files
     for spelling in (CANARY, "canary.address", "canary", CANARY.replace("@", "%40")):

@@ -99,10 +99,10 @@ def test_scripts_at_the_same_time_keep_the_limit_without_a_key(tmp_path: Path) -
         ended = list(
             pool.map(lambda one: run_ours(change_import(one, tmp_path), relay.url, tmp_path / "home"), scripts)
         )
-        asked = sandbox.requests()
+        requested = sandbox.requests()
 
     assert [one.status for one in ended] == [0] * len(scripts)
-    assert asked == len(relay.times) > 2 * LIMIT
+    assert requested == len(relay.times) > 2 * LIMIT
     assert most_in_a_second(relay.times) <= LIMIT
 
 
@@ -110,9 +110,9 @@ def test_a_script_runs_again_from_the_cache_and_offline(tmp_path: Path) -> None:
     script = change_import(next(one for one in SCRIPTS if one.stem == "sequences"), tmp_path)
     with Sandbox() as sandbox:
         first = run_ours(script, sandbox.url, tmp_path / "home")
-        asked = sandbox.requests()
+        requested = sandbox.requests()
         again = run_ours(script, sandbox.url, tmp_path / "home")
-        assert sandbox.requests() == asked
+        assert sandbox.requests() == requested
         url = sandbox.url
     offline = run_ours(script, url, tmp_path / "home", ENTREZ_KIT_OFFLINE="1")
 
@@ -158,10 +158,10 @@ def test_records_can_be_sent_to_another_process(tmp_path: Path) -> None:
         pickled = subprocess.run(
             [sys.executable, str(reading)], capture_output=True, check=True, timeout=60, env={**os.environ, **variables}
         )
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", program], input=pickled.stdout, capture_output=True, check=True, timeout=60
     )
-    assert told.stdout.split() == [b"entrez_kit.Entrez.Parser", b"14", b"IdList"]
+    assert reported.stdout.split() == [b"entrez_kit.Entrez.Parser", b"14", b"IdList"]
 
 
 def test_every_script_is_written_for_biopython() -> None:

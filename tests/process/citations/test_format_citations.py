@@ -104,11 +104,11 @@ def test_hundreds_of_records_take_one_request_a_batch(kit_for: Kits) -> None:
     with Sandbox(records=450, enforce_limits=False) as sandbox:
         kit = kit_for(sandbox)
         pmids = kit.search_articles(query_term="study", max_results=450).pmids
-        asked = sandbox.requests("efetch")
+        requested = sandbox.requests("efetch")
         result = kit.format_citations(pmids=pmids, citation_styles="vancouver")
 
         assert result.total_formatted == len(pmids)
-        assert sandbox.requests("efetch") - asked == -(-len(pmids) // 200)
+        assert sandbox.requests("efetch") - requested == -(-len(pmids) // 200)
         assert [citation.pmid for citation in result.citations] == pmids
         assert all(f"PubMed PMID: {citation.pmid}" in citation.citations["vancouver"] for citation in result.citations)
 

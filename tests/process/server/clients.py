@@ -185,17 +185,17 @@ def _row(
     said = answers(command, place, given)
     if not said:
         return f"{client:14} {era:7} {by:6} did not connect", False
-    told, lost = {"good": [0, 0], "bad": [0, 0]}, []
+    reported, lost = {"good": [0, 0], "bad": [0, 0]}, []
     for call, answer in zip(calls, said, strict=True):
         if answer is None:  # the client has no way to call it
             continue
-        kind = told["bad" if call.code else "good"]
+        kind = reported["bad" if call.code else "good"]
         kind[1] += 1
         if call.is_delivered(answer):
             kind[0] += 1
         else:
             lost.append(f"  {call.tool} {json.dumps(call.arguments)[:80]}: {answer[1][:160]!r}")
-    figures = " ".join(f"{f'{good}/{of}':>7}" for good, of in told.values())
+    figures = " ".join(f"{f'{good}/{of}':>7}" for good, of in reported.values())
     return "\n".join([f"{client:14} {era:7} {by:6} {figures}", *lost]), not lost
 
 

@@ -309,12 +309,12 @@ def test_a_token_that_is_not_good_gets_401(http_host: HttpHost, kind: str) -> No
         assert reply.status == 401, f"{method} {reply.body!r}"
         assert reply.headers["www-authenticate"].startswith("Bearer ")
         assert "mcp-session-id" not in reply.headers
-        told = json.loads(reply.body)
-        assert "serve token" in told["how_to_get_a_token"]
-        assert WHY.get(kind, "") in told["error_description"]
+        reported = json.loads(reply.body)
+        assert "serve token" in reported["how_to_get_a_token"]
+        assert WHY.get(kind, "") in reported["error_description"]
         if kind in ("none", "another scheme", "an empty one"):
             assert "error=" not in reply.headers["www-authenticate"]
-            assert "error" not in told
+            assert "error" not in reported
         else:
             assert 'error="invalid_token"' in reply.headers["www-authenticate"]
 
@@ -400,11 +400,11 @@ def test_statistics_need_the_scope_of_pubmed(http_host: HttpHost) -> None:
 
 
 def test_what_a_token_may_not_use_is_named_nowhere(http_host: HttpHost) -> None:
-    told = {}
+    reported = {}
     for scope in ("gene", "pubmed"):
         authorization = bearer(scope=f"entrez-kit:{scope}")
         ref = {"type": "ref/resource", "uri": "pubmed-connect://stats/{database}"}
-        told[scope] = [
+        reported[scope] = [
             ask(http_host, method, params, Authorization=authorization).message
             for method, params in (
                 ("server/discover", {}),
@@ -422,14 +422,14 @@ def test_what_a_token_may_not_use_is_named_nowhere(http_host: HttpHost) -> None:
         "gene": [one for one in OPERATIONS if one.toolset != "gene"],
         "pubmed": [one for one in OPERATIONS if one.toolset != "pubmed"],
     }
-    for scope, messages in told.items():
+    for scope, messages in reported.items():
         text = json.dumps(messages[:-2] if scope == "pubmed" else messages)  # the last two name what was asked for
         for operation in beyond[scope]:
             assert operation.name not in text, f"{scope}: {operation.name}"
-    assert "pubmed-connect://stats" not in json.dumps(told["gene"])
-    assert "resource://pubmed/paper" not in json.dumps(told["gene"])
-    assert "pubmed-connect://stats" in json.dumps(told["pubmed"])
-    assert [prompt["name"] for prompt in told["pubmed"][2]["result"]["prompts"]] == ["literature_review"]
+    assert "pubmed-connect://stats" not in json.dumps(reported["gene"])
+    assert "resource://pubmed/paper" not in json.dumps(reported["gene"])
+    assert "pubmed-connect://stats" in json.dumps(reported["pubmed"])
+    assert [prompt["name"] for prompt in reported["pubmed"][2]["result"]["prompts"]] == ["literature_review"]
 
 
 def test_a_token_sees_the_tools_it_may_call(http_host: HttpHost) -> None:

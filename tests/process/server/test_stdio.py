@@ -183,7 +183,7 @@ def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> 
 
 
 def test_what_a_pipe_asks_last_is_answered() -> None:
-    asked: list[dict[str, Any]] = [
+    requested: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
         {
@@ -192,7 +192,7 @@ def test_what_a_pipe_asks_last_is_answered() -> None:
             "params": {"name": "pubmed_search_articles", "arguments": {"query_term": "x"}},
         },
     ]
-    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in asked)
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in requested)
     with Sandbox(records=20, latency_ms=150, enforce_limits=False) as slow:
         answered = subprocess.run(
             program("serve"), input=lines, env=environment_for(slow), capture_output=True, text=True, timeout=60

@@ -11,11 +11,11 @@ IDS = [str(number) for number in range(100)]
 
 
 def test_ids_go_out_in_batches_and_answers_keep_their_order() -> None:
-    asked = in_batches(IDS, 40, lambda batch: len(batch))
+    requested = in_batches(IDS, 40, lambda batch: len(batch))
 
-    assert [(batch[0], size) for batch, size in asked.answers] == [("0", 40), ("40", 40), ("80", 20)]
-    assert not asked.refused
-    assert not asked.failed
+    assert [(batch[0], size) for batch, size in requested.answers] == [("0", 40), ("40", 40), ("80", 20)]
+    assert not requested.refused
+    assert not requested.failed
 
 
 def test_a_refused_batch_is_halved_until_the_ids_to_blame_are_known() -> None:
@@ -27,10 +27,10 @@ def test_a_refused_batch_is_halved_until_the_ids_to_blame_are_known() -> None:
             raise EntityNotFound("one of them is no id")
         return batch
 
-    asked = in_batches(IDS, 100, ask)
+    requested = in_batches(IDS, 100, ask)
 
-    assert set(asked.refused) == {"13", "77"}
-    assert [uid for batch, _ in asked.answers for uid in batch] == [uid for uid in IDS if uid not in ("13", "77")]
+    assert set(requested.refused) == {"13", "77"}
+    assert [uid for batch, _ in requested.answers for uid in batch] == [uid for uid in IDS if uid not in ("13", "77")]
     assert len(sent) < 30
 
 
@@ -59,10 +59,10 @@ def test_a_record_that_cannot_be_answered_does_not_sink_the_others() -> None:
         return len(batch)
 
     for ids in (IDS, IDS[20:30]):  # many batches, and one
-        asked = in_batches(ids, 10, ask)
+        requested = in_batches(ids, 10, ask)
 
-        assert list(asked.failed) == ["27"]
-        assert sum(size for _, size in asked.answers) == len(ids) - 1
+        assert list(requested.failed) == ["27"]
+        assert sum(size for _, size in requested.answers) == len(ids) - 1
 
 
 def test_an_outage_between_batches_is_waited_for(waited: list[float]) -> None:
@@ -73,10 +73,10 @@ def test_an_outage_between_batches_is_waited_for(waited: list[float]) -> None:
             raise UpstreamError("status 503", details={"reason": "ncbi_unreachable"})
         return len(batch)
 
-    asked = in_batches(IDS, 10, ask)
+    requested = in_batches(IDS, 10, ask)
 
-    assert sum(size for _, size in asked.answers) == 100
-    assert not asked.failed
+    assert sum(size for _, size in requested.answers) == 100
+    assert not requested.failed
     assert waited == list(PROBE_WAITS)
 
 
@@ -87,13 +87,13 @@ def test_a_service_that_is_down_is_not_asked_to_the_end(waited: list[float]) -> 
         sent.append(len(batch))
         raise UpstreamError("no connection", details={"reason": "connection"})
 
-    asked = in_batches(IDS, 10, ask)
+    requested = in_batches(IDS, 10, ask)
 
     assert sent == [10, 1, 1, 1]
     assert waited == list(PROBE_WAITS)
-    assert list(asked.failed) == IDS
-    assert asked.failed["99"].message.startswith("Not tried")
-    assert asked.failed["99"].reason == "connection"
+    assert list(requested.failed) == IDS
+    assert requested.failed["99"].message.startswith("Not tried")
+    assert requested.failed["99"].reason == "connection"
 
 
 @pytest.mark.parametrize("reason", ["connection", "offline", "refused"])
@@ -104,11 +104,11 @@ def test_what_is_the_same_for_any_id_is_not_asked_again_for_a_single_batch(reaso
         sent.append(len(batch))
         raise UpstreamError("no", details={"reason": reason})
 
-    asked = in_batches(IDS[:10], 10, ask)
+    requested = in_batches(IDS[:10], 10, ask)
 
     assert sent == [10]
     assert not waited
-    assert list(asked.failed) == IDS[:10]
+    assert list(requested.failed) == IDS[:10]
 
 
 def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
@@ -118,18 +118,18 @@ def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
         sent.append(len(batch))
         raise EntityNotFound("refused") if len(batch) == 8 else UpstreamError("gone")
 
-    asked = in_batches(IDS[:8], 8, ask)
+    requested = in_batches(IDS[:8], 8, ask)
 
     assert sent == [8, 4]
-    assert set(asked.failed) == set(IDS[:8])
+    assert set(requested.failed) == set(IDS[:8])
 
 
 def test_whoever_watches_is_told_after_each_batch() -> None:
-    told: list[tuple[int, int | None]] = []
-    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+    reported: list[tuple[int, int | None]] = []
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))):
         in_batches(IDS, 40, lambda batch: None)
 
-    assert told == [(40, 100), (80, 100), (100, 100)]
+    assert reported == [(40, 100), (80, 100), (100, 100)]
 
 
 # Several batches in flight
@@ -144,10 +144,10 @@ def test_batches_in_flight_together_keep_their_order_and_one_bad_id_sinks_no_oth
             raise EntityNotFound("one of them is no id")
         return batch
 
-    asked = in_batches(IDS, 10, ask, at_once=6)
+    requested = in_batches(IDS, 10, ask, at_once=6)
 
-    assert [uid for batch, answer in asked.answers for uid in answer] == [i for i in IDS if i not in ("27", "63")]
-    assert (list(asked.failed), list(asked.refused)) == (["27"], ["63"])
+    assert [uid for batch, answer in requested.answers for uid in answer] == [i for i in IDS if i not in ("27", "63")]
+    assert (list(requested.failed), list(requested.refused)) == (["27"], ["63"])
 
 
 def test_an_outage_that_meets_batches_in_flight_is_waited_for_once(waited: list[float]) -> None:
@@ -161,10 +161,10 @@ def test_an_outage_that_meets_batches_in_flight_is_waited_for_once(waited: list[
             raise UpstreamError("status 503", details={"reason": "ncbi_unreachable"})
         return len(batch)
 
-    asked = in_batches(IDS, 10, ask, at_once=4)
+    requested = in_batches(IDS, 10, ask, at_once=4)
 
-    assert sum(size for _, size in asked.answers) == 100
-    assert not asked.failed
+    assert sum(size for _, size in requested.answers) == 100
+    assert not requested.failed
     assert len(waited) <= 8
 
 
@@ -176,12 +176,12 @@ def test_while_a_failure_is_looked_into_no_further_batch_is_begun(monkeypatch: p
         in_flight.mark_sent()
         raise UpstreamError("no connection", details={"reason": "connection"})
 
-    asked = in_batches(IDS * 10, 10, ask, at_once=4)
+    requested = in_batches(IDS * 10, 10, ask, at_once=4)
 
     assert sent.count(10) <= 5
     assert sent.count(1) == len(PROBE_WAITS)
-    assert list(asked.failed) == IDS
-    assert asked.failed["99"].message.startswith("Not tried")
+    assert list(requested.failed) == IDS
+    assert requested.failed["99"].message.startswith("Not tried")
 
 
 def test_what_is_no_refusal_ends_batches_in_flight(waited: list[float]) -> None:

@@ -276,10 +276,10 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
 
     monkeypatch.setattr(documents, "chunk_article", otherwise)
     monkeypatch.setattr(documents, "lasting_parts", lambda **_: Lasting(3, 2, 2))
-    told: list[tuple[int, int]] = []
-    store.reindex(lambda done, total: told.append((done, total)))
+    reported: list[tuple[int, int]] = []
+    store.reindex(lambda done, total: reported.append((done, total)))
 
-    assert told == [(2, 2)]
+    assert reported == [(2, 2)]
     assert rows(store, "SELECT uuid FROM outbox") == [(chunk_uuid(1001, "w0"),)]
     assert rows(store, "SELECT DISTINCT version, design FROM documents WHERE status = 'current'") == [(1, 3)]
 

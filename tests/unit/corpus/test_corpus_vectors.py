@@ -89,10 +89,10 @@ def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytes
     assert made(store)[0][-1] == 3
 
     provider.fails_after = None
-    told: list[tuple[int, int | None]] = []
-    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+    reported: list[tuple[int, int | None]] = []
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))):
         assert vectors.embed_missing(store, Embedder(provider)) == 1
-    assert told == [(1, 1)]
+    assert reported == [(1, 1)]
 
 
 def test_a_passage_that_a_sync_replaces_meanwhile_is_embedded_again(store: Store) -> None:

@@ -82,16 +82,16 @@ def test_no_product_is_off_by_more_than_the_bound(spread: str) -> None:
     elif spread == "alike":
         matrix[:] = matrix[0]
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    asked = draw.standard_normal((50, 64)).astype(np.float32)
-    asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+    requested = draw.standard_normal((50, 64)).astype(np.float32)
+    requested /= np.linalg.norm(requested, axis=1, keepdims=True)
     rounded = Quantized.of(matrix)
 
-    off = [np.abs(rounded.products(query) - matrix.astype(np.float64) @ query).max() for query in asked]
+    off = [np.abs(rounded.products(query) - matrix.astype(np.float64) @ query).max() for query in requested]
     assert max(off) <= rounded.bound
     assert rounded.bound < {"outliers": 0.06, "alike": 0.001}.get(spread, 0.02)
     rows = np.array([3, 77, 499])
     for some in (rows, np.arange(400)):
-        assert rounded.products(asked[0], some) == pytest.approx(rounded.products(asked[0])[some], abs=1e-6)
+        assert rounded.products(requested[0], some) == pytest.approx(rounded.products(requested[0])[some], abs=1e-6)
 
 
 # Following the vectors

@@ -147,8 +147,8 @@ def test_every_recorded_reply_has_the_records_of_its_request(real_data: Path) ->
         compared += 1
         assert names, path.name
         assert all(one.names and not one.is_hollow for one in names), path.name
-        asked = dict(parse_qsl(urlsplit(address[1]).query)) if address else {}
-        ids = re.findall(r"[\w.]+", asked.get("id", asked.get("ID", "")))
+        requested = dict(parse_qsl(urlsplit(address[1]).query)) if address else {}
+        ids = re.findall(r"[\w.]+", requested.get("id", requested.get("ID", "")))
         if ids:
             known = {uid: summary(uid) for uid in ids}
             assert check_records(ids, known, content, rettype=None, retmode="xml") == content

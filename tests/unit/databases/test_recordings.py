@@ -117,5 +117,5 @@ def test_every_recorded_conversion_is_found_or_left_out(real_data: Path) -> None
         known = parse_converted(path.read_bytes(), document["request"]["idtype"] or "pmid")
         records = {one["requested-id"].lower(): one for one in document["records"] if "errmsg" not in one}
         assert set(known) == set(records)
-        for asked, record in records.items():
-            assert (known[asked].pmid, known[asked].pmcid) == (str(record["pmid"]), record["pmcid"])
+        for requested, record in records.items():
+            assert (known[requested].pmid, known[requested].pmcid) == (str(record["pmid"]), record["pmcid"])

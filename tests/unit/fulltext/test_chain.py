@@ -175,8 +175,8 @@ def test_a_failing_converter_loses_nothing_and_pubmed_is_asked_once() -> None:
     result = bench.fetch(pmids=["1", "2", "3"])
 
     assert [article.pmcid for article in result.articles] == ["PMC1", "PMC2", "PMC3"]
-    asked = [call for call in bench.calls if call.param("db") == "pubmed" and call.endpoint == "efetch"]
-    assert [ids_of(call) for call in asked] == [["1", "2", "3"]]
+    requested = [call for call in bench.calls if call.param("db") == "pubmed" and call.endpoint == "efetch"]
+    assert [ids_of(call) for call in requested] == [["1", "2", "3"]]
 
 
 def test_a_text_says_how_the_work_stands_asked_in_one_request() -> None:
@@ -189,17 +189,17 @@ def test_a_text_says_how_the_work_stands_asked_in_one_request() -> None:
         "eutils/efetch/pubmed": lambda call: pubmed_set(*((pmid, None, f"PMC{pmid}") for pmid in ids_of(call))),
         "eutils/efetch/pmc": pmc(),
     }
-    asked = Bench({**articles, "eutils/esummary/pubmed": summaries})
+    requested = Bench({**articles, "eutils/esummary/pubmed": summaries})
     dead = Bench(articles)
 
-    known, unknown = asked.fetch(pmids=["1", "2"]), dead.fetch(pmids=["1", "2"])
+    known, unknown = requested.fetch(pmids=["1", "2"]), dead.fetch(pmids=["1", "2"])
 
     assert [one.standing.note if one.standing else None for one in known.articles] == [
         "[Retracted: J Inv. 2021;1:2]",
         None,
     ]
     assert [one.retraction_status for one in known.articles if isinstance(one, PmcArticle)] == ["retracted", None]
-    assert len([call for call in asked.calls if call.endpoint == "esummary"]) == 1
+    assert len([call for call in requested.calls if call.endpoint == "esummary"]) == 1
     assert len(unknown.articles) == 2
     assert {warning.code for warning in unknown.warnings} == {"standing_unknown"}
     error = unknown.missing_error()
@@ -413,17 +413,17 @@ def test_dois_are_compared_without_regard_to_case() -> None:
 
 
 def test_europe_pmc_is_asked_in_words_it_understands() -> None:
-    asked = []
+    requested = []
 
     def search(call: Call) -> bytes:
-        asked.append(call.param("query"))
+        requested.append(call.param("query"))
         return hits()
 
     for kind, value in (("pmids", "12"), ("pmcids", "pmc34.2"), ("dois", '10.1000/a"b')):
         bench = Bench({"idconv/idconv": converted, "europepmc/search": search, "pmc_oa/list": nothing_listed})
         bench.fetch(None, **{kind: [value]})
 
-    assert asked == ["EXT_ID:12 AND SRC:MED", "PMCID:PMC34", 'DOI:"10.1000/ab"']
+    assert requested == ["EXT_ID:12 AND SRC:MED", "PMCID:PMC34", 'DOI:"10.1000/ab"']
 
 
 def test_front_matter_alone_is_passed_on_to_the_next_source() -> None:

@@ -149,10 +149,10 @@ def doi_of(case: Case) -> str:
 
 def reason_of(tried: list[tuple[str, str]]) -> str:
     """Return the contract's word for what the tiers answered."""
-    asked = [outcome for _, outcome in tried if outcome != "not-attempted"]
-    if not asked:
+    requested = [outcome for _, outcome in tried if outcome != "not-attempted"]
+    if not requested:
         return "no-pmc-fallback-disabled"
-    return {"miss": "not-found", "no-fulltext": "no-epmc-fulltext"}.get(asked[-1], asked[-1])
+    return {"miss": "not-found", "no-fulltext": "no-epmc-fulltext"}.get(requested[-1], requested[-1])
 
 
 # The services
@@ -168,13 +168,15 @@ def bench_for(case: Case) -> Bench:
     record = records[case.pubmed]
 
     def converter(call: Call) -> bytes:
-        asked = (call.param("ids") or "").split(",")
+        requested = (call.param("ids") or "").split(",")
         if case.converter == "fails":
             return down(call)
         if case.converter == "unknown":
-            return converted(call, *({"requested-id": one, "status": "error", "errmsg": "not found"} for one in asked))
+            return converted(
+                call, *({"requested-id": one, "status": "error", "errmsg": "not found"} for one in requested)
+            )
         return converted(
-            call, *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in asked)
+            call, *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in requested)
         )
 
     def search(call: Call) -> bytes:

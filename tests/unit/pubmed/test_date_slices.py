@@ -48,10 +48,10 @@ class PubMed:
         self.requests += 1
         if not self.summaries:
             raise UpstreamError("no answer")
-        told = {
+        reported = {
             uid: {"history": [{"pubstatus": "entrez", "date": f"{self.days[int(uid)]:%Y/%m/%d} 06:00"}]} for uid in ids
         }
-        return SimpleNamespace(value=read({"result": {"uids": ids, **told}}))
+        return SimpleNamespace(value=read({"result": {"uids": ids, **reported}}))
 
     def slices(self, **options: Any) -> Any:
         slicer = Slicer(self, "anything", **options)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.pubmed.citation_matcher import Citation, MatcherAnswer, citation_line, parse_matches
-from entrez_kit.pubmed.likeness import fold_text, titles_alike
+from entrez_kit.pubmed.comparison import fold_text, titles_alike
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 from entrez_kit.references.files.citation_lists import first_author, read_citations
 from entrez_kit.references.match import CODES, compare_citation

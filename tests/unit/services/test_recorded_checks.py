@@ -61,8 +61,8 @@ def test_no_recorded_page_of_europe_pmc_is_refused(real_data: Path) -> None:
         content = path.read_bytes()
         if not content.lstrip().startswith(b"{"):
             continue
-        asked = json.loads(content).get("request") or {}
-        kind, size = str(asked.get("resultType") or "lite").lower(), int(asked.get("pageSize") or 25)
+        requested = json.loads(content).get("request") or {}
+        kind, size = str(requested.get("resultType") or "lite").lower(), int(requested.get("pageSize") or 25)
         _read_page(content, cursor_mark="*", page_size=size, is_id_list=kind == "idlist", lookups=())
 
 

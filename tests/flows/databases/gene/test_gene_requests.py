@@ -67,17 +67,17 @@ def test_and_sc_002_at_most_ten_a_second_with_a_key_and_no_429(strict: Callable[
 def test_a_429_is_answered_with_growing_waits(genes: Genes, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.services.transport.retry import Backoff
 
-    asked: list[int] = []
+    requested: list[int] = []
 
     def noted(self: Backoff, failures: int, wait: float | None) -> float:
-        asked.append(failures)
+        requested.append(failures)
         return 0.001
 
     monkeypatch.setattr(Backoff, "seconds", noted)
     genes.sandbox.fail_next("429", "efetch", times=3)
 
     assert genes.get("NCBIGene:7157").symbol == "TP53"
-    assert asked == [1, 2, 3]
+    assert requested == [1, 2, 3]
     assert genes.sandbox.requests("efetch") == 4
 
 

@@ -92,8 +92,8 @@ def test_the_certificate_is_checked_against_the_name_and_not_the_address(
     internet: Internet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority[0]))
-    asked: list[str | None] = []
-    with Site({"/a": Answer()}, _context(authority, asked)) as site:
+    requested: list[str | None] = []
+    with Site({"/a": Answer()}, _context(authority, requested)) as site:
         internet.add(HOST, site, ADDRESS, port=443)
         internet.add("impostor.example", site, "93.184.216.37", port=443)
         found = fetch(internet, f"https://{HOST}/a")
@@ -102,7 +102,7 @@ def test_the_certificate_is_checked_against_the_name_and_not_the_address(
 
     assert found.url == f"https://{HOST}/a"
     assert internet.connected[0] == (ADDRESS, 443)
-    assert asked[:2] == [HOST, "impostor.example"]
+    assert requested[:2] == [HOST, "impostor.example"]
     assert len(site.seen) == 1
 
 

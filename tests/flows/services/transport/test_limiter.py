@@ -237,12 +237,12 @@ def test_a_slot_after_the_deadline_is_refused_at_once_and_not_used_up(state_file
     limiter.acquire()
     before = state_file.read_bytes()
     for _ in range(10):
-        asked = time.monotonic()
+        requested = time.monotonic()
         with pytest.raises(SlotUnavailable) as refused:
-            limiter.acquire(asked + 0.1)
+            limiter.acquire(requested + 0.1)
         assert 0.1 < refused.value.wait_seconds < 1.1
     assert state_file.read_bytes() == before
-    assert time.monotonic() - asked < 0.5  # a sleep puts this clock forward
+    assert time.monotonic() - requested < 0.5  # a sleep puts this clock forward
 
     limiter.acquire(time.monotonic() + 5)
 
@@ -253,9 +253,9 @@ def test_threads_behind_others_are_refused_at_once_when_there_is_no_hope(state_f
     first = threading.Thread(target=limiter.acquire)
     first.start()
     time.sleep(0.05)
-    asked = time.monotonic()
+    requested = time.monotonic()
     with pytest.raises(SlotUnavailable) as refused:
-        limiter.acquire(asked + 1.2)  # the thread in front has the slot after 1 s, the next comes after 2 s
+        limiter.acquire(requested + 1.2)  # the thread in front has the slot after 1 s, the next comes after 2 s
     assert first.is_alive()
     assert refused.value.wait_seconds > 1.2
     first.join(STALLED_SECONDS)

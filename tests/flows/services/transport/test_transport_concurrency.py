@@ -82,8 +82,8 @@ def test_followers_see_the_exchange_in_their_own_trace(tmp_path: Path) -> None:
                 search(bench)
             return len(trace.exchanges), trace.exchanges[0].attempts
 
-        told = in_threads(4, traced)
-    assert sorted(told) == [(1, 0), (1, 0), (1, 0), (1, 1)]  # type: ignore[type-var]
+        reported = in_threads(4, traced)
+    assert sorted(reported) == [(1, 0), (1, 0), (1, 0), (1, 1)]  # type: ignore[type-var]
 
 
 def test_not_found_reaches_followers_too(tmp_path: Path) -> None:

@@ -456,8 +456,8 @@ def test_an_endpoint_that_moved_for_good_is_named_as_such(
     with workbench(tmp_path / "near") as bench, caplog.at_level(logging.DEBUG, "entrez_kit"):
         bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi?term=asthma&api_key=old"}))
         search(bench)
-    told = [text for text in caplog.messages if "moved permanently" in text]
-    assert told == [f"esearch has moved permanently to {bench.server.root}/moved/esearch.fcgi"]
+    reported = [text for text in caplog.messages if "moved permanently" in text]
+    assert reported == [f"esearch has moved permanently to {bench.server.root}/moved/esearch.fcgi"]
 
 
 def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
@@ -494,8 +494,10 @@ def test_the_trace_holds_every_exchange(tmp_path: Path) -> None:
             with pytest.raises(UpstreamError):
                 search(bench, "other")
 
-    told = [(exchange.endpoint, exchange.from_cache, exchange.attempts, exchange.size) for exchange in trace.exchanges]
-    assert told == [
+    reported = [
+        (exchange.endpoint, exchange.from_cache, exchange.attempts, exchange.size) for exchange in trace.exchanges
+    ]
+    assert reported == [
         ("esearch", False, 2, len(ESEARCH)),
         ("esearch", True, 0, len(ESEARCH)),
         ("esearch", False, 1, 0),

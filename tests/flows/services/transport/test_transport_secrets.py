@@ -283,9 +283,9 @@ def test_no_text_of_a_service_keeps_the_redactor_busy() -> None:
         "print(time.process_time())"
     )
     # In a process of its own: a regular expression that goes wrong cannot be interrupted otherwise.
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
-    assert float(told.stdout) < 20, "40 texts of up to 480,000 characters, the start of the program included"
+    assert float(reported.stdout) < 20, "40 texts of up to 480,000 characters, the start of the program included"
 
 
 def test_a_short_secret_does_not_blank_out_every_letter() -> None:

@@ -251,7 +251,7 @@ def _finder(article: JatsArticle) -> Callable[[str], str | None]:
 @pytest.mark.long
 def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data: Path) -> None:
     chance = random.Random(7)
-    found = asked = mutants = 0
+    found = requested = mutants = 0
     accepted: list[str] = []
     articles = _articles(real_data)
     finders = [_finder(article) for article in articles]
@@ -261,7 +261,7 @@ def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data
         another = _letters(" ".join(_texts(beside)))
         for text, start, end in chance.sample(places, min(4, len(places))):
             sentence = text[start:end]
-            asked += 1
+            requested += 1
             passage = find(_typeset(sentence, chance))
             found += passage is not None and re.sub(r"\W", "", passage) == re.sub(r"\W", "", sentence)
             for mutant in _mutants(sentence):
@@ -275,7 +275,7 @@ def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data
             if _letters(title) not in body:  # some texts cite a title in full
                 accepted += [title] if find(title) else []
 
-    assert asked >= 300
+    assert requested >= 300
     assert mutants >= 300
-    assert found >= 0.98 * asked
+    assert found >= 0.98 * requested
     assert accepted == []

@@ -109,16 +109,16 @@ def test_neither_the_address_itself_nor_a_name_that_resolves_to_it_passes(addres
     ],
 )
 def test_an_address_in_another_spelling_is_no_host(host: str) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def resolver(name: str, port: int) -> list[str]:
-        asked.append(name)
+        requested.append(name)
         return ["93.184.216.34"]
 
     with pytest.raises(Refused):
         AddressGuard(resolver=resolver).addresses(parse_target(f"http://{host}/"), 5)
 
-    assert not asked
+    assert not requested
 
 
 @pytest.mark.parametrize(
@@ -233,19 +233,19 @@ def test_what_looks_like_a_key_is_not_handed_on() -> None:
 
 
 def test_only_a_service_on_this_machine_makes_a_place_on_it_allowed() -> None:
-    asked = parse_target("http://127.0.0.1:4321/publisher/1.pdf")
+    requested = parse_target("http://127.0.0.1:4321/publisher/1.pdf")
 
     with pytest.raises(Refused):
-        AddressGuard.of(Settings()).check_target(asked)
+        AddressGuard.of(Settings()).check_target(requested)
     home = AddressGuard.of(Settings().with_sandbox("http://127.0.0.1:4321"))
-    assert home.addresses(asked, 5) == ["127.0.0.1"]
+    assert home.addresses(requested, 5) == ["127.0.0.1"]
     for other in ("http://127.0.0.1:4322/", "http://127.0.0.2:4321/", "https://127.0.0.1:4321/", "http://[::1]:4321/"):
         with pytest.raises(Refused):
             home.check_target(parse_target(other))
     with pytest.raises(Refused):
-        AddressGuard.of(Settings(demo=True)).check_target(asked)
+        AddressGuard.of(Settings(demo=True)).check_target(requested)
     with pytest.raises(Refused):
-        AddressGuard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_target(asked)
+        AddressGuard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_target(requested)
 
 
 def test_home_must_lie_on_this_machine_whatever_its_name_resolves_to() -> None:

@@ -185,15 +185,15 @@ def test_a_request_of_a_call_within_a_call_clears_the_way_for_both() -> None:
 
 
 def test_calls_side_by_side_can_be_stopped_and_do_not_tell_how_far_each_is() -> None:
-    told: list[int] = []
+    reported: list[int] = []
 
     def call() -> None:
         tracing.step(1, 2)
         tracing.stage("a part")
 
-    with tracing.watch_calls(tracing.Watch(wanted=lambda: True, progress=lambda done, total: told.append(done))):
+    with tracing.watch_calls(tracing.Watch(wanted=lambda: True, progress=lambda done, total: reported.append(done))):
         list(in_order([call, call], 2))
-    assert told == []
+    assert reported == []
 
     with (
         tracing.watch_calls(tracing.Watch(wanted=lambda: False, progress=lambda done, total: None)),

@@ -382,8 +382,8 @@ def test_ids_unknown_to_esummary_do_not_spoil_the_others() -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("status", [200, 400])
 def test_words_about_ids_count_once_they_were_heard_again(text: str, status: int) -> None:
-    asked = call("efetch", id="abc,999999999999")
-    doubted(refused(asked, error_document("eFetchResult", text), status), EntityNotFound)
+    requested = call("efetch", id="abc,999999999999")
+    doubted(refused(requested, error_document("eFetchResult", text), status), EntityNotFound)
 
 
 BLAMED = [
@@ -429,8 +429,8 @@ def test_what_the_request_does_not_contain_is_not_its_fault(
 
 
 def test_a_list_of_databases_names_no_database_that_could_be_unknown() -> None:
-    asked = Call("eutils", "einfo", "http://127.0.0.1/x", (), Expect("xml", frozenset({"eInfoResult"})))
-    raised = refused(asked, error_document("eInfoResult", "Can not retrieve DbInfo for db=None"))
+    requested = Call("eutils", "einfo", "http://127.0.0.1/x", (), Expect("xml", frozenset({"eInfoResult"})))
+    raised = refused(requested, error_document("eInfoResult", "Can not retrieve DbInfo for db=None"))
 
     assert isinstance(raised, Retryable)
     assert "There is no" not in raised.error.message
@@ -474,8 +474,8 @@ def test_backend_failures_are_asked_for_again(text: str, status: int) -> None:
 
 def test_a_blank_query_is_the_users_error() -> None:
     for term in ("", "()", '""', "[Title]"):
-        asked = call("esearch", term=term)
-        raised = refused(asked, error_document("eSearchResult", "Empty term and query_key - nothing todo"))
+        requested = call("esearch", term=term)
+        raised = refused(requested, error_document("eSearchResult", "Empty term and query_key - nothing todo"))
 
         assert isinstance(raised, InvalidInput)
         assert raised.reason == "blank_query"
@@ -539,10 +539,10 @@ def test_a_rate_limit_says_whose_quota_it_was() -> None:
 
 def test_europe_pmc_blames_an_argument_only_where_there_is_something_to_blame() -> None:
     def raised(words: str, **params: str) -> EntrezKitError | Retryable:
-        asked = Call(
+        requested = Call(
             "europepmc", "search", "http://127.0.0.1/x", tuple(params.items()), Expect("json", frozenset({"hitCount"}))
         )
-        return refused(asked, json.dumps({"errCode": 404, "errMsg": words}).encode())
+        return refused(requested, json.dumps({"errCode": 404, "errMsg": words}).encode())
 
     for words, params in [
         ("memory limit exceeded for query", {"query": "(asthma OR copd)"}),
@@ -591,8 +591,8 @@ def test_a_400_that_explains_nothing_is_asked_for_again(body: bytes) -> None:
     ],
 )
 def test_other_services_refuse_in_their_own_ways(status: int, body: bytes, said: str) -> None:
-    asked = Call("idconv", "idconv", "http://127.0.0.1/x", (("ids", "1"),), Expect("json", frozenset({"records"})))
-    raised = refused(asked, body, status)
+    requested = Call("idconv", "idconv", "http://127.0.0.1/x", (("ids", "1"),), Expect("json", frozenset({"records"})))
+    raised = refused(requested, body, status)
 
     assert isinstance(raised, InvalidInput)
     assert said in raised.message
@@ -600,8 +600,8 @@ def test_other_services_refuse_in_their_own_ways(status: int, body: bytes, said:
 
 @pytest.mark.parametrize("body", [b"", b'{"detail":"field required"}', b'{"message":"memory limit exceeded"}'])
 def test_a_refusal_that_names_nothing_of_the_request_is_asked_for_again(body: bytes) -> None:
-    asked = Call("idconv", "idconv", "http://127.0.0.1/x", (("ids", "1"),), Expect("json", frozenset({"records"})))
-    raised = refused(asked, body, 422)
+    requested = Call("idconv", "idconv", "http://127.0.0.1/x", (("ids", "1"),), Expect("json", frozenset({"records"})))
+    raised = refused(requested, body, 422)
 
     assert isinstance(raised, Retryable)
     assert raised.error.exit_code == 5
@@ -666,9 +666,9 @@ def test_a_request_that_is_too_long_is_the_users_error() -> None:
 
 
 def test_a_service_may_say_404_for_a_record_it_does_not_have_and_that_is_final() -> None:
-    asked = Call("europepmc", "fulltext", "http://127.0.0.1/x", (), Expect("xml"))
+    requested = Call("europepmc", "fulltext", "http://127.0.0.1/x", (), Expect("xml"))
 
-    assert isinstance(refused(asked, b"", 404), EntityNotFound)
+    assert isinstance(refused(requested, b"", 404), EntityNotFound)
 
 
 def test_words_of_a_service_are_shown_without_control_characters() -> None:
@@ -683,9 +683,9 @@ def test_words_of_a_service_are_shown_without_control_characters() -> None:
 
 
 def test_a_reply_that_lacks_a_record_is_known_to_be_incomplete() -> None:
-    asked = call("efetch", Expect("xml", PUBMED_ROOTS, 2, r"<Pubmed(Book)?Article[\s>]"))
+    requested = call("efetch", Expect("xml", PUBMED_ROOTS, 2, r"<Pubmed(Book)?Article[\s>]"))
 
-    assert not complete(asked, ARTICLES % b"x")
+    assert not complete(requested, ARTICLES % b"x")
     assert complete(call("efetch", Expect("xml", PUBMED_ROOTS, 1, r"<Pubmed(Book)?Article[\s>]")), ARTICLES % b"x")
 
 
