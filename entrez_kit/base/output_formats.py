@@ -167,7 +167,7 @@ FORMATS: Final = (
     ),
     Format(
         "count",
-        "the number of results or links; `--count` is short for it",
+        "the number of results or links",
         Family.COUNT,
         (),
         whole=True,

@@ -433,11 +433,11 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
     )
 
 
-def _name_field(field: str, message: str, input: str) -> Text:
+def _name_field(field: str, message: Text, input: str) -> Text:
     """Return a problem as a sentence about the field; a value out of bounds is added."""
     if not field:
         return message
-    given = f" (got {input})" if message.startswith("must be ") and 0 < len(input) <= MAX_SHOWN_VALUE else ""
+    given = f" (got {input})" if str(message).startswith("must be ") and 0 < len(input) <= MAX_SHOWN_VALUE else ""
     return FrontendText(Argument(field), " " if _VERB.match(str(message)) else ": ", message, given)
 
 

@@ -148,7 +148,7 @@ def _faults_of(path: Path) -> Iterator[str]:
         library = name.split(".")[0]
         if library in ONLY_IN and not relative.startswith(ONLY_IN[library]):
             yield f"{relative} imports {library}"
-        if re.match(r"entrez_kit\.commands|commands\b", name):
+        if own != "entrez_kit.__main__" and re.match(r"entrez_kit\.commands|commands\b", name):
             yield f"{relative} imports the terminal by name"
         if (
             relative.startswith("entrez_kit/")
