@@ -201,7 +201,7 @@ class Methods(OperationRunner):
             fetch_brief_summaries: How many results get a title.
             snippet_characters: Characters of each abstract. From 0 to 2000.
             use_history: Keep the result set at NCBI, to fetch it later.
-            broader_results: Accept results of a query that NCBI broadened.
+            broader_results: Accept a broadened query.
             retrieve_all: Retrieve all results, also beyond PubMed's 9,999, with a certificate.
 
         Returns:
@@ -544,7 +544,7 @@ class Methods(OperationRunner):
             facets: What to count: year, journal, type or mesh.
             top: Values per facet. From 1 to 100.
             max_records: Results to read, best first. From 1 to 9999.
-            broader_results: Accept results of a query that NCBI broadened.
+            broader_results: Accept a broadened query.
 
         Returns:
             Facets in the order requested. ``records_counted`` of ``total_found`` records were read.
@@ -577,7 +577,7 @@ class Methods(OperationRunner):
             page_size: Genes per page. From 1 to 100.
             cursor: pagination.cursor of the previous page of the same search.
             include_discontinued: Include withdrawn and merged records; these name their replacement.
-            broader_results: Accept results of a query that NCBI broadened.
+            broader_results: Accept a broadened query.
 
         Returns:
             One page of candidates, best first.
@@ -788,7 +788,7 @@ class Methods(OperationRunner):
         Args:
             db: Database to describe, e.g. "gene"; by default all databases are listed.
             term: Count the records that match this query, in each database or in db.
-            broader_results: Accept results of a query that NCBI broadened.
+            broader_results: Accept a broadened query.
 
         Returns:
             All databases, or one of them; with a term, ``counts`` and their source (egquery or esearch).
@@ -830,7 +830,7 @@ class Methods(OperationRunner):
             max_date: Latest date: YYYY[/MM[/DD]].
             date_type: Kind of date to compare, e.g. pdat or mdat.
             use_history: Keep the result set at NCBI; returns web_env and query_key.
-            broader_results: Accept results of a query that NCBI broadened.
+            broader_results: Accept a broadened query.
 
         Returns:
             UIDs in the order requested, NCBI's translation of the query, and warnings.
@@ -1072,7 +1072,7 @@ class Methods(OperationRunner):
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: How many results get a title.
             snippet_characters: Characters of each abstract. From 0 to 2000.
-            broader_results: Accept results of a query that NCBI broadened.
+            broader_results: Accept a broadened query.
 
         Returns:
             PMIDs in the order requested, NCBI's translation of the query, and warnings.
