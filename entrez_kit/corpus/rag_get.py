@@ -37,7 +37,7 @@ class RagGetRequest(CorpusRequest):
     doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="Id of a hit: pmid: and the PMID.")
     details: bool = Field(
         default=False,
-        description="Add the publication status (`standing`).",
+        description="Add the status (`standing`).",
         exclude_if=lambda value: value is False,
     )
 

@@ -26,8 +26,8 @@ class FetchRequest(Request):
     """The records to fetch, by identifier or from a result set kept at NCBI, and the level of detail."""
 
     pmids: list[str] | None = Field(default=None, description="PMIDs; PMCIDs and DOIs are resolved to PMIDs first.")
-    query_key: str | None = Field(default=None, description="History key that a search returned; instead of ids.")
-    web_env: str | None = Field(default=None, description="History environment that the search returned.")
+    query_key: str | None = Field(default=None, description="From a search with history; instead of ids.")
+    web_env: str | None = Field(default=None, description="From the same search.")
     retstart: int | None = Field(default=None, ge=0, description="With a history: how many records to skip.")
     retmax: int | None = Field(
         default=None,

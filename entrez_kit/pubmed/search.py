@@ -111,13 +111,11 @@ class SearchRequest(Request):
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="MeSH terms; all must match.")
     language: str | None = Field(default=None, description="Language, e.g. french.")
-    species: Literal["humans", "animals"] | None = Field(default=None, description="Species of the study subjects.")
+    species: Literal["humans", "animals"] | None = Field(default=None, description="Study subjects.")
     has_abstract: bool = Field(default=False, description="Only articles with an abstract.")
     free_full_text: bool = Field(default=False, description="Only articles with free full text.")
     fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")
-    snippet_characters: int = Field(
-        default=0, ge=0, le=MAX_SNIPPET, description="Characters to return of each abstract."
-    )
+    snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI, to fetch it later.")
     broader_results: BroaderResults = True
     retrieve_all: SkipJsonSchema[bool] = Field(

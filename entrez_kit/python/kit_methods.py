@@ -200,13 +200,13 @@ class Methods(OperationRunner):
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Species of the study subjects.
+            species: Study subjects.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: How many results get a title.
-            snippet_characters: Characters to return of each abstract. From 0 to 2000.
+            snippet_characters: Characters of each abstract. From 0 to 2000.
             use_history: Keep the result set at NCBI, to fetch it later.
-            broader_results: Accept broader results if NCBI drops a part of the query.
+            broader_results: Accept a broadened query.
             retrieve_all: Retrieve all results, also beyond PubMed's 9,999, with a certificate.
 
         Returns:
@@ -239,8 +239,8 @@ class Methods(OperationRunner):
 
         Args:
             pmids: PMIDs; PMCIDs and DOIs are resolved to PMIDs first.
-            query_key: History key that a search returned; instead of ids.
-            web_env: History environment that the search returned.
+            query_key: From a search with history; instead of ids.
+            web_env: From the same search.
             retstart: With a history: how many records to skip.
             retmax: With a history: how many records; 200 by default.
             detail_level: abstract_plus (parsed record), citation_data (short), full_xml (as JSON) or medline_text.
@@ -331,11 +331,11 @@ class Methods(OperationRunner):
 
         Args:
             source_pmid: PMID, PMCID or DOI to start from.
-            relationship_type: Short forms: similar, citedin (works that cite it), references (works that it cites).
+            relationship_type: Short: similar, citedin (works that cite it), references (works that it cites).
             max_related_results: How many articles to return. From 1 to 9999.
             citation_styles: Styles of citation_formats.
             depth: Steps to follow; 2 or more is a snowball. From 1 to 3.
-            budget: Maximum number of requests of a snowball; each follows 50 articles. From 1 to 1000.
+            budget: Maximum requests of a snowball; each follows 50 articles. From 1 to 1000.
 
         Returns:
             Related articles in the order of the service (a snowball: by how many articles link to them), or citations.
@@ -529,7 +529,7 @@ class Methods(OperationRunner):
             facets: What to count: year, journal, type or mesh.
             top: Values per facet. From 1 to 100.
             max_records: Results to read, best first. From 1 to 9999.
-            broader_results: Accept broader results if NCBI drops a part of the query.
+            broader_results: Accept a broadened query.
 
         Returns:
             Facets in the order requested. ``records_counted`` of ``total_found`` records were read.
@@ -561,7 +561,7 @@ class Methods(OperationRunner):
             page_size: Genes per page. From 1 to 100.
             cursor: pagination.cursor of the previous page of the same search.
             include_discontinued: Include withdrawn and merged records; these name their replacement.
-            broader_results: Accept broader results if NCBI drops a part of the query.
+            broader_results: Accept a broadened query.
 
         Returns:
             One page of candidates, best first.
@@ -668,7 +668,7 @@ class Methods(OperationRunner):
             quality_bias: Rank better evidence higher.
             corpus: Search only this corpus.
             index: local or weaviate; default: weaviate if configured.
-            details: Add title, year, publication status and snippet.
+            details: Add title, year, status, snippet.
 
         Returns:
             Hits, best first: each record once, under its best passage.
@@ -694,7 +694,7 @@ class Methods(OperationRunner):
 
         Args:
             doc_id: Id of a hit: pmid: and the PMID.
-            details: Add the publication status (`standing`).
+            details: Add the status (`standing`).
 
         Returns:
             A record of the corpus; ``version`` counts its revisions since it was first fetched.
@@ -763,7 +763,7 @@ class Methods(OperationRunner):
         Args:
             db: Database to describe, e.g. "gene"; by default all databases are listed.
             term: Count the records that match this query, in each database or in db.
-            broader_results: Accept broader results if NCBI drops a part of the query.
+            broader_results: Accept a broadened query.
 
         Returns:
             All databases, or one of them; with a term, ``counts`` and their source (egquery or esearch).
@@ -804,7 +804,7 @@ class Methods(OperationRunner):
             max_date: Latest date: YYYY[/MM[/DD]].
             date_type: Kind of date to compare, e.g. pdat or mdat.
             use_history: Keep the result set at NCBI; returns web_env and query_key.
-            broader_results: Accept broader results if NCBI drops a part of the query.
+            broader_results: Accept a broadened query.
 
         Returns:
             UIDs in the order requested, NCBI's translation of the query, and warnings.
@@ -1024,12 +1024,12 @@ class Methods(OperationRunner):
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Species of the study subjects.
+            species: Study subjects.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: How many results get a title.
-            snippet_characters: Characters to return of each abstract. From 0 to 2000.
-            broader_results: Accept broader results if NCBI drops a part of the query.
+            snippet_characters: Characters of each abstract. From 0 to 2000.
+            broader_results: Accept a broadened query.
 
         Returns:
             PMIDs in the order requested, NCBI's translation of the query, and warnings.

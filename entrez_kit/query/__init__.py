@@ -220,7 +220,7 @@ def _to_key(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.partition("[")[0].casefold()))
 
 
-BroaderResults = Annotated[bool, Field(description="Accept broader results if NCBI drops a part of the query.")]
+BroaderResults = Annotated[bool, Field(description="Accept a broadened query.")]
 """The argument of every search that lists or counts results: whether it lists those of a broadened query."""
 NO_BROADER_RESULTS: Final = {"broader_results": False}
 """What agents get by default: they often read the total and the ids, and not the warnings."""

@@ -66,7 +66,7 @@ class RelationshipsRequest(Request):
     source_pmid: str = Field(description="PMID, PMCID or DOI to start from.")
     relationship_type: Annotated[RelationshipType, BeforeValidator(_read_relation)] = Field(
         default="pubmed_similar_articles",
-        description="Short forms: similar, citedin (works that cite it), references (works that it cites).",
+        description="Short: similar, citedin (works that cite it), references (works that it cites).",
     )
     max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="How many articles to return.")
     citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles of citation_formats.")
@@ -75,7 +75,7 @@ class RelationshipsRequest(Request):
         default=DEFAULT_BUDGET,
         ge=1,
         le=MAX_BUDGET,
-        description="Maximum number of requests of a snowball; each follows 50 articles.",
+        description="Maximum requests of a snowball; each follows 50 articles.",
     )
 
     @field_validator("source_pmid")

@@ -45,7 +45,7 @@ class RagSearchRequest(CorpusRequest):
     )
     details: bool = Field(
         default=False,
-        description="Add title, year, publication status and snippet.",
+        description="Add title, year, status, snippet.",
         exclude_if=lambda value: value is False,
     )
 

@@ -256,7 +256,7 @@ def test_the_times_of_the_cache_are_the_real_ones() -> None:
     assert TTL["europepmc_search"] == TTL["europepmc_citations"] == DAY
     assert rows["Europe PMC full text"] == "7 days"
     assert TTL["europepmc_fulltext"] == WEEK
-    assert rows["searches, spelling"] == rows["replies that lack some of the records asked for"] == "1 hour"
+    assert rows["searches, spelling"] == rows["replies that lack some of the requested records"] == "1 hour"
     assert TTL["esearch"] == TTL["espell"] == NOT_FOUND_TTL == HOUR
     assert rows['"no such record"'] == "never"
 
