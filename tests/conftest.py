@@ -131,7 +131,7 @@ def _own_environment(
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("entrez_kit.base.private_files.SHARED_TEMPORARY", home / "tmp")
     yield home
-    if lane_of(request.node) == "unit" and [os.listdir(folder) for folder in (home, home / "tmp")] == [["tmp"], []]:
+    if lane_of(request.node) == "unit" and [inside for _, *inside in os.walk(home)] == [[["tmp"], []], [[], []]]:
         _empty_homes.append(home)
     else:  # at the end of the run, one process would delete all of them
         shutil.rmtree(home, ignore_errors=True)
