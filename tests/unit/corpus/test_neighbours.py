@@ -1,6 +1,7 @@
 """The graph of neighbours: it finds nearly all of the nearest and nothing that is gone; without it all is exact."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -24,26 +25,50 @@ from entrez_kit.corpus.store.store import Store
 pytest.importorskip("usearch", reason="the package usearch is not installed")
 
 DIM = 24
-COUNT = 3_000
+COUNT = 1_500
+MORE = 500
 WANTED = 10
 INVENTED = Invented(DIM, subjects=200)
 QUERIES = [query for matrix in INVENTED.vectors(20, seed=99) for query in matrix]
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a corpus that has a graph; tests copy it."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with pytest.MonkeyPatch.context() as patch:
+        count_as_large(patch)
+        store = Store(folder / "corpus.db")
+        add(store, COUNT)
+        neighbours.keep_up(store, MODEL)
+        store.close()
+    return folder
+
+
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Return a corpus that counts as large."""
-    monkeypatch.setattr(reading, "MANY", 1_000)
-    monkeypatch.setattr(neighbours, "FEWEST_ASKED", 50)
-    monkeypatch.setattr(vectors, "LOOKED_UP", 1)
-    monkeypatch.setattr(vector_index, "BLOCK", 64)
-    monkeypatch.setattr(vector_index, "AT_ONCE", 100)
-    made = Store(tmp_path / "corpus.db")
-    add(made, COUNT)
-    neighbours.keep_up(made, MODEL)
-    assert graphs(made) == {MODEL: COUNT}
-    yield made
-    made.close()
+    count_as_large(monkeypatch)
+    folder = tmp_path / "corpus"
+    shutil.copytree(prepared, folder)
+    store = Store(folder / "corpus.db")
+    (graph,) = files(store)
+    record = store.graph_records / f"{graph.name}.json"  # as if this copy had been written in place
+    neighbours._write_record(
+        record, neighbours._Record(neighbours._sha256(graph), neighbours._identify(graph.stat()))
+    )
+    assert graphs(store) == {MODEL: COUNT}
+    assert graph_is_used(store)
+    yield store
+    store.close()
+
+
+def count_as_large(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(reading, "MANY", 500)
+    patch.setattr(neighbours, "FEWEST_ASKED", 50)
+    patch.setattr(vectors, "LOOKED_UP", 1)
+    patch.setattr(vector_index, "BLOCK", 64)
+    patch.setattr(vector_index, "AT_ONCE", 100)
 
 
 def add(store: Store, count: int, first: int = 1) -> None:
@@ -118,7 +143,7 @@ def test_nearly_all_of_the_nearest_are_found_and_their_numbers_are_exact(store: 
 
 def test_what_came_later_is_found_and_what_was_deleted_is_not(store: Store, multiplied: list[int]) -> None:
     (path,) = files(store)
-    add(store, 100, first=COUNT + 1)
+    add(store, 60, first=COUNT + 1)
     gone = {near.uuid for query in QUERIES[::2] for near in nearest(store, query)[:2]}
     delete(store, f"uuid IN {tuple(gone)}")
     (other,) = INVENTED.vectors(1, seed=5)
@@ -144,7 +169,7 @@ def test_what_came_later_is_found_and_what_was_deleted_is_not(store: Store, mult
 
 @pytest.mark.parametrize("chosen", ["id % 7 = 0", "id % 3 > 0"])
 def test_a_graph_that_lags_far_behind_is_brought_up_to_date(store: Store, chosen: str) -> None:
-    add(store, 1_000, first=COUNT + 1)
+    add(store, MORE, first=COUNT + 1)
     delete(store, chosen)
     before = files(store)
     neighbours.keep_up(store, MODEL)
@@ -161,8 +186,8 @@ def test_a_graph_that_lags_far_behind_is_brought_up_to_date(store: Store, chosen
 
 def test_searches_narrowed_to_few_records_are_exact_and_to_many_find_nearly_all(store: Store) -> None:
     with store.writing() as connection:
-        join(connection, "few", range(1, 1_000, 40))
-        join(connection, "half", range(1, 1_000, 2))
+        join(connection, "few", range(1, COUNT // 3, 20))
+        join(connection, "half", range(1, COUNT // 3, 2))
 
     assert recall(store, "few") == 1
     assert recall(store, "half") >= 0.95
@@ -358,7 +383,7 @@ def test_one_who_is_killed_while_writing_leaves_what_was_there(
 ) -> None:
     from usearch.index import Index
 
-    add(store, 1_000, first=COUNT + 1)
+    add(store, MORE, first=COUNT + 1)
 
     def killed(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -386,17 +411,17 @@ def test_one_who_is_killed_while_writing_leaves_what_was_there(
     store.close()
     assert os.WTERMSIG(_in_child(work)) == signal.SIGKILL
     assert len(files(store)) == 2
-    assert graphs(store) == {MODEL: COUNT + 1_000 * (place == "drop")}
+    assert graphs(store) == {MODEL: COUNT + MORE * (place == "drop")}
     assert recall(store) >= 0.95
-    add(store, 1_000, first=COUNT + 1_001)
+    add(store, MORE, first=COUNT + MORE + 1)
     neighbours.keep_up(store, MODEL)
-    assert graphs(store) == {MODEL: COUNT + 2_000}
+    assert graphs(store) == {MODEL: COUNT + 2 * MORE}
     assert len(files(store)) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_two_processes_at_once_make_one_graph(store: Store) -> None:
-    add(store, 1_000, first=COUNT + 1)
+    add(store, MORE, first=COUNT + 1)
     store.close()
     children = []
     for _ in range(3):
@@ -412,6 +437,6 @@ def test_two_processes_at_once_make_one_graph(store: Store) -> None:
             children.remove(done)
         assert len(nearest(store, QUERIES[0])) == WANTED
 
-    assert graphs(store) == {MODEL: COUNT + 1_000}
+    assert graphs(store) == {MODEL: COUNT + MORE}
     assert len(files(store)) == 1
     assert recall(store) >= 0.95
