@@ -89,8 +89,9 @@ class LazyGroup(TyperGroup):
         return name, load_command(name) if name and command else command, rest
 
 
+@cache
 def load_command(name: str) -> Any:
-    """Import a subcommand and add the common options."""
+    """Import a subcommand and add the common options; a later call in this process returns the same object."""
     command = build_command(name)
     add_common_options(command)
     return command
@@ -113,6 +114,7 @@ def _program(
     """
 
 
+@cache
 def build() -> TyperGroup:
     """Return the program as a group of commands that are imported when called."""
     app = typer.Typer(

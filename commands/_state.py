@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
@@ -382,7 +382,7 @@ class Terminal(Frontend):
         from entrez_kit.python.kit_methods import operation_of
 
         words = operation_of(call.method).command
-        command = build_command(words[0])
+        command = _load_plain_command(words[0])
         for word in words[1:]:
             command = command.commands[word]
         line = [PROGRAM, *words]
@@ -403,6 +403,10 @@ def build_command(name: str) -> Any:
     app = typer.Typer(add_completion=False)
     app.command(name, no_args_is_help=False)(module.command)
     return typer.main.get_command(app)
+
+
+_load_plain_command = cache(build_command)
+"""Apart from the commands that run: those get the common options, which a call in a text does not name."""
 
 
 def name_options(command: Any) -> dict[str, str]:

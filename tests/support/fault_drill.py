@@ -390,18 +390,14 @@ def _difference(one: bytes, other: bytes) -> str:
 
 @contextmanager
 def running_drill(folder: Path) -> Iterator[Drill]:
-    """Run a sandbox and the proxy before it; nothing waits for a slot or to retry, and the program is built once."""
+    """Run a sandbox and the proxy before it; nothing waits for a slot or to retry."""
     from entrez_kit.sandbox.server import Sandbox
-
-    program = import_module("entrez_kit.commands._app")
 
     with (
         Sandbox(enforce_limits=False) as sandbox,
         patch("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None),
         patch("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001),
         patch("entrez_kit.core.batches.PROBE_WAITS", (0.0, 0.0, 0.0)),
-        patch.object(program, "build", cache(program.build)),
-        patch.object(program, "load_command", cache(program.load_command)),
     ):
         drill = Drill(sandbox.url, folder)
         try:
