@@ -99,12 +99,18 @@ def raised_digits(text: str) -> Counter[str]:
 
 def digits_in_superscripts(element: ET.Element) -> Counter[str]:
     """Count the digits in superscripts outside formulas, as ElementTree sees them."""
+    return Counter(_iter_raised(element))
+
+
+def _iter_raised(element: ET.Element) -> Iterator[str]:
     name = local(element)
     if not name or name in ANOTHER_PLACE or element.tag.startswith(MATHML) or name == "object-id":
-        return Counter()
+        return
     if name == "sup":
-        return Counter(letter for letter in text_of(element, without_math=True) if letter in "0123456789")
-    return sum((digits_in_superscripts(node) for node in element), Counter[str]())
+        yield from (letter for letter in text_of(element, without_math=True) if letter in "0123456789")
+    else:
+        for node in element:
+            yield from _iter_raised(node)
 
 
 def lines_of(sections: Iterable[Section]) -> list[str]:

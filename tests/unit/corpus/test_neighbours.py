@@ -54,9 +54,7 @@ def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     store = Store(folder / "corpus.db")
     (graph,) = files(store)
     record = store.graph_records / f"{graph.name}.json"  # as if this copy had been written in place
-    neighbours._write_record(
-        record, neighbours._Record(neighbours._sha256(graph), neighbours._identify(graph.stat()))
-    )
+    neighbours._write_record(record, neighbours._Record(neighbours._sha256(graph), neighbours._identify(graph.stat())))
     assert graphs(store) == {MODEL: COUNT}
     assert graph_is_used(store)
     yield store

@@ -27,6 +27,8 @@ from entrez_kit.base.formulas import math_text
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
 
+pytestmark = pytest.mark.recorded
+
 DATA = Path(os.environ.get("ENTREZ_KIT_REAL_DATA") or "nowhere")
 FILES: list[Path | None] = [
     *sorted(path for name in ("jats", "efetch_pmc") for path in (DATA / name).glob("*") if path.is_file())
@@ -78,7 +80,6 @@ def recording(request: pytest.FixtureRequest) -> Recording:
     return Recording(articles, ET.fromstring(content), content)
 
 
-@pytest.mark.long
 def test_the_words_of_every_body_are_in_the_result(recording: Recording) -> None:
     prose = [word for body in recording.bodies for word in words_of(text_of(body, without_math=True))]
     whole = [word for body in recording.bodies for word in words_of(text_of(body))]
@@ -88,7 +89,6 @@ def test_the_words_of_every_body_are_in_the_result(recording: Recording) -> None
     assert recording.share(whole) >= SHARE
 
 
-@pytest.mark.long
 def test_each_kind_of_element_is_there_by_itself(recording: Recording) -> None:
     for kind in ("p", "title", "td", "th", "entry", "caption", "list-item", "label", "def", "attrib", "fn"):
         nodes = [node for body in recording.bodies for node in topmost(body, frozenset([kind]))]
@@ -112,7 +112,6 @@ def test_no_token_of_a_formula_is_lost_and_no_number_becomes_another(recording: 
         assert not lost_numbers(element, line), line
 
 
-@pytest.mark.long
 def test_paragraphs_come_in_the_order_of_the_document(recording: Recording) -> None:
     """Every paragraph of plain text is found word by word behind the one before it."""
     stream = " ".join(recording.words)
@@ -183,7 +182,6 @@ def titles_of(sections: list[Section], depth: int) -> list[tuple[int, str]]:
     return found
 
 
-@pytest.mark.long
 def test_every_abstract_is_read_translations_too(recording: Recording) -> None:
     for article, element in zip(recording.articles, recording.elements, strict=True):
         texts = [article.front.abstract or "", *(other.text for other in article.front.other_abstracts)]
@@ -207,7 +205,6 @@ def test_front_matter_is_complete(recording: Recording) -> None:
             assert author.collective_name or author.last_name or author.given_names
 
 
-@pytest.mark.long
 def test_every_reference_is_read_with_its_words(recording: Recording) -> None:
     for article, element in zip(recording.articles, recording.elements, strict=True):
         listed = [node for node in fetch_references(element) if "".join(node.itertext()).strip()]
@@ -230,7 +227,6 @@ def fetch_references(element: ET.Element) -> list[ET.Element]:
     return found
 
 
-@pytest.mark.long
 def test_a_body_is_seen_where_there_is_one(recording: Recording) -> None:
     words = [word for body in recording.bodies for word in words_of(text_of(body))]
 

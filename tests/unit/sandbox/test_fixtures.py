@@ -297,9 +297,8 @@ KINDS: dict[str, Check] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_corpus_holds(kind: str) -> None:
-    assert [_pmid(record) for record in RECORDS if KINDS[kind](record)], kind
+def test_the_corpus_holds_a_record_of_every_kind() -> None:
+    assert [kind for kind, check in KINDS.items() if not any(check(record) for record in RECORDS)] == []
 
 
 @pytest.mark.parametrize(
@@ -356,17 +355,17 @@ def test_pmids_are_unique_and_in_the_range_of_the_demo() -> None:
     assert DELETED == ["99000991", "99000992"]
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=_pmid)
-def test_every_record_says_that_it_is_invented(record: Element) -> None:
-    names = _texts(record, ".//Journal/Title") + _texts(record, ".//BookTitle")
+def test_every_record_says_that_it_is_invented() -> None:
     said = ("Abstract", "OtherAbstract", "GeneralNote")
-    words = " ".join(_text(part) for part in record.iter() if part.tag in said)
+    for record in RECORDS:
+        names = _texts(record, ".//Journal/Title") + _texts(record, ".//BookTitle")
+        words = " ".join(_text(part) for part in record.iter() if part.tag in said)
 
-    assert len(names) == 1
-    assert names[0].endswith(" (demo)")
-    assert "invented" in words.lower()
-    for short in (".//ISOAbbreviation", ".//MedlineTA"):
-        assert all(name.endswith(" (Demo)") for name in _texts(record, short))
+        assert len(names) == 1, _pmid(record)
+        assert names[0].endswith(" (demo)"), _pmid(record)
+        assert "invented" in words.lower(), _pmid(record)
+        for short in (".//ISOAbbreviation", ".//MedlineTA"):
+            assert all(name.endswith(" (Demo)") for name in _texts(record, short)), _pmid(record)
 
 
 def test_every_doi_has_the_prefix_for_tests() -> None:

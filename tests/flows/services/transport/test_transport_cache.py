@@ -358,7 +358,9 @@ def test_a_reply_that_leaves_out_or_contradicts_the_request_is_requested_again(
     call: Callable[[Services], object], rejected: bytes, accepted: bytes, tmp_path: Path
 ) -> None:
     with Loopback(Answer(body=rejected)) as server:
-        settings = settings_for(server, tmp_path, pmc_oa_url=f"{server.root}/bucket", ncbi_max_retries=0)
+        settings = settings_for(
+            server, tmp_path, pmc_oa_url=f"{server.root}/bucket", ncbi_max_retries=0, europepmc_max_retries=0
+        )
         with Services(settings) as services:
             services.transport._limiters = lambda *_: CountingLimiter()
             with suppress(EntrezKitError):
