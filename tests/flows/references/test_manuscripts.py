@@ -438,22 +438,22 @@ def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable
 @pytest.mark.parametrize(
     "text",
     [
-        "References\n" + "Doe J. " * 200_000,
-        "References\n" + "[" * 100_000 + "\n" + "(" * 100_000,
-        "References\n" + "“" * 50_000 + "a",
-        "References\n" + "A, " * 50_000,
-        "a" * 500_000,
-        "(" + "Doe, " * 100_000,
-        "Van der " * 50_000,
-        "References\n" + ("1" * 20_000 + " ") * 5,
-        "@" * 200_000,
-        "\\cite[" * 50_000,
-        "\\bibitem[" + "{" * 50_000,
-        "¹²" * 100_000,
-        "Ab" * 100_000,
-        "A-AB" * 50_000,
-        "[1,2," * 50_000,
-        "accessed " * 20_000,
+        "References\n" + "Doe J. " * 50_000,
+        "References\n" + "[" * 25_000 + "\n" + "(" * 25_000,
+        "References\n" + "“" * 12_500 + "a",
+        "References\n" + "A, " * 12_500,
+        "a" * 125_000,
+        "(" + "Doe, " * 25_000,
+        "Van der " * 12_500,
+        "References\n" + ("1" * 5_000 + " ") * 5,
+        "@" * 50_000,
+        "\\cite[" * 12_500,
+        "\\bibitem[" + "{" * 12_500,
+        "¹²" * 25_000,
+        "Ab" * 25_000,
+        "A-AB" * 12_500,
+        "[1,2," * 12_500,
+        "accessed " * 5_000,
     ],
     ids=lambda text: text[:24].replace("\n", " "),
 )
@@ -468,7 +468,7 @@ def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> N
     except InvalidInput:
         pass
 
-    assert time.process_time() - begin < 5
+    assert time.process_time() - begin < 2
 
 
 def zotero_paper(size: int) -> bytes:
@@ -493,13 +493,13 @@ def open_endnotes(size: int) -> bytes:
 @pytest.mark.parametrize(
     ("suffix", "content", "size"),
     [
-        pytest.param(".docx", zotero_paper, 80, id="records of Zotero"),
-        pytest.param(".docx", nested_fields, 400, id="nested fields"),
-        pytest.param(".docx", open_endnotes, 4_000, id="EndNote that does not end"),
-        pytest.param(".tex", lambda n: b"\\cite{a}\n" * n + b"\\bibitem{a} Doe J. 2019.\n", 6_000, id="cite"),
-        pytest.param(".tex", lambda n: b"\\bibitem{a} Doe J.\n\n" * n, 2_000, id="bibitem"),
-        pytest.param(".md", lambda n: b"So [@a].\n" * n + b"\n# References\n\nDoe J. 2019.\n", 6_000, id="keys"),
-        pytest.param(".md", lambda n: b"[^a]: Doe J. 2019.\n" * n, 300, id="footnotes"),
+        pytest.param(".docx", zotero_paper, 40, id="records of Zotero"),
+        pytest.param(".docx", nested_fields, 200, id="nested fields"),
+        pytest.param(".docx", open_endnotes, 2_000, id="EndNote that does not end"),
+        pytest.param(".tex", lambda n: b"\\cite{a}\n" * n + b"\\bibitem{a} Doe J. 2019.\n", 3_000, id="cite"),
+        pytest.param(".tex", lambda n: b"\\bibitem{a} Doe J.\n\n" * n, 700, id="bibitem"),
+        pytest.param(".md", lambda n: b"So [@a].\n" * n + b"\n# References\n\nDoe J. 2019.\n", 2_500, id="keys"),
+        pytest.param(".md", lambda n: b"[^a]: Doe J. 2019.\n" * n, 120, id="footnotes"),
     ],
 )
 def test_the_work_grows_with_the_length_of_a_manuscript(
@@ -511,7 +511,7 @@ def test_the_work_grows_with_the_length_of_a_manuscript(
         assert read_manuscript(made, f"paper{suffix}", suffix).references
         return time.process_time() - begin
 
-    assert seconds(10) < 20 * max(seconds(1), 0.05)
+    assert seconds(10) < 20 * max(seconds(1), 0.02)
 
 
 def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str]) -> None:

@@ -462,4 +462,4 @@ def test_the_work_grows_with_the_length_of_a_list() -> None:
         split_references("a line without a year\n" * size)
         return process_time() - begin
 
-    assert seconds(30_000) < 20 * max(seconds(3_000), 0.05)
+    assert seconds(10_000) < 20 * max(seconds(1_000), 0.02)
