@@ -282,10 +282,9 @@ def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
     assert "no links from gene to mesh" in unknown.err
 
 
-# tables, in a process of their own
+# tables
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("columns", ["80", "200"])
 @pytest.mark.parametrize(
     ("words", "shown"),
@@ -302,9 +301,11 @@ def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
     ],
 )
 def test_tables_fit_the_terminal(
-    process: Callable[..., Done], words: tuple[str, ...], shown: list[str], columns: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], shown: list[str], columns: str
 ) -> None:
-    done = process("db", *words, "-f", "table", COLUMNS=columns)
+    monkeypatch.setenv("COLUMNS", columns)
+
+    done = cli("db", *words, "-f", "table")
 
     assert done.status == 0, done.err
     assert max(map(len, done.out.splitlines())) <= int(columns)

@@ -252,10 +252,9 @@ def test_candidates_are_shown_where_several_records_fit(cli: Cli) -> None:
     assert len(line["candidate_pmids"]) >= 2
 
 
-# tables, in a process of their own
+# tables
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("columns", ["80", "200"])
 @pytest.mark.parametrize(
     ("words", "status", "shown"),
@@ -268,9 +267,11 @@ def test_candidates_are_shown_where_several_records_fit(cli: Cli) -> None:
     ],
 )
 def test_tables_fit_the_terminal(
-    process: Callable[..., Done], words: tuple[str, ...], status: int, shown: list[str], columns: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], status: int, shown: list[str], columns: str
 ) -> None:
-    done = process(*words, "-f", "table", COLUMNS=columns)
+    monkeypatch.setenv("COLUMNS", columns)
+
+    done = cli(*words, "-f", "table")
 
     assert done.status == status, done.err
     assert max(map(len, done.out.splitlines())) <= int(columns)
@@ -279,10 +280,13 @@ def test_tables_fit_the_terminal(
         assert text in squeezed
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("columns", ["80", "200"])
-def test_a_table_of_references_says_what_became_of_each(process: Callable[..., Done], bib: Path, columns: str) -> None:
-    done = process("match", str(bib), "-f", "table", COLUMNS=columns)
+def test_a_table_of_references_says_what_became_of_each(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, bib: Path, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+
+    done = cli("match", str(bib), "-f", "table")
 
     assert done.status == 4
     assert max(map(len, done.out.splitlines())) <= int(columns)

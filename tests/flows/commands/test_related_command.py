@@ -140,7 +140,6 @@ def test_a_snowball_can_be_interrupted(
     assert (done.status, done.out) == (130, "")
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("columns", ["80", "200"])
 @pytest.mark.parametrize(
     ("words", "shown"),
@@ -156,9 +155,11 @@ def test_a_snowball_can_be_interrupted(
     ],
 )
 def test_tables_fit_the_terminal(
-    process: Callable[..., Done], words: tuple[str, ...], shown: list[str], columns: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], shown: list[str], columns: str
 ) -> None:
-    done = process("related", *words, "-f", "table", COLUMNS=columns)
+    monkeypatch.setenv("COLUMNS", columns)
+
+    done = cli("related", *words, "-f", "table")
 
     assert done.status == 0, done.err
     assert max(map(len, done.out.splitlines())) <= int(columns)
