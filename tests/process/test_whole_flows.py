@@ -5,13 +5,16 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from terminal import Cli
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
+
+Call = Callable[..., tuple[int, bytes, bytes]]
 
 KEY = "c4narykey0123456789abcdefc4narykey01"
 EMAIL = "canary.person@example.org"
@@ -38,6 +41,19 @@ def _at(sandbox: Sandbox) -> dict[str, str]:
     }
 
 
+@pytest.fixture(name="here")
+def here_fixture(alone: Cli, no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Call the program in this process, without waiting, with these variables."""
+
+    def call(*arguments: str, environment: dict[str, str]) -> tuple[int, bytes, bytes]:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        done = alone(*arguments)
+        return done.status, done.out.encode(), done.err.encode()
+
+    return call
+
+
 def _files(*folders: Path) -> Iterator[Path]:
     for folder in folders:
         yield from (path for path in folder.rglob("*") if path.is_file())
@@ -56,7 +72,8 @@ def _files(*folders: Path) -> Iterator[Path]:
     ],
     ids=["healthy", "429", "500", "html", "truncate", "error200", "cut"],
 )
-def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int], tmp_path: Path) -> None:
+def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int], tmp_path: Path, here: Call) -> None:
+    call = here if fault else _program
     logs = tmp_path / "logs"
     environment = {
         "NCBI_API_KEY": KEY,
@@ -68,7 +85,7 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
     }
     with Sandbox(faults=fault, enforce_limits=False) as sandbox:
         outputs = [
-            _program(*command, environment=environment | _at(sandbox))
+            call(*command, environment=environment | _at(sandbox))
             for command in (
                 ("search", "crispr", "--summaries", "3", "--history", "-v"),
                 ("fetch", "99000001", "PMC99000002", "10.5555/no.such", "-v"),
@@ -76,8 +93,8 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
             )
         ]
         keyed = [entry.keyed for entry in sandbox.log]
-        outputs.append(_program("config", "show", "-v", environment=environment | _at(sandbox)))
-        outputs.append(_program("cache", "info", "-v", environment=environment | _at(sandbox)))
+        outputs.append(call("config", "show", "-v", environment=environment | _at(sandbox)))
+        outputs.append(call("cache", "info", "-v", environment=environment | _at(sandbox)))
 
     assert outputs[0][0] in statuses
     assert any(keyed), "the key never reached the service, so the test proves nothing"
@@ -114,15 +131,15 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
         assert (status, err) == (0, b"")
 
 
-def test_nothing_invalid_is_ever_cached(tmp_path: Path) -> None:
+def test_nothing_invalid_is_ever_cached(tmp_path: Path, here: Call) -> None:
     with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=6) as faulty:
         environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)}
         asked = [str(number) for number in range(99_100_001, 99_100_201)]
         for start in range(0, 200, 20):
-            _program("fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
+            here("fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
         before = faulty.requests()
         offline = [
-            _program("--offline", "fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
+            here("--offline", "fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
             for start in range(0, 200, 20)
         ]
         assert faulty.requests() == before
