@@ -4,8 +4,6 @@ import gzip
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
 from entrez_kit.citations.csl import csl_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.citations.write_files import FILES, file_text
@@ -32,35 +30,30 @@ def located(value: str, *, valid: str = "Y", rest: str = "", volume: bool = True
     return record.article()
 
 
-def shown(article: Article) -> dict[str, str]:
-    """Return a record in every style and every format."""
-    texts = {style: format_citations([csl_item(article)], style)[0] for style in STYLES}
-    return texts | {name: file_text(name, [article]) for name in FILES}
+def test_the_electronic_location_is_the_number_of_the_article() -> None:
+    numbers = ("9966", "e01408-19", "E874", "RP88808", "euae122", "021003", "17", "mbio.01408-19", "e47969")
+    articles = [located(number) for number in numbers]
+    items = [csl_item(article) for article in articles]
+
+    assert [article.journal_info and article.journal_info.article_number for article in articles] == list(numbers)
+    assert [item["number"] for item in items] == list(numbers)
+    written = {style: format_citations(items, style) for style in STYLES}
+    written |= {name: [file_text(name, [article]) for article in articles] for name in FILES}
+    for name, texts in written.items():
+        assert [number for number, text in zip(numbers, texts, strict=True) if number not in text] == [], name
 
 
-@pytest.mark.parametrize(
-    "number", ["9966", "e01408-19", "E874", "RP88808", "euae122", "021003", "17", "mbio.01408-19", "e47969"]
-)
-def test_the_electronic_location_is_the_number_of_the_article(number: str) -> None:
-    article = located(number)
+def test_a_publishers_code_is_no_number() -> None:
+    codes = (
+        "S0949-2658(19)30200-3", "S0004-28032013000100035", "S0022202X15366783", "1471-2105-7-10", "10.5555/12.3", "."
+    )  # fmt: skip
+    articles = [located(code) for code in codes]
+    items = [csl_item(article) for article in articles]
 
-    assert article.journal_info is not None
-    assert article.journal_info.article_number == number
-    assert csl_item(article)["number"] == number
-    assert {name for name, text in shown(article).items() if number not in text} == set()
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["S0949-2658(19)30200-3", "S0004-28032013000100035", "S0022202X15366783", "1471-2105-7-10", "10.5555/12.3", "."],
-)
-def test_a_publishers_code_is_no_number(code: str) -> None:
-    article = located(code)
-
-    assert article.journal_info is not None
-    assert article.journal_info.article_number is None
-    assert "number" not in csl_item(article)
-    assert "7663763" not in shown(article)["apa"]  # a number of the record, not of the article
+    assert [article.journal_info and article.journal_info.article_number for article in articles] == [None] * len(codes)
+    assert not [item for item in items if "number" in item]
+    # 7663763 is a number of the record, not of the article
+    assert not [text for text in format_citations(items, "apa") if "7663763" in text]
 
 
 def test_a_number_that_nlm_marks_as_invalid_is_none() -> None:
