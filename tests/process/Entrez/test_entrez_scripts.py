@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -64,22 +64,33 @@ def test_recorded_replies_are_read_as_biopython_reads_them_though_requests_fail(
 ) -> None:
     recordings = read_recordings(real_data)
     recordings_found(recordings)
-    wanted = tmp_path / "requests.json"
-    wanted.write_text(json.dumps([(one.name, one.endpoint, one.keywords) for one in recordings]), encoding="utf-8")
+    shares = [recordings[start::AT_ONCE] for start in range(AT_ONCE)]
     with (
         serve_recordings(recordings, FAULTS) as failing,
         ArrivalRelay(failing.url) as relay,
         serve_recordings(recordings) as well,
+        ThreadPoolExecutor(2 * AT_ONCE) as pool,
     ):
         script = change_import(READ_EACH, tmp_path)
-        ours = run_ours(script, relay.url, tmp_path / "home", str(wanted), NCBI_API_KEY=KEY)
-        plain = run_plain(READ_EACH, well.url, tmp_path / "plain", str(wanted))
+
+        def run_share(number: int) -> tuple[Future[Ended], Future[Ended]]:
+            wanted = tmp_path / f"requests{number}.json"
+            listed = [(one.name, one.endpoint, one.keywords) for one in shares[number]]
+            wanted.write_text(json.dumps(listed), encoding="utf-8")
+            ours = pool.submit(run_ours, script, relay.url, tmp_path / "home", str(wanted), NCBI_API_KEY=KEY)
+            return ours, pool.submit(run_plain, READ_EACH, well.url, tmp_path / f"plain{number}", str(wanted))
+
+        started = [run_share(number) for number in range(AT_ONCE)]
+        runs = [(ours.result(), plain.result()) for ours, plain in started]
         struck = failing.faults.struck.total()
 
-    assert ours.status == plain.status == 0, ours.err
+    assert [(one.status, other.status) for one, other in runs] == [(0, 0)] * AT_ONCE, [one.err for one, _ in runs]
     assert struck > len(recordings) / 10
     assert most_in_a_second(relay.times) <= LIMIT_WITH_KEY
-    read, theirs = ([json.loads(line) for line in ended.out.splitlines()] for ended in (ours, plain))
+    read, theirs = (
+        [json.loads(line) for ended in several for line in ended.out.splitlines()]
+        for several in zip(*runs, strict=True)
+    )
     assert len(read) == len(theirs) == len(recordings)
     for mine, other in zip(read, theirs, strict=True):
         if other[1] != "error":
