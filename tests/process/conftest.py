@@ -1,7 +1,7 @@
 """What tests share that start programs, servers and terminals, or wait in real time."""
 
 import mcp.client.stdio  # noqa: F401  # what it takes for stderr is the stream of the moment it is imported
-from http_serving import http_host_fixture, http_host_for_fixture
+from http_serving import demo_host_fixture, http_host_fixture, http_host_for_fixture
 from serving import anyio_backend_fixture, era_fixture, host_for_fixture, services_fixture, services_for_fixture
 from terminal import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
 
@@ -9,6 +9,7 @@ __all__ = [
     "alone_fixture",
     "anyio_backend_fixture",
     "cli_fixture",
+    "demo_host_fixture",
     "era_fixture",
     "host_for_fixture",
     "http_host_fixture",

@@ -189,3 +189,17 @@ def http_host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Http
         yield host.ready()
     finally:
         assert host.close() == b""
+
+
+@pytest.fixture(name="demo_host", scope="module")
+def demo_host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpHost]:
+    """Serve HTTP over the demo corpus for all tests of a module that change nothing."""
+    from entrez_kit.sandbox.server import Sandbox
+
+    home = str(tmp_path_factory.mktemp("home"))
+    with Sandbox(enforce_limits=False) as sandbox:
+        host = HttpHost(environment_for(sandbox, MCP_AUTH_SECRET_KEY=SECRET, ENTREZ_KIT_HOME=home))
+        try:
+            yield host.ready()
+        finally:
+            assert host.close() == b""

@@ -35,6 +35,7 @@ from serving import (
     program,
     structured,
 )
+from terminal import Cli, envelope
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
@@ -77,8 +78,8 @@ INITIALIZE = {
 
 
 @pytest.mark.anyio
-async def test_search_and_fetch_by_the_sdks_client_in_every_era(http_host_for: HttpHostFor, era: str) -> None:
-    async with http_host_for().connected(era) as client:
+async def test_search_and_fetch_by_the_sdks_client_in_every_era(demo_host: HttpHost, era: str) -> None:
+    async with demo_host.connected(era) as client:
         await client.list_tools()
         found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
         fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
@@ -89,8 +90,8 @@ async def test_search_and_fetch_by_the_sdks_client_in_every_era(http_host_for: H
 
 
 @pytest.mark.anyio
-async def test_from_a_symbol_to_articles_by_the_sdks_client_in_every_era(http_host_for: HttpHostFor, era: str) -> None:
-    async with http_host_for().connected(era) as client:
+async def test_from_a_symbol_to_articles_by_the_sdks_client_in_every_era(demo_host: HttpHost, era: str) -> None:
+    async with demo_host.connected(era) as client:
         await client.list_tools()
         page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
         gene = structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
@@ -374,8 +375,8 @@ def test_a_call_beyond_the_scopes_is_refused_within_the_protocol_in_every_era(
 
 
 @pytest.mark.anyio
-async def test_after_a_refused_call_a_session_goes_on_in_every_era(http_host_for: HttpHostFor, era: str) -> None:
-    async with http_host_for().connected(era, bearer(scope="entrez-kit:gene")) as client:
+async def test_after_a_refused_call_a_session_goes_on_in_every_era(demo_host: HttpHost, era: str) -> None:
+    async with demo_host.connected(era, bearer(scope="entrez-kit:gene")) as client:
         refused = error_of(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
         page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
         instructions = str(client.instructions)
@@ -723,26 +724,28 @@ def test_refusals_are_logged_without_tokens(http_host: HttpHost) -> None:
 # Starting
 
 
-@pytest.mark.parametrize(
-    ("secret", "word"),
-    [("", "is not set"), ("x" * 31, "got 31"), ("ä" * 15, "MCP_AUTH_SECRET_KEY")],
-    ids=["unset", "short", "not ASCII"],
-)
-def test_without_a_proper_secret_it_refuses_to_start(secret: str, word: str) -> None:
+def test_without_a_proper_secret_it_refuses_to_start(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = "x" * 31
     done = subprocess.run(
         program("serve", "--transport", "http", "--port", "0"),
-        env=environment_for(None, MCP_AUTH_SECRET_KEY=secret),
+        env=environment_for(None, MCP_AUTH_SECRET_KEY=short),
         capture_output=True,
         timeout=30,
         check=False,
     )
-    error = json.loads(done.stderr.splitlines()[-1])["error"]
 
     assert done.returncode == 8
     assert done.stdout == b""
-    assert error["code"] == "NOT_CONFIGURED"
-    assert word in error["message"]
-    assert not secret or secret not in done.stderr.decode()
+    assert json.loads(done.stderr.splitlines()[-1])["error"]["code"] == "NOT_CONFIGURED"
+    assert short not in done.stderr.decode()
+    for secret, word in (("", "is not set"), (short, "got 31"), ("ä" * 15, "MCP_AUTH_SECRET_KEY")):
+        monkeypatch.setenv("MCP_AUTH_SECRET_KEY", secret)
+        checked = alone("serve", "--check", "--transport", "http", "--port", "0")
+        assert (checked.status, checked.out) == (8, ""), word
+        error = envelope(checked)
+        assert error["code"] == "NOT_CONFIGURED"
+        assert word in error["message"]
+        assert not secret or secret not in checked.err
 
 
 def test_a_secret_of_32_bytes_is_enough(http_host_for: HttpHostFor) -> None:
@@ -752,11 +755,10 @@ def test_a_secret_of_32_bytes_is_enough(http_host_for: HttpHostFor) -> None:
     assert host.request(body=INITIALIZE, Authorization=bearer(secret)).status == 200
 
 
-@pytest.mark.parametrize("origins", ["*", "example.org", "https://a.example/path", "ftp://a.example"])
-def test_an_allowed_origin_that_is_none_is_refused_at_the_start(origins: str) -> None:
+def test_an_allowed_origin_that_is_none_is_refused_at_the_start(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     done = subprocess.run(
         program("serve", "--transport", "http", "--port", "0"),
-        env=environment_for(None, MCP_AUTH_SECRET_KEY=SECRET, MCP_ALLOWED_ORIGINS=origins),
+        env=environment_for(None, MCP_AUTH_SECRET_KEY=SECRET, MCP_ALLOWED_ORIGINS="*"),
         capture_output=True,
         timeout=30,
         check=False,
@@ -764,6 +766,12 @@ def test_an_allowed_origin_that_is_none_is_refused_at_the_start(origins: str) ->
 
     assert done.returncode == 8
     assert b"MCP_ALLOWED_ORIGINS" in done.stderr
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
+    for origins in ("*", "example.org", "https://a.example/path", "ftp://a.example"):
+        monkeypatch.setenv("MCP_ALLOWED_ORIGINS", origins)
+        checked = alone("serve", "--check", "--transport", "http", "--port", "0")
+        assert (checked.status, checked.out) == (8, ""), origins
+        assert "MCP_ALLOWED_ORIGINS" in checked.err
 
 
 def test_a_port_that_is_taken_is_refused_at_the_start() -> None:
