@@ -6,6 +6,7 @@ servers on loopback) or `process` (programs, terminals, real time). The mark `pr
 
 import gc
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -102,8 +103,14 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+_empty_homes: list[Path] = []
+"""Homes in which a test of `unit` left nothing; the next test gets one of them."""
+
+
 @pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _own_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """Clear settings of whoever runs the tests and give each test a home and a temporary folder of its own."""
     prefixes = ("NCBI_", "ENTREZ_KIT_", "UNPAYWALL_", "EUROPEPMC_", "MCP_", "WEAVIATE_", "OPENAI_", "XDG_")
     keep = ("ENTREZ_KIT_REAL_DATA", "ENTREZ_KIT_ALL_LISTS", "ENTREZ_KIT_LIVE")
@@ -114,13 +121,21 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
         monkeypatch.delenv(name, raising=False)
     homes = tmp_path_factory.getbasetemp() / "homes"  # apart, and not numbered: pytest looks at every folder there is
     homes.mkdir(exist_ok=True)
-    home = Path(tempfile.mkdtemp(dir=homes))
-    (home / "tmp").mkdir()
+    if _empty_homes:
+        home = _empty_homes.pop()
+    else:
+        home = Path(tempfile.mkdtemp(dir=homes))
+        (home / "tmp").mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(home / "tmp"))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("entrez_kit.base.private_files.SHARED_TEMPORARY", home / "tmp")
-    return home
+    yield home
+    left = [path for path in home.rglob("*") if path.name != "tmp"] if lane_of(request.node) == "unit" else [home]
+    if not left:
+        _empty_homes.append(home)
+    else:  # at the end of the run, one process would delete all of them
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
