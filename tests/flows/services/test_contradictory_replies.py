@@ -231,7 +231,9 @@ def test_an_error_about_one_uid_that_stays_is_believed_if_a_search_does_not_find
     ],
     ids=["pmcid", "pmid and doi", "title"],
 )
-def test_the_full_text_of_another_article_is_never_taken_or_cached(tmp_path: Path, article: str) -> None:
+def test_the_full_text_of_another_article_is_never_taken_or_cached(
+    tmp_path: Path, no_waiting: None, article: str
+) -> None:
     def jats(meta: str) -> bytes:
         title = "" if "article-title" in meta else "<title-group><article-title>T</article-title></title-group>"
         text = "<body><sec><title>Results</title><p>Text.</p></sec></body>"
