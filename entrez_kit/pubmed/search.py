@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import ANEW, Argument, FrontendText, PerFrontend, list_names
+from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.core.model import (
     Collected,
     Request,
@@ -22,23 +23,20 @@ from entrez_kit.core.model import (
     wrong,
 )
 from entrez_kit.core.operation import Operation, Outcomes, Paging
-from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.query import (
+from entrez_kit.core.query_input import (
     MAX_PUBMED_RESULTS,
-    NO_BROADER_RESULTS,
     SPECIES,
-    BroaderResults,
     DateBounds,
     EntrezDate,
     QueryInput,
     QueryText,
     bounds,
-    broadening,
     date_clause,
-    find_mesh_gap,
     quote_filter,
     read_query,
 )
+from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.query.reduction import find_mesh_gap
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.services.transport.in_flight import all_at_once, in_background

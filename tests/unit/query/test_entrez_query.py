@@ -7,18 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.query import (
-    MeshGap,
-    Operand,
-    Part,
-    Whole,
-    broadening,
-    compare_strictly,
-    find_dangling_operators,
-    find_mesh_gap,
-    normalize_date,
-    reduce_query,
-)
+from entrez_kit.core.broadening import broadening, compare_strictly
+from entrez_kit.core.query_input import normalize_date
+from entrez_kit.query.parser import Operand
+from entrez_kit.query.reduction import MeshGap, Part, Whole, find_dangling_operators, find_mesh_gap, reduce_query
 from entrez_kit.services.esearch_reply import Complaint, ESearchReply, Fate
 
 RECORDS = frozenset(range(16))
