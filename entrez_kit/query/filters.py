@@ -45,8 +45,9 @@ APPROXIMATE: Final = frozenset(("pubmed pmc", "data", "pubstatusnihms", "pubstat
 _LINKOUT: Final = re.compile(r"(?:free )?full text|lo(?:all|prov|attr|cat|group|free).*|ffrft.*|fft")
 _BOOKS: Final = re.compile(r"pubmed books|books|pmcbook.*")
 _STRATEGIES: Final = re.compile(
-    r"systematic|clinical queries.*|(?:therapy|diagnosis|prognosis|etiology|clinical prediction guides) (?:broad|narrow)"
-    r"|litc.*|medical genetics|cochrane.*|.* sb"
+    r"systematic|clinical queries.*|litc.*"
+    r"|(?:therapy|diagnosis|prognosis|etiology|clinical prediction guides) (?:broad|narrow)"
+    r"|medical genetics|cochrane.*|.* sb"
 )
 
 

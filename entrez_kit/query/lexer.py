@@ -8,6 +8,9 @@ TokenKind = Literal["open", "close", "operator", "colon", "word", "quoted", "tag
 OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
 TYPOGRAPHIC_QUOTES: Final = "“”„‟″«»＂"
 
+NCBI_MESSAGES: Final = frozenset(("unmatched_quote", "unmatched_parenthesis"))
+"""Codes of the repairs about which PubMed itself warns."""
+
 _SIGNS: Final = {"&": "AND", "|": "OR"}
 _HISTORY: Final = re.compile(r"#[0-9]{1,6}(?![\w-])")
 _WORD: Final = re.compile(r"[^\s()\"\[\]&|]+")

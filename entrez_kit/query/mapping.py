@@ -1,7 +1,7 @@
 """Automatic term mapping: the translation of words without a tag to headings, substances, journals and authors.
 
-The half of PubMed's translation table that contains word variants (cancer: cancerous) is not published, so a mapped query
-is approximate.
+The half of PubMed's translation table that contains word variants (cancer: cancerous) is not published, so a mapped
+query is approximate.
 """
 
 from dataclasses import dataclass

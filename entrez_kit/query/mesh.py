@@ -1,7 +1,7 @@
 """MeSH for searches: headings with their trees, subheadings, substances and pharmacological actions.
 
-A vocabulary may be incomplete, such as that of the demo. Names that it does not know are looked up in the index, without
-narrower terms.
+A vocabulary may be incomplete, such as that of the demo. Names that it does not know are looked up in the index,
+without narrower terms.
 """
 
 from bisect import bisect_left

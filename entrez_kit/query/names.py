@@ -23,8 +23,8 @@ class Names:
 def find_names(index: SearchIndex, source: str, text: str, *, quoted: bool) -> Names:
     """Return the names that match a text.
 
-    "smith j" matches smith j, smith ja and smith jb jr; in quotes it matches smith j only. "smith" matches all initials.
-    A comma marks the end of the surname; without a comma, a full name is tried in both orders.
+    "smith j" matches smith j, smith ja and smith jb jr; in quotes it matches smith j only. "smith" matches all
+    initials. A comma marks the end of the surname; without a comma, a full name is tried in both orders.
     """
     key = normalize(text)
     if not key:

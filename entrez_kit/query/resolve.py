@@ -29,6 +29,7 @@ from entrez_kit.query.algebra import (
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, LANGUAGES, Field, Tag, parse_tag
 from entrez_kit.query.filters import APPROXIMATE, BARE, explain_unknowable, find_filter, unknowable_error
+from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.mapping import LONGEST_NAME, find_unlisted_heading, map_phrase
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.names import find_names
@@ -95,23 +96,26 @@ _IGNORED: Final = _Unit(None)
 
 def join_units(parts: Sequence[tuple[str, _Unit]]) -> _Unit:
     """Join the parts of a group from left to right; ignored parts have no effect."""
-    current: Query | None = None
+    members: list[Query] = []
     growing = ""
+
+    def take() -> Query:
+        return members[0] if len(members) == 1 else (And if growing == "AND" else Or)(tuple(members))
+
     for operator, unit in parts:
         right = unit.query
         if right is None:
             continue
         added = right.parts if unit.is_loose and isinstance(right, And) and operator == "AND" else (right,)
         if operator == "NOT":
-            current, growing = Not(Everything() if current is None else current, right), ""
-        elif current is None:
-            current, growing = right, "AND" if len(added) > 1 else ""
-        elif growing == operator and isinstance(current, And | Or):
-            current = type(current)((*current.parts, *added))
-        else:
-            current = (And if operator == "AND" else Or)((current, *added))
-            growing = operator
-    return _Unit(current)
+            members = [Not(take() if members else Everything(), right)]
+            growing = ""
+            continue
+        if members and growing != operator:
+            members = [take()]
+        growing = operator if members or len(added) > 1 else ""
+        members.extend(added)
+    return _Unit(take() if members else None)
 
 
 class Resolver:
@@ -157,9 +161,17 @@ class Resolver:
             InvalidInput: no copy of PubMed can answer a part of the query, or (unless ``lenient``) a field is unknown.
         """
         self._query = syntax.text
-        self.found.messages += [repair.message for repair in syntax.repairs if repair.code in _NCBI_MESSAGES]
+        self.found.messages += [repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES]
         self.found.query = fold_tree(syntax.root, self._resolve_operand, lambda parts, _: join_units(parts)).query
         return self.found
+
+    def resolve_operand(self, operand: Operand) -> Query:
+        """Resolve one operand, such as a term of another query language.
+
+        Raises:
+            InvalidInput: as in ``resolve``.
+        """
+        return self._resolve_operand(operand).query or NOTHING
 
     # operands
 
@@ -539,10 +551,6 @@ class Resolver:
         "uid": _find_uids,
         "filter": _find_filter,
     }
-
-
-_NCBI_MESSAGES: Final = frozenset(("unmatched_quote", "unmatched_parenthesis"))
-"""Repairs about which PubMed itself warns."""
 
 
 def split_pattern(text: str) -> list[str]:

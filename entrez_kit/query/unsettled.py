@@ -125,6 +125,14 @@ def choose_date_column(column: str, *, is_range: bool) -> str:
     return "pdat_single" if column == "pdat" and not is_range else column
 
 
+def is_major_pair(heading_major: bool, pair_major: bool) -> bool:
+    """Return whether a heading with a subheading is a major topic: the subheading or the heading is marked.
+
+    The User Guide mentions both "major heading" and "major heading/subheading" and no combination of them.
+    """
+    return heading_major or pair_major
+
+
 def allows_any_initials(key: str, *, quoted: bool) -> bool:
     """Return whether a name without initials matches all initials.
 

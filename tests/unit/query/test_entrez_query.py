@@ -186,7 +186,7 @@ def test_ranges_tags_and_quotes_stay_with_their_operands() -> None:
     term = '"2020/01"[dp] : "2024"[dp] AND a b[ti] c "d e" f:g[pdat] NOT (h'
 
     assert reduce_query(term, lambda operand: operand.text) == (
-        '"2020/01"[dp] : "2024"[dp] AND a b[ti] AND c AND "d e" AND f:g[pdat] NOT (h)'
+        '"2020/01"[dp] : "2024"[dp] AND a b[ti] AND c AND "d e" AND f:g[pdat] NOT h'
     )
 
 
