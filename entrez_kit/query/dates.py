@@ -35,7 +35,7 @@ def parse_range(low: str, high: str) -> tuple[int, int] | None:
     first, last = parse_date(low), parse_date(high)
     if first is None or last is None:
         return None
-    return min(first[0], last[0]), max(first[1], last[1])
+    return (first[0], last[1]) if first[0] <= last[1] else (last[0], first[1])
 
 
 def to_recent_range(days: int, today: date) -> tuple[int, int]:

@@ -227,7 +227,7 @@ class Resolver:
             self.found.messages.append(f"No proximity search: {operand.text}")
         if len(words) == 1 and words[0] in STOP_WORDS:
             self.found.phrases_ignored.append(operand.text)
-            return _IGNORED if self._lenient else _Unit(Shown(NOTHING, quote_term(print_words(phrase), label)))
+            return _IGNORED
         leaf = to_leaf(field, words)
         shown = Shown(leaf, quote_term(print_words(phrase), label))
         if self._matches(leaf):
