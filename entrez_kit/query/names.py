@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from entrez_kit.query import unsettled
 from entrez_kit.query.index import FULL, SearchIndex
+from entrez_kit.query.mesh import rotate
 from entrez_kit.query.words import normalize
 
 
@@ -24,16 +25,13 @@ def find_names(index: SearchIndex, source: str, text: str, *, quoted: bool) -> N
     """Return the names that match a text.
 
     "smith j" matches smith j, smith ja and smith jb jr; in quotes it matches smith j only. "smith" matches all
-    initials. A comma marks the end of the surname; without a comma, a full name is tried in both orders.
+    initials. A comma marks the end of the surname; without it, a full name is tried in both orders.
     """
     key = normalize(text)
     if not key:
         return Names((), ())
     short = tuple(name for name in index.known_values(source, key) if _matches_short(key, name, quoted))
-    forms = [key]
-    words = key.split()
-    if "," not in text and len(words) > 1:
-        forms.append(" ".join([words[-1], *words[:-1]]))
+    forms = [key] if "," in text else [key, *rotate(key)]
     full = tuple(
         name
         for form in dict.fromkeys(forms)

@@ -222,8 +222,8 @@ class Resolver:
         truncated = any("*" in word for word in words)
         if tag.distance is not None and not truncated:
             if unsettled.allows_proximity(field.proximity, words, tag.distance, operand.quoted):
-                shown = quote_term(print_words(phrase), f"{label}:~{tag.distance}")
-                return _Unit(Shown(Window(field, tuple(words), tag.distance), shown))
+                near = quote_term(print_words(phrase), f"{label}:~{tag.distance}")
+                return _Unit(Shown(Window(field, tuple(words), tag.distance), near))
             self.found.messages.append(f"No proximity search: {operand.text}")
         if len(words) == 1 and words[0] in STOP_WORDS:
             self.found.phrases_ignored.append(operand.text)

@@ -344,7 +344,8 @@ def has_name(text: str, *, quoted: bool, where: str = "authors") -> Check:
         short = re.compile(re.escape(key) + f"{LETTER}*( .*)?$")
     else:
         short = re.compile(re.escape(key) + "( .*)?$")
-    forms = [key] + ([" ".join([words[-1], *words[:-1]])] if len(words) > 1 and "," not in text else [])
+    turns = range(1) if "," in text else range(len(words))
+    forms = [" ".join(words[turn:] + words[:turn]) for turn in turns]
     end = "$" if quoted or len(words) == 1 else "( .*)?$"
     full = [re.compile(re.escape(form) + end) for form in forms]
 
