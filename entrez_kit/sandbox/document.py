@@ -519,7 +519,8 @@ def to_month(text: str) -> int:
 
 
 def _find_season(text: str) -> int:
-    return next((month for name, month in SEASONS.items() if name in text.lower()), 1)
+    """Return the first month of a season, or of a span of months such as "Jul-Sep"."""
+    return to_month(text) or next((month for name, month in SEASONS.items() if name in text.lower()), 1)
 
 
 def _find_number(text: str) -> int:
@@ -529,6 +530,6 @@ def _find_number(text: str) -> int:
         return 0
     rest = text[year.end() :]
     word = re.search(r"[A-Za-z]+", rest)
-    month = (to_month(word.group()) or _find_season(word.group())) if word else 1
+    month = _find_season(word.group()) if word else 1
     day = re.match(r"\s*[A-Za-z]+\s+([0-9]{1,2})(?![0-9])", rest)
     return int(year.group()) * 10000 + month * 100 + (int(day.group(1)) if day else 1)

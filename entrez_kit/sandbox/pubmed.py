@@ -10,6 +10,7 @@ from typing import Any, Final, overload
 
 from pyroaring import BitMap
 
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS
 from entrez_kit.query.index import SearchIndex
@@ -106,7 +107,7 @@ class PubMedDatabase(Database):
         """Find records in PubMed's query language.
 
         Raises:
-            BadRequest: the query names a history set that does not exist.
+            BadRequest: the query names a history set that does not exist, or needs data that no record contains.
         """
 
         def find_earlier(number: int) -> BitMap:
@@ -117,16 +118,19 @@ class PubMedDatabase(Database):
 
         today = date.today()
         span = _parse_range(request, today)
-        found = search(
-            request.term,
-            self.corpus.index,
-            read_demo_vocabulary(),
-            history=find_earlier,
-            field=request.field,
-            limit=None if span is None else DateLimit(request.datetype or "pdat", *span),
-            today=today,
-            lenient=True,
-        )
+        try:
+            found = search(
+                request.term,
+                self.corpus.index,
+                read_demo_vocabulary(),
+                history=find_earlier,
+                field=request.field,
+                limit=None if span is None else DateLimit(request.datetype or "pdat", *span),
+                today=today,
+                lenient=True,
+            )
+        except InvalidInput as exc:
+            raise BadRequest(exc.message) from exc
         resolved = found.resolved
         messages = list(resolved.messages)
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())

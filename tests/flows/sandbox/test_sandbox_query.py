@@ -1,9 +1,10 @@
 """The sandbox's PubMed query language, one line a rule."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from shelf import Client, serving, write_shelf
+from shelf import Client, article, article_set, serving, write_shelf
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +176,19 @@ def test_an_unknown_field_is_named_and_everything_is_searched_instead(shelf: Cli
     assert found["errorlist"]["fieldsnotfound"] == ["NoSuchField"]
     assert found["idlist"] == shelf.search("asthma[all]")["idlist"]
     assert found["querytranslation"] == shelf.search("asthma")["querytranslation"]
+
+
+@pytest.mark.parametrize("term", ["systematic[sb]", "asthma AND loprovhighwire[filter]"])
+def test_a_filter_that_needs_other_data_is_an_error(shelf: Client, term: str) -> None:
+    assert "ERROR" in shelf.search(term)
+
+
+def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> None:
+    text = article_set(article(1, "One", mesh=("Depressive Disorder",)), article(2, "Two", mesh=("Depressive Disorder, Major",)))
+    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+        assert client.pmids("depressive disorder[mh]") == {"1", "2"}
+        assert client.pmids("depressive disorder[mh:noexp]") == {"1"}
+        assert client.pmids("depressive disorder") == {"1", "2"}
 
 
 def test_an_unknown_word_is_dropped_and_named(shelf: Client) -> None:
