@@ -144,7 +144,7 @@ def _find_window(index: SearchIndex, source: str, words: Sequence[str], distance
 def _find_together(
     index: SearchIndex, source: str, slots: Sequence[Sequence[str]]
 ) -> Iterator[tuple[int, list[Sequence[int]]]]:
-    """Yield the records that have a word of each slot in a word list, with the positions of each slot."""
+    """Yield the records that have a word of each slot, with the positions of these words."""
     together = _intersect([_unite([BitMap(), *(index.postings(source, word) for word in slot)]) for slot in slots])
     if not together:
         return

@@ -48,7 +48,7 @@ class Journal:
 
     @property
     def keys(self) -> set[str]:
-        """The normalized names by which a search finds the journal."""
+        """The normalized names of the journal."""
         names = (self.abbreviation, self.title, *self.issns, *self.other_titles, self.nlm_id)
         return {normalize(name) for name in names if name}
 
@@ -194,7 +194,7 @@ def read_actions(file: IO[bytes]) -> dict[str, list[str]]:
 
 
 def _read_records(file: IO[bytes], tags: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the records of a large file one by one, each with its kind; the memory of a record is then freed."""
+    """Yield the records of a large file with their kinds, and free the memory of each record afterwards."""
     from lxml import etree
 
     for _, record in etree.iterparse(file, tag=tags, no_network=True, load_dtd=False, resolve_entities=False):

@@ -346,7 +346,7 @@ class Resolver:
     # values
 
     def _resolve_value(self, tag: Tag, operand: Operand) -> _Unit:
-        """Resolve a value; of unquoted words, the longest last part that is a value, if the whole is none."""
+        """Resolve a value. If unquoted words are not a value, resolve the longest last part that is one."""
         field, words = tag.field, operand.phrase.split()
         query = self._find_value(tag, operand.phrase, operand)
         if query is not None:

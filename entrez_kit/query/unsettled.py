@@ -1,7 +1,7 @@
 """Rules that no documentation and no recorded reply of PubMed settles; each is one function, so that one recording can
 change it.
 
-Each docstring names the source of the choice. The general rule: what is not understood never gives a wider result.
+Each docstring names the source of the choice. In doubt, a function chooses the narrower result.
 """
 
 import calendar

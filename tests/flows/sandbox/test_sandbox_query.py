@@ -184,7 +184,9 @@ def test_a_filter_that_needs_other_data_is_an_error(shelf: Client, term: str) ->
 
 
 def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> None:
-    text = article_set(article(1, "One", mesh=("Depressive Disorder",)), article(2, "Two", mesh=("Depressive Disorder, Major",)))
+    text = article_set(
+        article(1, "One", mesh=("Depressive Disorder",)), article(2, "Two", mesh=("Depressive Disorder, Major",))
+    )
     with serving(corpus=[write_shelf(tmp_path, text)]) as client:
         assert client.pmids("depressive disorder[mh]") == {"1", "2"}
         assert client.pmids("depressive disorder[mh:noexp]") == {"1"}
