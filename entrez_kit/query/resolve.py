@@ -236,7 +236,8 @@ class Resolver:
             self.found.quoted_not_found.append(f'"{phrase}"[{operand.tag}]')
         else:
             self.found.phrases_not_found.append(f"{phrase}[{operand.tag}]")
-        if len(words) == 1 or truncated or not self._lenient or "-" in phrase.strip("-"):
+        hyphenated = "-" in phrase.strip("-") and " " not in phrase
+        if len(words) == 1 or truncated or hyphenated or not (self._lenient and unsettled.breaks_up(operand.quoted)):
             return _Unit(shown)
         return self._break_phrase(tag, phrase.split(), operand)
 
@@ -326,7 +327,8 @@ class Resolver:
             self.found.quoted_not_found.append(f'"{word}"')
         else:
             self.found.phrases_not_found.append(word)
-        return _IGNORED if self._lenient else _Unit(shown)
+        drops = self._lenient and (len(words) == 1 or unsettled.drops_unknown_hyphenated())
+        return _IGNORED if drops else _Unit(shown)
 
     def _search_each(self, field: Field, run: Sequence[str]) -> _Unit:
         """Search words without a tag in the field of the ``field`` parameter, without mapping."""

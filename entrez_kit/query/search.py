@@ -6,6 +6,7 @@ from datetime import date
 
 from pyroaring import BitMap
 
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.algebra import And, Range, Shown
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import BY_CODE, parse_tag
@@ -37,12 +38,26 @@ class DateLimit:
     high: int
 
 
+def no_history(number: int) -> BitMap:
+    """Refuse a reference to an earlier search.
+
+    Raises:
+        InvalidInput: always.
+    """
+    raise InvalidInput(
+        f"#{number} refers to an earlier search, and there is none.",
+        invalid_input=f"query=#{number}",
+        recovery_hint=f"Replace #{number} with its search in parentheses.",
+        details={"reason": "no_history"},
+    )
+
+
 def search(
     query: str,
     index: SearchIndex,
     vocabulary: Vocabulary | None = None,
     *,
-    history: Callable[[int], BitMap] = lambda number: BitMap(),
+    history: Callable[[int], BitMap] = no_history,
     field: str | None = None,
     limit: DateLimit | None = None,
     today: date | None = None,
@@ -62,7 +77,8 @@ def search(
             unknown field is an error, and an unknown word matches no record.
 
     Raises:
-        InvalidInput: no copy of PubMed can answer a part of the query, or (unless ``lenient``) a field is unknown.
+        InvalidInput: no copy of PubMed can answer a part of the query, there is no search history, or (unless
+            ``lenient``) a field is unknown.
     """
     evaluator = Evaluator(index, history)
     syntax = parse(query)

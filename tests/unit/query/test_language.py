@@ -248,6 +248,35 @@ def test_an_unknown_field_is_an_error_unless_pubmed_is_imitated() -> None:
     assert imitated.records == _search("cats").records
 
 
+def test_a_reference_to_a_search_needs_a_history() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        _search("#1 AND cats")
+    found = search("#1 AND cats[ti]", INDEX, history=lambda number: INDEX.between("uid", 102, 102))
+
+    assert caught.value.reason == "no_history"
+    assert (list(found.records), found.translation) == ([1], '#1 AND "cats"[Title]')
+
+
+def test_an_unindexed_phrase_is_broken_up_only_when_pubmed_is_imitated() -> None:
+    for term in ("cats life[ti]", '"cats life"[ti]'):
+        assert not _search(term).records
+        assert _search(term, lenient=True).translation == '"cats"[All Fields] AND "life"[Title]'
+    assert _search("cats zz-qq", lenient=True).records == _search("zz-qq[ti]").records
+    assert not _search("cats zz-qq", lenient=True).records
+
+
+def test_an_illegal_proximity_search_is_a_phrase() -> None:
+    for tag in ("tw:~9", "ti:~1001"):
+        assert not _search(f'"cats dogs"[{tag}]').records
+    assert not _search("cats dogs[ti:~9]").records
+    assert _search('"cats and dogs"[ti:~1001]').translation == '"cats and dogs"[Title]'
+
+
+def test_numbers_among_words_are_words() -> None:
+    assert _search("101 cats", lenient=True).resolved.phrases_not_found == ["101"]
+    assert _search("999", lenient=True).resolved.quoted_not_found == ['"999"']
+
+
 def test_a_strict_search_never_finds_more_than_the_lenient_one() -> None:
     for term in ("cats zzqq", '"dogs cats"', '"dogs cats"[ti]', "no such heading[mh]", "zzqq", "cats zzqq[ti]"):
         assert _search(term).records <= _search(term, lenient=True).records, term
