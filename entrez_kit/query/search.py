@@ -93,4 +93,7 @@ def search(
         days = print_days(limit.low, limit.high, column.label)
         clause = Shown(Range(column.sources[0], limit.low, limit.high), days)
         found = And((*(found.parts if isinstance(found, And) else (found,)), clause))
-    return Found(evaluator.evaluate(found), print_query(found), resolved.fidelity, resolved, syntax.repairs)
+    # As recorded: if PubMed drops an unknown word from a query, the translation is the query as it was sent.
+    as_sent = lenient and any(not phrase.endswith("]") for phrase in resolved.phrases_not_found)
+    translation = query.strip() if as_sent else print_query(found)
+    return Found(evaluator.evaluate(found), translation, resolved.fidelity, resolved, syntax.repairs)
