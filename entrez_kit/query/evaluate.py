@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import reduce
 from operator import and_
+from typing import Final
 
 from pyroaring import BitMap
 
@@ -25,6 +26,8 @@ from entrez_kit.query.algebra import (
     Window,
 )
 from entrez_kit.query.index import SearchIndex
+
+_NONE: Final = BitMap()
 
 
 class Evaluator:
@@ -123,8 +126,8 @@ def _filter(known: Collection[str], pattern: str) -> list[str]:
 
 def _find_phrase(index: SearchIndex, source: str, words: Sequence[str]) -> BitMap:
     slots = [expand(index, source, word) for word in words]
-    found = BitMap()
-    for number, places in _find_together(index, source, slots):
+    found = BitMap() if any("*" in word for word in words) else index.known_phrase(source, words)
+    for number, places in _find_together(index, source, slots, found.copy()):
         starts = set(places[0])
         for offset, there in enumerate(places[1:], start=1):
             starts.intersection_update([place - offset for place in there])
@@ -142,10 +145,11 @@ def _find_window(index: SearchIndex, source: str, words: Sequence[str], distance
 
 
 def _find_together(
-    index: SearchIndex, source: str, slots: Sequence[Sequence[str]]
+    index: SearchIndex, source: str, slots: Sequence[Sequence[str]], known: BitMap = _NONE
 ) -> Iterator[tuple[int, list[Sequence[int]]]]:
-    """Yield the records that have a word of each slot, with the positions of these words."""
+    """Yield the records, except known ones, that have a word of each slot, with the positions of these words."""
     together = _intersect([_unite([BitMap(), *(index.postings(source, word) for word in slot)]) for slot in slots])
+    together -= known
     if not together:
         return
     words = list(dict.fromkeys(word for slot in slots for word in slot))

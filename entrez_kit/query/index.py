@@ -57,6 +57,10 @@ class SearchIndex(ABC):
         """Return whether any record has a value."""
         return bool(self.values(source, value))
 
+    def known_phrase(self, source: str, words: Sequence[str]) -> BitMap:
+        """Return records that are known to have these words in sequence; the positions of all others are compared."""
+        return BitMap()
+
 
 @dataclass(slots=True)
 class RecordTerms:

@@ -80,8 +80,10 @@ class GeneratedIndex(SandboxIndex):
         self._ranges = ranges
         self._words: dict[str, dict[str, list[Where]]] = {}
         self._values: dict[str, dict[str, list[Where]]] = {}
+        self._texts: dict[str, list[tuple[Where, str]]] = {}
         for where, terms in self._list_contributions():
             for source, pieces in terms.texts.items():
+                self._texts.setdefault(source, []).extend((where, f" {' '.join(piece)} ") for piece in pieces)
                 for word in {word for piece in pieces for word in piece}:
                     self._words.setdefault(source, {}).setdefault(word, []).append(where)
             for source, values in terms.values.items():
@@ -227,6 +229,11 @@ class GeneratedIndex(SandboxIndex):
         """Return the values of a value list that begin with a prefix; identifiers and page numbers are omitted."""
         known = self._values.get(source, {})
         return [value for value in known if value.startswith(prefix)] if prefix else known.keys()
+
+    def known_phrase(self, source: str, words: Sequence[str]) -> BitMap:
+        """Return the records where one choice adds the whole phrase."""
+        phrase = f" {' '.join(words)} "
+        return self._combine([where for where, text in self._texts.get(source, ()) if phrase in text])
 
     def positions(
         self, source: str, words: Sequence[str], records: BitMap
