@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationI
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import Text
 from entrez_kit.core.model import Collected, Request, Result, list_types
-from entrez_kit.query import QueryText
+from entrez_kit.core.query_input import QueryText
 
 
 def _not_blank(value: str) -> str:

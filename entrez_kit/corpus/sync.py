@@ -17,7 +17,9 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, Argument, FrontendText, PerFrontend
+from entrez_kit.core.broadening import broadening
 from entrez_kit.core.operation import SummarizedOutcomes
+from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, date_clause, read_query
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
@@ -26,7 +28,6 @@ from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp, to_second
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, esearch_delta, format_day
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
-from entrez_kit.query import MAX_PUBMED_RESULTS, broadening, date_clause, read_query
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 from entrez_kit.services.transport.in_flight import in_order

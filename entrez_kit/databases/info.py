@@ -9,10 +9,10 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import list_names
 from entrez_kit.core.batches import in_batches
+from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
-from entrez_kit.query import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import ESearchReply, malformed_error, parse_reply, text_of, whole_number

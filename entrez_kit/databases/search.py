@@ -8,19 +8,11 @@ from pydantic import Field, model_validator
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
+from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, warn_past_the_last, wrong
 from entrez_kit.core.operation import Operation, Paging
+from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, EntrezDate, QueryText, bounds, read_query
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.query import (
-    MAX_PUBMED_RESULTS,
-    NO_BROADER_RESULTS,
-    BroaderResults,
-    EntrezDate,
-    QueryText,
-    bounds,
-    broadening,
-    read_query,
-)
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 

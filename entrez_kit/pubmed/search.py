@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, list_names
+from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.core.model import (
     Collected,
     Request,
@@ -22,26 +23,24 @@ from entrez_kit.core.model import (
     wrong,
 )
 from entrez_kit.core.operation import Operation, Outcomes, Paging
-from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.query import (
+from entrez_kit.core.query_input import (
     MAX_PUBMED_RESULTS,
-    NO_BROADER_RESULTS,
     SPECIES,
-    BroaderResults,
     DateBounds,
     EntrezDate,
-    MeshGap,
     QueryInput,
     QueryText,
     bounds,
-    broadening,
     date_clause,
-    find_mesh_gap,
     quote_filter,
     read_query,
 )
+from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
+
+if TYPE_CHECKING:
+    from entrez_kit.query.reduction import MeshGap
 
 MAX_MCP_SUMMARIES: Final = 100
 SUMMARIES_PER_REQUEST: Final = 500
@@ -307,7 +306,7 @@ class SearchHits(Outcomes[ArticleHit]):
 
     def __iter__(self) -> Iterator[ArticleHit]:
         request, services = self.request, self._services
-        gap = find_mesh_gap(request.term())
+        gap = _find_mesh_gap(request.term())
         hidden = None
         if gap is not None:
             from entrez_kit.services.transport.in_flight import in_background
@@ -617,7 +616,16 @@ UNINDEXED: Final = "NOT medline[sb]"
 """Records without MeSH terms: in process, supplied by publishers, or outside MEDLINE's scope."""
 
 
-def warn_about_mesh(services: Services, request: SearchRequest, gap: MeshGap) -> list[Warn]:
+def _find_mesh_gap(term: str) -> "MeshGap | None":
+    """Return the query for records without MeSH terms. The parser is not imported for a query without field tags."""
+    if "[" not in term:
+        return None
+    from entrez_kit.query.reduction import find_mesh_gap
+
+    return find_mesh_gap(term)
+
+
+def warn_about_mesh(services: Services, request: SearchRequest, gap: "MeshGap") -> list[Warn]:
     """Warn about records that match the query except for MeSH terms, which they do not have.
 
     The warning counts the records and lists the first PMIDs. This sends one request and never raises an error.

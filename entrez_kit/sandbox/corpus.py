@@ -18,11 +18,11 @@ from lxml import etree
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import open_input, too_large
-from entrez_kit.sandbox import bits
+from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.words import fold, normalize
 from entrez_kit.sandbox.document import Document, record_parser
-from entrez_kit.sandbox.index import ParsedIndex, SearchIndex, SortKeys
-from entrez_kit.sandbox.terms import Terms, extract_terms
-from entrez_kit.sandbox.text import fold, normalize
+from entrez_kit.sandbox.index import ParsedIndex, SandboxIndex, SortKeys
+from entrez_kit.sandbox.terms import extract_terms
 
 _RECORD: Final = re.compile(
     rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>(?>(?:[^<]++|<(?!/?\1[\s>]))*)</\1\s*+>"
@@ -47,7 +47,7 @@ class Corpus(ABC):
 
     @property
     @abstractmethod
-    def index(self) -> SearchIndex:
+    def index(self) -> SandboxIndex:
         """The index of all records, built on first use."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Corpus(ABC):
 
     def find(self, source: str, value: str) -> list[str]:
         """Return the PMIDs of the records with this value, newest first."""
-        return [self.pmid(number) for number in reversed(bits.to_numbers(self.index.value(source, value)))]
+        return [self.pmid(number) for number in reversed(self.index.values(source, value))]
 
     def find_related(self, number: int) -> list[tuple[str, int]]:
         """Return the records that share MeSH headings or title words with this one, with scores, most similar first.
@@ -88,8 +88,8 @@ class Corpus(ABC):
         sources += [("word", word) for piece in terms.texts.get("title", ()) for word in piece if len(word) > 3]
         weighted = []
         for kind, value in dict.fromkeys(sources):
-            found = self.index.value("mesh", value) if kind == "mesh" else self.index.word("title", value)
-            frequency = found.bit_count()
+            found = self.index.values("mesh", value) if kind == "mesh" else self.index.postings("title", value)
+            frequency = len(found)
             if frequency > 1 and frequency * 2 <= max(self.size, 40):
                 weighted.append((log(1 + self.size / frequency) * (2 if kind == "mesh" else 1), frequency, found))
         scores: Counter[int] = Counter()
@@ -98,7 +98,7 @@ class Corpus(ABC):
             if budget < frequency:
                 break
             budget -= frequency
-            for other in bits.to_numbers(found):
+            for other in found:
                 scores[other] += int(weight * 1_000_000)
         own = scores.pop(number, 0)
         nearest = sorted(scores.items(), key=lambda item: (-item[1], -int(self.pmid(item[0]))))[:_NEIGHBOURS]
@@ -157,7 +157,7 @@ class ParsedCorpus(Corpus):
     def _index(self) -> ParsedIndex:
         return ParsedIndex(self.size, self._read)
 
-    def _read(self, number: int) -> tuple[Terms, SortKeys]:
+    def _read(self, number: int) -> tuple[RecordTerms, SortKeys]:
         document = self.document(number)
         day = document.publication_date.number or document.event("pubmed", "entrez").number
         first = document.authors[0].short if document.authors else "\uffff"
@@ -194,9 +194,9 @@ class ParsedCorpus(Corpus):
         """Count the records that contain each word, for the words in titles, abstracts and headings."""
         index = self.index
         return {
-            word: sum(index.frequency(source, word) for source in ("title", "abstract", "mesh"))
+            word: sum(len(index.postings(source, word)) for source in ("title", "abstract", "mesh"))
             for source in ("title", "abstract", "mesh")
-            for word in index.known_words(source)
+            for word in index.words(source)
             if word.isalpha()
         }
 

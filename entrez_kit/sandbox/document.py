@@ -15,7 +15,7 @@ from entrez_kit.base.mixed_content import text_of as plain_text_of
 from entrez_kit.sandbox.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-SEASONS: Final = {"winter": 1, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
+SEASONS: Final = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}
 NOTICE_WORDS: Final = {
     "ErratumIn": "Erratum in",
     "ErratumFor": "Erratum for",
@@ -164,6 +164,11 @@ class Document:
         return str(self._citation.get("Owner") or "NLM")
 
     @cached_property
+    def indexing_method(self) -> str:
+        """How MeSH terms were assigned: Automated, Curated, or an empty string."""
+        return str(self._citation.get("IndexingMethod") or "")
+
+    @cached_property
     def publication_model(self) -> str:
         """The publication model, such as Print, Electronic or Print-Electronic."""
         return str(self._article.get("PubModel") or "Print")
@@ -214,6 +219,12 @@ class Document:
             (str(other.get("Type") or ""), " ".join(text_of(part) for part in other.iterfind("AbstractText")))
             for other in self._citation.iterfind("OtherAbstract")
         ]
+
+    @cached_property
+    def has_foreign_abstract(self) -> bool:
+        """Whether an abstract is in another language than English."""
+        others = self._citation.iterfind("OtherAbstract")
+        return any(str(other.get("Language") or "eng") != "eng" for other in others)
 
     @cached_property
     def abstract_text(self) -> str:
@@ -320,6 +331,13 @@ class Document:
         """People named as investigators of a group."""
         return [_read_person(person) for person in self._citation.iterfind("InvestigatorList/Investigator")]
 
+    @cached_property
+    def personal_subjects(self) -> list[Person]:
+        """People who are the subject of the article."""
+        return [
+            _read_person(person) for person in self._citation.iterfind("PersonalNameSubjectList/PersonalNameSubject")
+        ]
+
     def _read_people(self, lists: Any) -> Iterator[Person]:
         for people in lists:
             everybody = people.findall("Author")
@@ -370,10 +388,10 @@ class Document:
         ]
 
     @cached_property
-    def grants(self) -> list[str]:
-        """Number, acronym, agency and country of each grant, as MEDLINE joins them."""
+    def grants(self) -> list[list[str]]:
+        """Number, acronym, agency and country of each grant; missing parts are omitted."""
         return [
-            "/".join(filter(None, (text_of(grant.find(name)) for name in ("GrantID", "Acronym", "Agency", "Country"))))
+            [text for name in ("GrantID", "Acronym", "Agency", "Country") if (text := text_of(grant.find(name)))]
             for grant in self._article.iterfind("GrantList/Grant")
         ]
 
@@ -501,7 +519,8 @@ def to_month(text: str) -> int:
 
 
 def _find_season(text: str) -> int:
-    return next((month for name, month in SEASONS.items() if name in text.lower()), 1)
+    """Return the first month of a season, or of a span of months such as "Jul-Sep"."""
+    return to_month(text) or next((month for name, month in SEASONS.items() if name in text.lower()), 1)
 
 
 def _find_number(text: str) -> int:
@@ -511,6 +530,6 @@ def _find_number(text: str) -> int:
         return 0
     rest = text[year.end() :]
     word = re.search(r"[A-Za-z]+", rest)
-    month = (to_month(word.group()) or _find_season(word.group())) if word else 1
+    month = _find_season(word.group()) if word else 1
     day = re.match(r"\s*[A-Za-z]+\s+([0-9]{1,2})(?![0-9])", rest)
     return int(year.group()) * 10000 + month * 100 + (int(day.group(1)) if day else 1)

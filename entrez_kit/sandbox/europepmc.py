@@ -10,15 +10,16 @@ from threading import RLock
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from entrez_kit.sandbox import bits
+from pyroaring import BitMap
+
+from entrez_kit.query.words import fold
 from entrez_kit.sandbox.database import BadRequest, FetchCall
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.europepmc_query import BadQuery, Parsed, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, to_form, to_number
-from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.pubmed import PubMedDatabase, score_words
 from entrez_kit.sandbox.replies import SandboxReply, document, plain, xml
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.text import fold
 
 VERSION: Final = "6.9"
 ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
@@ -121,8 +122,8 @@ class EuropePMCService:
     def _find(self, query: str, sort: str) -> Sequence[Hit]:
         parsed = parse(query)
         field, direction = _SORT.fullmatch(sort).groups() if sort else ("", "desc")  # type: ignore[union-attr]
-        others = bits.to_numbers(parsed.run(self._others)) if self._others.size else []
-        numbers = bits.to_numbers(parsed.run(self._corpus)) if self._corpus is not None else []
+        others = list(parsed.run(self._others)) if self._others.size else []
+        numbers = list(parsed.run(self._corpus)) if self._corpus is not None else []
         order = SORTS.get(field.upper(), "relevance")
         if order == "Author":
             merged = self._merge(
@@ -141,21 +142,14 @@ class EuropePMCService:
     def _rank(self, numbers: Sequence[int], order: str) -> list[Hit]:
         if self._corpus is None:
             return []
-        return [(True, number) for number in self._corpus.lookup.index.rank(numbers, order)]
+        return [(True, number) for number in self._corpus.index.rank(numbers, order)]
 
     def _sort_by_relevance(self, numbers: Sequence[int], others: Sequence[int], parsed: Parsed) -> Sequence[Hit]:
         hits = [*self._rank(numbers, ""), *((False, number) for number in reversed(others))]
-        scores = dict.fromkeys(hits, 0)
-        searched = [(False, self._others.lookup.index, others)] if self._others.size else []
+        scores = {False: score_words(self._others.index, parsed.ranking, BitMap(others))}
         if self._corpus is not None:
-            searched.append((True, self._corpus.lookup.index, numbers))
-        for in_corpus, index, found in searched:
-            wanted = bits.from_numbers(found, index.size)
-            for word in parsed.ranking[:20]:
-                for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
-                    for number in bits.to_numbers(index.word(source, word) & wanted):
-                        scores[in_corpus, number] += weight
-        return sorted(hits, key=lambda hit: -scores[hit])
+            scores[True] = score_words(self._corpus.index, parsed.ranking, BitMap(numbers))
+        return sorted(hits, key=lambda hit: -scores[hit[0]][hit[1]])
 
     def _merge(self, hits: list[Hit], others: Sequence[int], key: Callable[[Hit], Any]) -> list[Hit]:
         """Insert the few other records into the sorted corpus records; compute only the keys that bisection needs."""

@@ -7,33 +7,43 @@ import re
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from entrez_kit.sandbox import dates
-from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, PubMedField
-from entrez_kit.sandbox.lookup import Lookup
-from entrez_kit.sandbox.text import normalize, words
+from pyroaring import BitMap
+
+from entrez_kit.query import dates
+from entrez_kit.query.algebra import And, Term
+from entrez_kit.query.evaluate import Evaluator
+from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
+from entrez_kit.query.index import SearchIndex
+from entrez_kit.query.parser import Operand
+from entrez_kit.query.resolve import Resolver, split_pattern, to_leaf
+from entrez_kit.query.words import split_words
+from entrez_kit.sandbox.mesh import read_demo_vocabulary
 
 _TOKEN: Final = re.compile(
     r"\s*+(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*+)?"
     r'(?:(?P<open>\()|"(?P<phrase>(?>(?:\\.|[^"\\])*))"|\[(?P<range>[^\]]*+)\]|(?P<word>(?>(?:\\.|[^\s()"\[\]\\])+)))|\s*+(?P<close>\))'
 )
 _CLOSING: Final = re.compile(r"\s*+\)")
-_FIELDS: Final = {
-    "TITLE": "ti",
-    "ABSTRACT": "ab",
-    "TITLE_ABS": "tiab",
-    "KW": "ot",
+_TEXT: Final = {
+    "": ALL_FIELDS,
+    "TITLE": BY_CODE["TITL"],
+    "ABSTRACT": ABSTRACT,
+    "TITLE_ABS": BY_CODE["TIAB"],
+    "KW": BY_CODE["OTRM"],
+    "AFF": BY_CODE["AFFL"],
+    "GRANT_ID": BY_CODE["GRNT"],
+}
+_VALUES: Final = {
     "MESH": "mesh",
     "AUTH": "au",
     "AUTHORID": "auid",
     "AUTH_FIRST": "1au",
-    "AFF": "ad",
     "JOURNAL": "ta",
     "ISSN": "ta",
     "VOLUME": "vi",
     "ISSUE": "ip",
     "PUB_TYPE": "pt",
     "LANG": "la",
-    "GRANT_ID": "gr",
     "CHEM": "nm",
     "DOI": "aid",
     "PMCID": "aid",
@@ -60,13 +70,13 @@ class Shelf(Protocol):
     """Numbered records that a query searches."""
 
     @property
-    def lookup(self) -> Lookup:
-        """The lookup in the index of the records."""
+    def index(self) -> SearchIndex:
+        """The index of the records."""
 
-    def find_source(self, source: str) -> int:
+    def find_source(self, source: str) -> BitMap:
         """Return the records of a source such as MED or PPR."""
 
-    def find_id(self, ext_id: str) -> int:
+    def find_id(self, ext_id: str) -> BitMap:
         """Return the records with this id within their source."""
 
 
@@ -101,7 +111,7 @@ class Parsed:
     ranking: tuple[str, ...]
     names_sources: bool
 
-    def run(self, shelf: Shelf) -> int:
+    def run(self, shelf: Shelf) -> BitMap:
         """Return the records of a shelf that match the query."""
         return _run(self.tree, shelf, self.names_sources)
 
@@ -119,7 +129,7 @@ def parse(query: str) -> Parsed:
     tree = parser.parse_expression("", 0)
     if not parser.is_at_end():
         raise BadQuery("a closing parenthesis has no opening one")
-    ranking = [word for leaf in leaves if leaf.field in ("", "TITLE", "TITLE_ABS") for word in words(leaf.text)]
+    ranking = [word for leaf in leaves if leaf.field in ("", "TITLE", "TITLE_ABS") for word in split_words(leaf.text)]
     return Parsed(tree, tuple(dict.fromkeys(ranking)), any(leaf.field == "SRC" for leaf in leaves))
 
 
@@ -178,57 +188,52 @@ class _Parser:
         return leaf
 
 
-def _run(tree: Tree, shelf: Shelf, names_sources: bool) -> int:
-    everything = shelf.lookup.index.everything
+def _run(tree: Tree, shelf: Shelf, names_sources: bool) -> BitMap:
     if tree is None:
-        return everything
+        return BitMap(range(shelf.index.size))
     if isinstance(tree, Leaf):
         return _run_leaf(tree, shelf, names_sources)
     right = _run(tree.right, shelf, names_sources)
     left = _run(tree.left, shelf, names_sources)
     if tree.operator == "OR":
         return left | right
-    return left & (everything & ~right) if tree.operator == "NOT" else left & right
+    return left - right if tree.operator == "NOT" else left & right
 
 
-def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> int:
-    lookup, field, text = shelf.lookup, leaf.field, leaf.text.strip()
-    if not text:
-        return 0
-    if field in _IDS and leaf.quoted and names_sources:
-        return 0  # as in the real service: a quoted id in a query with a source finds nothing
+def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> BitMap:
+    field, text = leaf.field, leaf.text.strip()
+    if not text or (field in _IDS and leaf.quoted and names_sources):
+        return BitMap()  # in the real service, a quoted id in a query with a source finds nothing
     if field == "SRC":
         return shelf.find_source(text.upper())
     if field == "EXT_ID":
         return shelf.find_id(text)
     if field in ("PUB_YEAR", "FIRST_PDATE", "E_PDATE", "P_PDATE"):
-        return _find_dates(lookup, text, leaf.ranged)
+        return _find_dates(shelf.index, text, leaf.ranged)
     if field in _FLAGS:
-        found = lookup.filter(_FLAGS[field])
-        return found if text.lower() in ("y", "yes", "true") else lookup.index.everything & ~found
-    named = BY_TAG[_FIELDS[field]] if field in _FIELDS else ALL_FIELDS if not field else None
-    if named is None:
-        return 0
-    return _find_text(lookup, named, text, leaf.quoted)
+        found = shelf.index.values("filter", _FLAGS[field])
+        return found if text.lower() in ("y", "yes", "true") else BitMap(range(shelf.index.size)) - found
+    evaluator = Evaluator(shelf.index)
+    if field in _TEXT:
+        words = split_pattern(text)
+        if not words:
+            return BitMap()
+        if leaf.quoted or text.endswith("*"):
+            return evaluator.evaluate(to_leaf(_TEXT[field], words))
+        return evaluator.evaluate(And(tuple(Term(_TEXT[field], word) for word in words)))
+    if field not in _VALUES:
+        return BitMap()
+    resolver = Resolver(evaluator, read_demo_vocabulary())
+    return evaluator.evaluate(resolver.resolve_operand(Operand(text, text, leaf.quoted, _VALUES[field])))
 
 
-def _find_text(lookup: Lookup, field: PubMedField, text: str, quoted: bool) -> int:
-    if field.kind == "text":
-        return (
-            lookup.text(field, text)
-            if quoted or text.endswith("*")
-            else lookup.each_word(field, normalize(text) or text)
-        )
-    return lookup.value(field, text, quoted=quoted)
-
-
-def _find_dates(lookup: Lookup, text: str, ranged: bool) -> int:
+def _find_dates(index: SearchIndex, text: str, ranged: bool) -> BitMap:
     if ranged:
         ends = re.split(r"(?<!\s)\s++TO\s++", text.strip(), flags=re.IGNORECASE)
         if len(ends) != 2:
-            return 0
+            return BitMap()
         low, high = (end.replace("-", "/").strip() for end in ends)
         span = dates.parse_range("0001" if low == "*" else low, "9999" if high == "*" else high)
     else:
         span = dates.parse_date(text.replace("-", "/"))
-    return 0 if span is None else lookup.index.between("pdat", *span)
+    return BitMap() if span is None else index.between("pdat", *span)

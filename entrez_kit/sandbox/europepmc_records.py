@@ -8,14 +8,14 @@ from html import escape
 from importlib import resources
 from typing import Any, Final
 
-from entrez_kit.sandbox import bits
+from pyroaring import BitMap
+
+from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.words import fold, normalize
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.document import NOTICE_WORDS, Document, PartialDate, Person, marked_text
-from entrez_kit.sandbox.index import ParsedIndex, SortKeys
-from entrez_kit.sandbox.lookup import Lookup
+from entrez_kit.sandbox.index import ParsedIndex, SandboxIndex, SortKeys
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.terms import Terms
-from entrez_kit.sandbox.text import fold, normalize
 
 Record = dict[str, Any]
 
@@ -42,18 +42,18 @@ class CorpusShelf:
         return self._pubmed.corpus
 
     @property
-    def lookup(self) -> Lookup:
-        """The lookup in the index of the records."""
-        return self._pubmed.lookup
+    def index(self) -> SandboxIndex:
+        """The index of the records."""
+        return self.corpus.index
 
-    def find_source(self, source: str) -> int:
+    def find_source(self, source: str) -> BitMap:
         """Return the records of a source."""
-        return self.lookup.index.everything if source == "MED" else 0
+        return BitMap(range(self.index.size)) if source == "MED" else BitMap()
 
-    def find_id(self, ext_id: str) -> int:
+    def find_id(self, ext_id: str) -> BitMap:
         """Return the record with this PMID."""
         number = self.corpus.number(ext_id)
-        return 0 if number is None else 1 << number
+        return BitMap() if number is None else BitMap((number,))
 
     def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
@@ -83,13 +83,13 @@ class OtherShelf:
         return cls(record for document in documents for record in document["records"])
 
     @cached_property
-    def lookup(self) -> Lookup:
-        """The lookup in the index of the records."""
-        return Lookup(ParsedIndex(self.size, self._read))
+    def index(self) -> SandboxIndex:
+        """The index of the records."""
+        return ParsedIndex(self.size, self._read)
 
-    def _read(self, number: int) -> tuple[Terms, SortKeys]:
+    def _read(self, number: int) -> tuple[RecordTerms, SortKeys]:
         record = self._records[number]
-        terms = Terms()
+        terms = RecordTerms()
         terms.add_text("title", strip_markup(record.get("title")))
         terms.add_text("abstract", strip_markup(record.get("abstractText")))
         terms.add_text("keyword", *record.get("keywordList", {}).get("keyword", ()))
@@ -106,25 +106,21 @@ class OtherShelf:
         terms.add_text("ids", str(record["id"]), str(record.get("doi") or ""))
         terms.add_value("language", str(record.get("language") or ""))
         day = to_number(record["firstPublicationDate"])
-        terms.add_date("pdat", day)
+        terms.add_number("pdat", day)
         filters = ["all"]
         filters += ["hasabstract"] if record.get("abstractText") else []
         filters += ["pubmed pmc"] if record.get("isOpenAccess") == "Y" else []
         terms.add_value("filter", *filters)
         return terms, (day, fold(names[0]) if names else "\uffff", normalize(server), number)
 
-    def find_source(self, source: str) -> int:
+    def find_source(self, source: str) -> BitMap:
         """Return the records of a source."""
-        return bits.from_numbers(
-            (number for number, record in enumerate(self._records) if record["source"] == source), self.size
-        )
+        return BitMap([number for number, record in enumerate(self._records) if record["source"] == source])
 
-    def find_id(self, ext_id: str) -> int:
+    def find_id(self, ext_id: str) -> BitMap:
         """Return the records with this id within their source."""
         wanted = ext_id.upper()
-        return bits.from_numbers(
-            (number for number, record in enumerate(self._records) if str(record["id"]).upper() == wanted), self.size
-        )
+        return BitMap([number for number, record in enumerate(self._records) if str(record["id"]).upper() == wanted])
 
     def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
@@ -132,7 +128,7 @@ class OtherShelf:
 
     def full_text(self, wanted: str) -> str | None:
         """Return the JATS body of a record that has one."""
-        found = bits.to_numbers(self.find_id(wanted))
+        found = list(self.find_id(wanted))
         text = self._records[found[0]].get("fullText") if found else None
         return str(text) if text else None
 

@@ -153,8 +153,8 @@ class GeneratedCorpus(Corpus):
         """Count the records that contain each word, for the words in titles, abstracts and headings."""
         index = self.index
         return {
-            word: sum(index.word(source, word).bit_count() for source in ("title", "abstract", "mesh"))
+            word: sum(len(index.postings(source, word)) for source in ("title", "abstract", "mesh"))
             for source in ("title", "abstract", "mesh")
-            for word in index.known_words(source)
+            for word in index.words(source)
             if word.isalpha()
         }

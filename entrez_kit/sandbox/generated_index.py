@@ -8,13 +8,22 @@ abstract need an abstract.
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import compress
 from typing import Final
 
-from entrez_kit.sandbox import bits, dates, vocabulary
-from entrez_kit.sandbox.fields import LANGUAGES
-from entrez_kit.sandbox.index import SearchIndex, has_phrase
+from pyroaring import BitMap
+
+from entrez_kit.query.dates import to_number
+from entrez_kit.query.fields import LANGUAGES
+from entrez_kit.query.filters import STATUS_FILTERS
+from entrez_kit.query.index import RecordTerms, find_positions
+from entrez_kit.query.words import fold, normalize, split_words
+from entrez_kit.sandbox import vocabulary
+from entrez_kit.sandbox.index import SandboxIndex
 from entrez_kit.sandbox.render import (
     COUNTRY,
+    NOTICE,
+    PAGES,
     PLACEHOLDER,
     STATUSES,
     TITLE,
@@ -24,9 +33,9 @@ from entrez_kit.sandbox.render import (
     list_types,
     phrase,
     published_number,
+    to_volume,
 )
-from entrez_kit.sandbox.terms import STATUS_FILTERS, Terms
-from entrez_kit.sandbox.text import fold, normalize, words
+from entrez_kit.sandbox.terms import LINKOUT_FILTERS
 
 CONDITIONS: Final[Mapping[str, tuple[str, int]]] = {
     "medline": ("status", 0),
@@ -34,13 +43,15 @@ CONDITIONS: Final[Mapping[str, tuple[str, int]]] = {
     "labelled": ("abstract", 2),
 }
 """Conditions by name: a choice and its required value."""
-ABSTRACTS: Final = ((1, "plain"), (2, "labelled"))
-FULL_TEXT: Final = ("free full text", "loattrfree full text", "pubmed pmc", "full text", "loattrfull text")
+LABELLED_ABSTRACT: Final = 2
+ABSTRACTS: Final = ((1, "plain"), (LABELLED_ABSTRACT, "labelled"))
+DETAILS: Final = frozenset(("volume", "issue", "page"))
+"""Word lists and value lists that are computed from the number of a record."""
 Where = tuple[str, str, int]
 """A condition ("" for none), a choice and one of its values."""
 
 
-class GeneratedIndex(SearchIndex):
+class GeneratedIndex(SandboxIndex):
     """Sets of generated records.
 
     Args:
@@ -69,38 +80,38 @@ class GeneratedIndex(SearchIndex):
         self._ranges = ranges
         self._words: dict[str, dict[str, list[Where]]] = {}
         self._values: dict[str, dict[str, list[Where]]] = {}
-        self._pieces: dict[str, list[tuple[Where, Sequence[Sequence[str]]]]] = {}
+        self._texts: dict[str, list[tuple[Where, str]]] = {}
         for where, terms in self._list_contributions():
             for source, pieces in terms.texts.items():
-                self._pieces.setdefault(source, []).append((where, pieces))
+                self._texts.setdefault(source, []).extend((where, f" {' '.join(piece)} ") for piece in pieces)
                 for word in {word for piece in pieces for word in piece}:
                     self._words.setdefault(source, {}).setdefault(word, []).append(where)
             for source, values in terms.values.items():
                 for value in values:
                     self._values.setdefault(source, {}).setdefault(value, []).append(where)
-        self._word_sets: Callable[[str, str], int] = lru_cache(maxsize=512)(self._find_word)
-        self._value_sets: Callable[[str, str], int] = lru_cache(maxsize=512)(self._find_value)
+        self._postings: Callable[[str, str], BitMap] = lru_cache(maxsize=512)(self._find_postings)
+        self._value_sets: Callable[[str, str], BitMap] = lru_cache(maxsize=512)(self._find_value)
 
     # terms of the choices
 
-    def _list_contributions(self) -> Iterator[tuple[Where, Terms]]:
+    def _list_contributions(self) -> Iterator[tuple[Where, RecordTerms]]:
         yield ("", "", 0), self._build_common_terms()
         for name, count in self._ranges.items():
             for value in range(count):
                 for condition in ("", *CONDITIONS):
-                    terms = Terms()
+                    terms = RecordTerms()
                     self._contribute(terms, name, value, condition)
                     if terms.texts or terms.values:
                         yield (condition, name, value), terms
 
-    def _build_common_terms(self) -> Terms:
-        terms = Terms()
+    def _build_common_terms(self) -> RecordTerms:
+        terms = RecordTerms()
         terms.add_text("title", *(part for part in TITLE if "{" not in part))
         terms.add_value("country", COUNTRY)
         terms.add_value("filter", "all")
         return terms
 
-    def _contribute(self, terms: Terms, name: str, value: int, condition: str) -> None:
+    def _contribute(self, terms: RecordTerms, name: str, value: int, condition: str) -> None:
         if condition in ("plain", "labelled"):
             for kind, needed in ABSTRACTS:
                 if needed == condition and _is_used(name, kind):
@@ -113,6 +124,8 @@ class GeneratedIndex(SearchIndex):
                     terms.add_value("majr", heading)
                 if heading in ("Humans", "Animals", "Female", "Male"):
                     terms.add_value("filter", heading)
+            if name == "abstract" and value == LABELLED_ABSTRACT:
+                terms.add_value("filter", "hasstructuredabstract")
         else:
             if name in ("topic", "method", "population", "design"):
                 terms.add_text("title", _strip_markup(phrase(name, value)))
@@ -124,126 +137,146 @@ class GeneratedIndex(SearchIndex):
 
     # sets
 
-    def _combine(self, places: Sequence[Where]) -> int:
+    def _combine(self, places: Sequence[Where]) -> BitMap:
         """Return the records that have any of these choices and fulfil its condition."""
         by_choice: dict[tuple[str, str], set[int]] = {}
         for condition, name, value in places:
             by_choice.setdefault((condition, name), set()).add(value)
-        found = 0
+        found = BitMap()
         for (condition, name), values in by_choice.items():
-            some = self._find_choice(name, values) if name else self.everything
+            some = self._find_choice(name, frozenset(values)) if name else BitMap(range(self.size))
             if condition:
                 needed, value = CONDITIONS[condition]
-                some &= self._find_choice(needed, {value})
+                some &= self._find_choice(needed, frozenset((value,)))
             found |= some
         return found
 
-    def _find_choice(self, name: str, values: Collection[int]) -> int:
-        table = bytes(49 if value in values else 48 for value in range(256))
-        return bits.from_flags(self._column(name).translate(table))
+    def _find_choice(self, name: str, values: frozenset[int]) -> BitMap:
+        table = bytes(value in values for value in range(256))
+        return BitMap(array("I", compress(range(self.size), self._column(name).translate(table))))
 
-    def _find_word(self, source: str, word: str) -> int:
+    def _find_number(self, text: str) -> BitMap:
+        """Return the record with this PMID."""
+        if not (text.isascii() and text.isdigit() and len(text) < 12) or not self.size:
+            return BitMap()
+        number = int(text) - self._first
+        return BitMap((number,)) if 0 <= number < self.size else BitMap()
+
+    @cached_property
+    def _first(self) -> int:
+        return int(self._choices(0).pmid) if self.size else 0
+
+    def _find_page(self, text: str) -> BitMap:
+        """Return the records whose first page this is; pages follow from the PMID."""
+        if not (text.isascii() and text.isdigit() and len(text) < 4):
+            return BitMap()
+        return BitMap(range((int(text) - 1 - self._first) % PAGES, self.size, PAGES)) if int(text) else BitMap()
+
+    def _find_issue(self, source: str, text: str) -> BitMap:
+        return BitMap(self._issues.get((source, text), ()))
+
+    @cached_property
+    def _issues(self) -> "dict[tuple[str, str], array[int]]":
+        """Volume and issue of every record; built only for a search by citation or number."""
+        found: dict[tuple[str, str], array[int]] = {}
+        for number in range(self.size):
+            published = self._timing(number).published
+            for key in (("volume", to_volume(published)), ("issue", str(published.month))):
+                found.setdefault(key, array("I")).append(number)
+        return found
+
+    def _find_detail(self, source: str, text: str) -> BitMap:
+        return self._find_page(text) if source == "page" else self._find_issue(source, text)
+
+    def _find_postings(self, source: str, word: str) -> BitMap:
+        if source in DETAILS:
+            return self._find_detail(source, word) if word.isdigit() else BitMap()
         found = self._combine(self._words.get(source, {}).get(word, ()))
         if source in ("title", "ids"):
             found |= self._find_number(word)
         if source == "ids" and word.startswith("pmc"):
-            found |= self._find_number(word.removeprefix("pmc")) & self._find_choice("pmc", {1})
+            found |= self._find_number(word.removeprefix("pmc")) & self._find_choice("pmc", frozenset((1,)))
         return found
 
-    def _find_number(self, text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) < 12) or not self.size:
-            return 0
-        number = int(text) - int(self._choices(0).pmid)
-        return 1 << number if 0 <= number < self.size else 0
-
-    def word(self, source: str, word: str) -> int:
+    def postings(self, source: str, word: str) -> BitMap:
         """Return the records with this folded word in a word list."""
-        return self._word_sets(source, word)
+        return BitMap(self._postings(source, word))
 
-    def known_words(self, source: str) -> Collection[str]:
-        """Return the words of a word list; numbers of single records are omitted."""
-        return self._words.get(source, {}).keys()
+    def words(self, source: str, prefix: str = "") -> Collection[str]:
+        """Return the words of a word list that begin with a prefix; numbers of single records are omitted."""
+        known = self._words.get(source, {})
+        return [word for word in known if word.startswith(prefix)] if prefix else known.keys()
 
-    def _find_value(self, source: str, value: str) -> int:
+    def _find_value(self, source: str, value: str) -> BitMap:
         if source == "pmid":
             return self._find_number(value)
         if source in ("aid", "lid"):
             start, _, rest = value.rpartition("invented.")
             if start == "10.5555/":
-                return self._find_number(rest) & self._find_choice("doi", {1})
+                return self._find_number(rest) & self._find_choice("doi", frozenset((1,)))
             if source == "aid" and value.startswith("pmc"):
-                return self._find_number(value.removeprefix("pmc")) & self._find_choice("pmc", {1})
-            return 0
-        if source in ("volume", "issue", "page"):
-            return bits.from_numbers(self._details.get((source, value), ()), self.size)
+                return self._find_number(value.removeprefix("pmc")) & self._find_choice("pmc", frozenset((1,)))
+            return BitMap()
+        if source in DETAILS:
+            return self._find_detail(source, value)
         return self._combine(self._values.get(source, {}).get(value, ()))
 
-    def value(self, source: str, value: str) -> int:
+    def values(self, source: str, value: str) -> BitMap:
         """Return the records with exactly this value."""
-        return self._value_sets(source, value)
+        return BitMap(self._value_sets(source, value))
 
-    def known_values(self, source: str) -> Collection[str]:
-        """Return the values of a value list; identifiers and page numbers are omitted."""
-        return self._values.get(source, {}).keys()
+    def known_values(self, source: str, prefix: str = "") -> Collection[str]:
+        """Return the values of a value list that begin with a prefix; identifiers and page numbers are omitted."""
+        known = self._values.get(source, {})
+        return [value for value in known if value.startswith(prefix)] if prefix else known.keys()
 
-    @cached_property
-    def _details(self) -> "dict[tuple[str, str], array[int]]":
-        """Volume, issue and pages of every record; built only for a search by citation."""
-        found: dict[tuple[str, str], array[int]] = {}
-        for number in range(self.size):
-            choices = self._choices(number)
-            first = choices.pages.split("-")[0]
-            for key in (
-                ("volume", choices.volume),
-                ("issue", choices.issue),
-                ("page", first),
-                ("page", normalize(choices.pages)),
-            ):
-                found.setdefault(key, array("I")).append(number)
-        return found
-
-    def certain(self, source: str, phrase: Sequence[str]) -> int:
+    def known_phrase(self, source: str, words: Sequence[str]) -> BitMap:
         """Return the records where one choice adds the whole phrase."""
-        return self._combine([where for where, pieces in self._pieces.get(source, ()) if has_phrase(pieces, phrase)])
+        phrase = f" {' '.join(words)} "
+        return self._combine([where for where, text in self._texts.get(source, ()) if phrase in text])
 
-    def pieces(self, number: int, source: str) -> Sequence[Sequence[str]]:
-        """Return the words of one record, piece by piece."""
+    def positions(
+        self, source: str, words: Sequence[str], records: BitMap
+    ) -> Iterator[tuple[int, Sequence[Sequence[int]]]]:
+        """Yield each of these records with the ascending positions of each word in a word list."""
+        for number in records:
+            yield number, find_positions(self._pieces(number, source), words)
+
+    def _pieces(self, number: int, source: str) -> Sequence[Sequence[str]]:
+        """Return the words of each value of one record."""
         choices = self._choices(number)
         if source == "title":
             return [_split_parts(TITLE, choices)]
         if source == "abstract":
-            found = []
+            found: list[str] = []
             for label, parts in abstract_parts(choices.abstract):
-                found += [words(label)] if label else []
-                found.append(_split_parts(parts, choices))
-            return found
-        return self._other_pieces(choices, self._column("team")[number]).get(source, ())
-
-    def _other_pieces(self, choices: Choices, team: int) -> Mapping[str, Sequence[Sequence[str]]]:
-        terms = Terms()
+                found += [*split_words(label), *_split_parts(parts, choices)]
+            return [found]
+        if source == "ids":
+            doi = [split_words(choices.doi_name)] if choices.doi else []
+            return [[choices.pmid], *([split_words(choices.pmcid)] if choices.pmc else []), *doi]
+        terms = RecordTerms()
         for name in self._ranges:
-            value = team if name == "team" else getattr(choices, name)
+            value = self._column("team")[number] if name == "team" else getattr(choices, name)
             for condition in ("", *(("medline",) if choices.status == 0 else ())):
                 self._contribute(terms, name, value, condition)
-        doi = [words(choices.doi_name)] if choices.doi else []
-        pmc = [words(choices.pmcid)] if choices.pmc else []
-        return {**terms.texts, "ids": [[choices.pmid], *pmc, *doi]}
+        return terms.texts.get(source, ())
 
     # dates and order
 
     @lru_cache(maxsize=16)  # noqa: B019 - an index lives as long as its sandbox
-    def _get_dates(self, source: str) -> "array[int]":
-        return array("I", (_get_date(source, self._timing(number)) for number in range(self.size)))
+    def _get_dates(self, column: str) -> "array[int]":
+        return array("I", (_get_date(column, self._timing(number)) for number in range(self.size)))
 
-    def between(self, source: str, low: int, high: int) -> int:
-        """Return the records with a date in this range, bounds included."""
-        if source == "uid":
-            first = int(self._choices(0).pmid) if self.size else 0
-            start, end = max(low - first, 0), min(high - first, self.size - 1)
-            return bits.fill(end + 1) & ~bits.fill(start) if start <= end else 0
-        found = 0
-        for column in ("ppdat", "epdat") if source == "pdat" else (source,):
-            found |= bits.from_flags(bytes(49 if low <= day <= high and day else 48 for day in self._get_dates(column)))
+    def between(self, column: str, low: int, high: int) -> BitMap:
+        """Return the records with a number in this range, bounds included."""
+        if column == "uid":
+            start, end = max(low - self._first, 0), min(high - self._first, self.size - 1)
+            return BitMap(range(start, end + 1)) if start <= end else BitMap()
+        found = BitMap()
+        for one in {"pdat": ("ppdat", "epdat"), "pdat_single": ("ppdat", "earlier")}.get(column, (column,)):
+            days = enumerate(self._get_dates(one))
+            found.update(array("I", (number for number, day in days if low <= day <= high and day)))
         return found
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
@@ -276,12 +309,12 @@ def _strip_markup(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _split_phrase(name: str, value: int) -> tuple[str, ...]:
-    return tuple(words(_strip_markup(phrase(name, value))))
+    return tuple(split_words(_strip_markup(phrase(name, value))))
 
 
 @lru_cache(maxsize=256)
 def _split_fixed(part: str) -> tuple[str, ...]:
-    return tuple(words(part))
+    return tuple(split_words(part))
 
 
 def _split_parts(parts: Sequence[str], choices: Choices) -> list[str]:
@@ -307,66 +340,74 @@ def _list_headings(name: str, value: int) -> list[tuple[str, bool]]:
     return []
 
 
-def _add_design(terms: Terms, value: int) -> None:
+def _add_design(terms: RecordTerms, value: int) -> None:
     names = [name for name, _ in list_types(value, 0)]
     terms.add_text("ptype", *names)
     terms.add_value("ptype", *names)
     terms.add_value("filter", *names)
 
 
-def _add_correction(terms: Terms, value: int) -> None:
+def _add_correction(terms: RecordTerms, value: int) -> None:
     if value == 1:
         terms.add_text("ptype", "Retracted Publication")
         terms.add_value("ptype", "Retracted Publication")
         terms.add_value("filter", "Retracted Publication")
+    if value:
+        terms.add_value("filter", "hasretractionin" if value == 1 else "haserratumin")
+        terms.add_text("note", NOTICE)
 
 
-def _add_journal(terms: Terms, value: int) -> None:
+def _add_journal(terms: RecordTerms, value: int) -> None:
     journal = vocabulary.JOURNALS[value]
     terms.add_text("journal", journal.title, journal.abbreviation)
     terms.add_value("journal", *journal)
+    terms.add_value("jid", journal.nlm_id)
 
 
-def _add_keyword(terms: Terms, value: int) -> None:
+def _add_keyword(terms: RecordTerms, value: int) -> None:
     if value:
         terms.add_text("keyword", *vocabulary.KEYWORDS[value - 1])
+        terms.add_value("filter", "haskeyword")
 
 
-def _add_grant(terms: Terms, value: int) -> None:
+def _add_grant(terms: RecordTerms, value: int) -> None:
     if value:
-        terms.add_text("grant", "/".join(filter(None, vocabulary.GRANTS[value - 1])))
+        terms.add_text("grant", *vocabulary.GRANTS[value - 1])
 
 
-def _add_language(terms: Terms, value: int) -> None:
+def _add_language(terms: RecordTerms, value: int) -> None:
     code, vernacular = vocabulary.LANGUAGES[value]
     terms.add_text("vernacular", vernacular)
     terms.add_value("language", code, LANGUAGES[code])
+    terms.add_text("language", code, LANGUAGES[code])
     terms.add_value("filter", LANGUAGES[code])
 
 
-def _add_abstract(terms: Terms, value: int) -> None:
+def _add_abstract(terms: RecordTerms, value: int) -> None:
     for label, parts in abstract_parts(value):
         terms.add_text("abstract", label, *(part for part in parts if "{" not in part))
     if value:
-        terms.add_value("filter", "hasabstract", "has abstract", "abstract")
+        terms.add_value("filter", "hasabstract")
 
 
-def _add_status(terms: Terms, value: int) -> None:
+def _add_status(terms: RecordTerms, value: int) -> None:
     terms.add_value("filter", STATUS_FILTERS[STATUSES[value]])
+    if STATUSES[value] == "Publisher":
+        terms.add_value("filter", "pubstatusaheadofprint")
 
 
-def _add_pmc(terms: Terms, value: int) -> None:
+def _add_pmc(terms: RecordTerms, value: int) -> None:
     if value:
-        terms.add_value("filter", *FULL_TEXT)
+        terms.add_value("filter", "pubmed pmc", *LINKOUT_FILTERS)
 
 
-def _add_doi(terms: Terms, value: int) -> None:
+def _add_doi(terms: RecordTerms, value: int) -> None:
     if value:
-        terms.add_value("filter", "full text", "loattrfull text")
+        terms.add_value("filter", *LINKOUT_FILTERS[2:])
         terms.add_text("ids", "10.5555/invented")
 
 
-_CONTRIBUTORS: Final[Mapping[str, Callable[[Terms, int], None]]] = {
+_CONTRIBUTORS: Final[Mapping[str, Callable[[RecordTerms, int], None]]] = {
     "design": _add_design,
     "correction": _add_correction,
     "journal": _add_journal,
@@ -393,15 +434,16 @@ def _list_names(team: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
     return found
 
 
-def _add_team(terms: Terms, team: Sequence[tuple[int, int]]) -> None:
+def _add_team(terms: RecordTerms, team: Sequence[tuple[int, int]]) -> None:
     names = _list_names(team)
-    for source, some in (("author", names), ("first_author", names[:1]), ("last_author", names[-1:])):
+    personal = [name for name in names if name[1]]
+    for source, some in (("author", names), ("first_author", personal[:1]), ("last_author", personal[-1:])):
         terms.add_names(source, some)
-    terms.add_value("full_author", *(full for _, full in names))
     terms.add_text("author", *(name for pair in names for name in pair))
     for place, (surname, forename) in enumerate(team):
         if forename < 0:
             terms.add_value("group", vocabulary.GROUPS[surname])
+            terms.add_text("group", vocabulary.GROUPS[surname])
             continue
         terms.add_text("affiliation", vocabulary.PLACES[(surname + forename) % len(vocabulary.PLACES)])
         if place == 0:
@@ -413,11 +455,14 @@ def _get_date(source: str, choices: Timing) -> int:
     if source == "ppdat":
         return published_number(choices)
     if source == "epdat":
-        return dates.to_number(choices.published_online) if choices.published_online else 0
+        return to_number(choices.published_online) if choices.published_online else 0
+    if source == "earlier":  # the electronic date, unless it is later than the date of the issue
+        online = _get_date("epdat", choices)
+        return online if online <= published_number(choices) else 0
     if source == "cdat":
-        return dates.to_number(choices.completed) if choices.completed else 0
+        return to_number(choices.completed) if choices.completed else 0
     if source == "mhda":
-        return dates.to_number(choices.completed or choices.entered)
+        return to_number(choices.completed or choices.entered)
     if source == "mdat":
-        return dates.to_number(choices.revised)
-    return dates.to_number(choices.entered)
+        return to_number(choices.revised)
+    return to_number(choices.entered)

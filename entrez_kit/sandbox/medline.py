@@ -104,7 +104,7 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
     for accession in document.accessions:
         yield "SI", accession
     for grant in document.grants:
-        yield "GR", grant
+        yield "GR", "/".join(grant)
     for kind in document.publication_types:
         yield "PT", kind
     yield "DEP", _format_number(document.electronic_date.number)

@@ -3,17 +3,20 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final
 
+from entrez_kit.query import mesh as query_mesh
+from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.words import split_words
 from entrez_kit.sandbox.database import (
     FetchCall,
     Items,
 )
 from entrez_kit.sandbox.replies import SandboxReply, plain
 from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
-from entrez_kit.sandbox.text import words
+from entrez_kit.sandbox.terms import LINKOUT_FILTERS
 
 FIELDS: Final = (
     SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
@@ -54,6 +57,21 @@ def read_demo_headings() -> list[Heading]:
         )
         for entry in json.loads(file.read_text(encoding="utf-8"))
     ]
+
+
+@cache
+def read_demo_vocabulary() -> Vocabulary:
+    """Return the headings of this package for searches, with the filters that the sandbox answers without LinkOut."""
+    headings = [
+        (heading.ui[0], query_mesh.Heading(heading.name, heading.tree_numbers, heading.entry_terms))
+        for heading in read_demo_headings()
+    ]
+    return Vocabulary(
+        (heading for kind, heading in headings if kind == "D"),
+        (heading for kind, heading in headings if kind == "Q"),
+        (query_mesh.Substance(heading.name, heading.entry_terms) for kind, heading in headings if kind == "C"),
+        filters=(*LINKOUT_FILTERS, "books"),
+    )
 
 
 class MeshDatabase(SmallDatabase):
@@ -142,7 +160,7 @@ class MeshDatabase(SmallDatabase):
     def _words(self) -> Mapping[str, int]:
         counts: dict[str, int] = {}
         for heading in self.headings.values():
-            for word in {word for name in (heading.name, *heading.entry_terms) for word in words(name)}:
+            for word in {word for name in (heading.name, *heading.entry_terms) for word in split_words(name)}:
                 if word.isalpha():
                     counts[word] = counts.get(word, 0) + 1
         return counts

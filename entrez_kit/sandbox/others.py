@@ -4,14 +4,16 @@ import re
 from datetime import date
 from typing import Any, Final
 
-from entrez_kit.sandbox import dates
+from entrez_kit.query import dates
+from entrez_kit.query.lexer import OPERATORS
+from entrez_kit.query.printing import print_day
+from entrez_kit.query.words import fold
 from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall
-from entrez_kit.sandbox.lexer import OPERATORS
 from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.replies import EINFO_PROLOG, EPOST_PROLOG, SandboxReply, document, failure, plain, xml
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.spelling import suggest
-from entrez_kit.sandbox.text import fold, xml_text
+from entrez_kit.sandbox.text import xml_text
 
 ENTREZ: Final = {
     "pubmed": "PubMed",
@@ -150,7 +152,7 @@ def _list_flags(field: FieldInfo) -> dict[str, str]:
 
 
 def _format_update_time() -> str:
-    return f"{dates.format_day(dates.to_number(date.today()))} 00:00"
+    return f"{print_day(dates.to_number(date.today()))} 00:00"
 
 
 def _answer_info(database: Database) -> SandboxReply:

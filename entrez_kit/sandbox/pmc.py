@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from pyroaring import BitMap
+
 from entrez_kit.sandbox import summaries
 from entrez_kit.sandbox.database import (
     Database,
@@ -47,13 +49,13 @@ class PmcDatabase(Database):
         self._pubmed = pubmed
 
     @property
-    def _all(self) -> int:
-        return self._pubmed.corpus.index.value("filter", _FILTER)
+    def _all(self) -> BitMap:
+        return self._pubmed.corpus.index.values("filter", _FILTER)
 
     @property
     def count(self) -> int:
         """Number of articles."""
-        return self._all.bit_count()
+        return len(self._all)
 
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find articles as PubMed does, and return their PMC ids.

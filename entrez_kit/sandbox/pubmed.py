@@ -2,14 +2,25 @@
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from typing import Any, Final, overload
 
-from entrez_kit.sandbox import bits, dates, medline, summaries
+from pyroaring import BitMap
+
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.query import dates
+from entrez_kit.query.fields import FIELDS
+from entrez_kit.query.index import SearchIndex
+from entrez_kit.query.names import find_names
+from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.words import normalize
+from entrez_kit.sandbox import medline, summaries
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.database import (
+    BadRequest,
     Database,
     DocSumItem,
     FetchCall,
@@ -18,11 +29,8 @@ from entrez_kit.sandbox.database import (
     SearchCall,
     SearchOutcome,
 )
-from entrez_kit.sandbox.fields import BY_TAG, FIELDS
-from entrez_kit.sandbox.lookup import Lookup
-from entrez_kit.sandbox.query import Findings, PubMedQuery
+from entrez_kit.sandbox.mesh import read_demo_vocabulary
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
-from entrez_kit.sandbox.text import normalize
 
 CEILING: Final = 9_999
 SORTS: Final = {
@@ -95,58 +103,62 @@ class PubMedDatabase(Database):
         """Number of records."""
         return self.corpus.size
 
-    @cached_property
-    def lookup(self) -> Lookup:
-        """The lookup in the index of the corpus."""
-        return Lookup(self.corpus.index)
-
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find records in PubMed's query language.
 
         Raises:
-            BadRequest: the query names a history set that does not exist.
+            BadRequest: the query names a history set that does not exist, or needs data that no record contains.
         """
 
-        def find_earlier(number: int) -> int | None:
+        def find_earlier(number: int) -> BitMap:
             ids = request.history(number)
-            return None if ids is None else self._to_set(ids)
+            if ids is None:
+                raise BadRequest(f"Unable to obtain query #{number}")
+            return self._to_set(ids)
 
         today = date.today()
-        query = PubMedQuery(self.lookup, history=find_earlier, field=request.field, today=today)
-        found = query.run(request.term)
         span = _parse_range(request, today)
-        if span is not None:
-            query.restrict(request.datetype or "pdat", *span)
+        try:
+            found = search(
+                request.term,
+                self.corpus.index,
+                read_demo_vocabulary(),
+                history=find_earlier,
+                field=request.field,
+                limit=None if span is None else DateLimit(request.datetype or "pdat", *span),
+                today=today,
+                lenient=True,
+            )
+        except InvalidInput as exc:
+            raise BadRequest(exc.message) from exc
+        resolved = found.resolved
+        messages = list(resolved.messages)
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
         if order is None and request.sort:
-            found.messages.append(f"Unknown sort schema '{request.sort}' ignored")
+            messages.append(f"Unknown sort schema '{request.sort}' ignored")
         ids = Pmids(self.corpus, self._order(found, order or ""))
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
-            translations=found.translations,
-            phrases_not_found=list(dict.fromkeys(found.phrases_not_found)),
-            fields_not_found=list(dict.fromkeys(found.fields_not_found)),
-            phrases_ignored=list(dict.fromkeys(found.phrases_ignored)),
-            quoted_phrases_not_found=list(dict.fromkeys(found.quoted_not_found)),
-            messages=list(dict.fromkeys(found.messages)),
+            translations=resolved.translations,
+            phrases_not_found=list(dict.fromkeys(resolved.phrases_not_found)),
+            fields_not_found=list(dict.fromkeys(resolved.fields_not_found)),
+            phrases_ignored=list(dict.fromkeys(resolved.phrases_ignored)),
+            quoted_phrases_not_found=list(dict.fromkeys(resolved.quoted_not_found)),
+            messages=list(dict.fromkeys(messages)),
         )
 
-    def _to_set(self, ids: Sequence[str]) -> int:
+    def _to_set(self, ids: Sequence[str]) -> BitMap:
         if isinstance(ids, Pmids):
-            return bits.from_numbers(ids.numbers, self.corpus.size)
+            return BitMap(ids.numbers)
         numbers = (self.corpus.number(pmid) for pmid in ids)
-        return bits.from_numbers((number for number in numbers if number is not None), self.corpus.size)
+        return BitMap([number for number in numbers if number is not None])
 
-    def _order(self, found: Findings, order: str) -> list[int]:
-        newest = self.corpus.index.rank(bits.to_numbers(found.bits), order)
-        if order != "relevance" or not found.ranking:
+    def _order(self, found: Found, order: str) -> list[int]:
+        newest = self.corpus.index.rank(list(found.records), order)
+        if order != "relevance" or not found.resolved.ranking:
             return newest
-        scores = dict.fromkeys(newest, 0)
-        for word in list(dict.fromkeys(found.ranking))[:20]:
-            for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
-                for number in bits.to_numbers(self.corpus.index.word(source, word) & found.bits):
-                    scores[number] += weight
+        scores = score_words(self.corpus.index, found.resolved.ranking, found.records)
         return sorted(newest, key=lambda number: -scores[number])
 
     def _find_number(self, uid: str) -> int | None:
@@ -210,13 +222,13 @@ class PubMedDatabase(Database):
                 field.label,
                 field.description,
                 sum(
-                    len(index.known_words(source) if field.kind == "text" else index.known_values(source))
+                    len(index.words(source) if field.kind == "text" else index.known_values(source))
                     for source in field.sources
                 ),
                 is_date=field.kind == "date",
                 is_numerical=field.kind == "uid",
                 single_token=field.kind != "text",
-                hierarchy=field.code in ("MESH", "MAJR"),
+                hierarchy=field.kind == "mesh",
                 is_hidden=field.hidden,
             )
             for field in FIELDS
@@ -243,7 +255,7 @@ class PubMedDatabase(Database):
         if link.endswith("combined"):
             return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.corpus.cited_by(pmid)[:1])]
         if "reviews" in link:
-            reviews = self.corpus.index.value("ptype", _REVIEW)
+            reviews = self.corpus.index.values("ptype", _REVIEW)
             related = [pair for pair in related if self._to_set([pair[0]]) & reviews]
         return related[:_FIVE] if link.endswith("five") else related
 
@@ -257,18 +269,18 @@ class PubMedDatabase(Database):
 
     def knows_journal(self, journal: str) -> bool:
         """Return whether any record is from this journal."""
-        return self.corpus.index.value("journal", normalize(journal)) > 0
+        return self.corpus.index.has_value("journal", normalize(journal))
 
     def match(self, journal: str, year: str, volume: str, page: str, author: str) -> list[str]:
         """Return the PMIDs of the records that match a citation: journal, volume and page, or year and author."""
         index = self.corpus.index
-        found = index.everything
+        found = BitMap(range(index.size))
         used = 0
         if journal.strip():
-            found &= index.value("journal", normalize(journal))
+            found &= index.values("journal", normalize(journal))
         for source, value in (("volume", volume), ("page", page)):
             if value.strip():
-                found &= index.value(source, normalize(value))
+                found &= index.values(source, normalize(value))
                 used += 1
         # Year and author are ignored if the citation has volume and page.
         if used < 2:
@@ -277,10 +289,21 @@ class PubMedDatabase(Database):
                 found &= index.between("pdat", *span)
             names = re.sub(r"[.,]", " ", author).split()
             if names:
-                found &= self.lookup.value(BY_TAG["author"], " ".join(names), quoted=False)
+                known = find_names(index, "author", " ".join(names), quoted=False).all
+                found &= BitMap.union(BitMap(), *(index.values("author", name) for name in known))
             if not used and not names:
                 return []
-        return [self.corpus.pmid(number) for number in reversed(bits.to_numbers(found))]
+        return [self.corpus.pmid(number) for number in reversed(found)]
+
+
+def score_words(index: SearchIndex, words: Iterable[str], records: BitMap) -> Counter[int]:
+    """Return a score of each record: how many of the words it contains, and in which fields."""
+    scores: Counter[int] = Counter()
+    for word in list(dict.fromkeys(words))[:20]:
+        for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
+            for number in index.postings(source, word) & records:
+                scores[number] += weight
+    return scores
 
 
 def _parse_range(request: SearchCall, today: date) -> tuple[int, int] | None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from entrez_kit.sandbox import dates, vocabulary
+from entrez_kit.query.dates import to_number
+from entrez_kit.sandbox import vocabulary
 from entrez_kit.sandbox.document import MONTHS
 from entrez_kit.sandbox.text import xml_attribute, xml_text
 
@@ -40,6 +41,9 @@ LABELLED: Final = (
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 STATUSES: Final = ("MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process")
 COUNTRY: Final = "Nowhere"
+NOTICE: Final = "Invented notice"
+PAGES: Final = 900
+"""Number of different first pages."""
 RETRACTED: Final = ("Retracted Publication", "D016441")
 _SEASONS: Final = ("Winter", "Spring", "Summer", "Autumn")
 
@@ -100,7 +104,7 @@ class Choices(Timing):
     @property
     def volume(self) -> str:
         """The volume of the journal: one per year."""
-        return str(self.published.year - 1999)
+        return to_volume(self.published)
 
     @property
     def issue(self) -> str:
@@ -110,7 +114,7 @@ class Choices(Timing):
     @property
     def pages(self) -> str:
         """Page range."""
-        first = int(self.pmid) % 900 + 1
+        first = int(self.pmid) % PAGES + 1
         return f"{first}-{first + self.lag % 12 + 1}"
 
     @property
@@ -122,6 +126,11 @@ class Choices(Timing):
     def pmcid(self) -> str:
         """The PMCID."""
         return f"PMC{self.pmid}" if self.pmc else ""
+
+
+def to_volume(day: date) -> str:
+    """Return the volume of a journal that has one volume per year."""
+    return str(day.year - 1999)
 
 
 def phrase(name: str, value: int) -> str:
@@ -148,12 +157,12 @@ def published_number(choices: Timing) -> int:
     """Return the publication date as yyyymmdd, with the precision of the record."""
     day = choices.published
     if choices.date_style == 0:
-        return dates.to_number(day)
+        return to_number(day)
     if choices.date_style in (1, 3):
         return day.year * 10000 + day.month * 100 + 1
     if choices.date_style == 2:
         return day.year * 10000 + 101
-    return day.year * 10000 + (1, 3, 6, 9)[_get_season(day)] * 100 + 1
+    return day.year * 10000 + (1, 4, 7, 10)[_get_season(day)] * 100 + 1
 
 
 def _get_season(day: date) -> int:
@@ -276,7 +285,7 @@ def _render_corrections(choices: Choices) -> str:
     source = f"{vocabulary.JOURNALS[choices.journal].abbreviation}. {choices.revised.year};1:1"
     return (
         f'<CommentsCorrectionsList><CommentsCorrections RefType="{kind}"><RefSource>{source}</RefSource>'
-        "<Note>Invented notice</Note></CommentsCorrections></CommentsCorrectionsList>"
+        f"<Note>{NOTICE}</Note></CommentsCorrections></CommentsCorrectionsList>"
     )
 
 

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from entrez_kit.query.lexer import NCBI_MESSAGES
+from entrez_kit.query.parser import Operand, fold_tree, parse
+from entrez_kit.query.words import STOP_WORDS, normalize, split_words
 from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
-from entrez_kit.sandbox.lexer import QueryToken, tokenize
-from entrez_kit.sandbox.text import STOP_WORDS, normalize, words
 
 Values = Mapping[str, Sequence[str]]
 """The values of a record by the code of the field."""
@@ -33,7 +34,7 @@ class SmallField:
         if self.kind == "whole":
             wanted = normalize(text)
             return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
-        return any(_has_phrase(words(value), words(text), stem) for value in values)
+        return any(_has_phrase(split_words(value), split_words(text), stem) for value in values)
 
 
 def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -> bool:
@@ -84,17 +85,17 @@ class SmallQuery:
             BadRequest: the query names a history set that does not exist.
         """
         self._history, self._default = request.history, request.field
-        tokens, remarks = tokenize(request.term)
-        part = self._evaluate(tokens)
-        found = part.found if part is not None and part.found is not None else frozenset()
+        syntax = parse(request.term)
+        part = fold_tree(syntax.root, self._evaluate_operand, self._join)
+        found = part.found or frozenset()
         return SearchOutcome(
             ids=[uid for uid in self.records if uid in found],
-            translation=part.text if part is not None else "",
+            translation=part.text,
             translations=self._translations,
             phrases_not_found=self._phrases,
             fields_not_found=self._unknown,
             quoted_phrases_not_found=self._quoted,
-            messages=remarks,
+            messages=[repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES],
         )
 
     def field_infos(self) -> tuple[FieldInfo, ...]:
@@ -113,74 +114,58 @@ class SmallQuery:
             for field in self._fields
         )
 
-    def _evaluate(self, tokens: Sequence[QueryToken]) -> QueryPart | None:
-        outer: list[tuple[QueryPart | None, str | None]] = []
+    def _join(self, parts: Sequence[tuple[str, QueryPart]], is_inner: bool = False) -> QueryPart:
         current: QueryPart | None = None
-        operator: str | None = None
-        for token in tokens:
-            if token.kind == "operator":
-                operator = token.text
-            elif token.kind == "open":
-                outer.append((current, operator))
-                current, operator = None, None
-            elif token.kind == "close" and outer:
-                inner = current
-                current, operator = outer.pop()
-                current = self._join(current, operator, QueryPart(inner.found, f"({inner.text})") if inner else None)
-                operator = None
-            elif token.kind == "operand":
-                current = self._join(current, operator, self._evaluate_operand(token))
-                operator = None
-        while outer:
-            inner = current
-            current, operator = outer.pop()
-            current = self._join(current, operator, inner)
-        return current
+        for operator, right in parts:
+            if right.found is None:
+                continue
+            if current is None or current.found is None:
+                negated = QueryPart(frozenset(self.records) - right.found, f"NOT {right.text}")
+                current = negated if operator == "NOT" else right
+                continue
+            left = current.found
+            found = {"AND": left & right.found, "OR": left | right.found, "NOT": left - right.found}[operator]
+            current = QueryPart(found, f"{current.text} {operator} {right.text}")
+        if current is None:
+            return QueryPart(None, "")
+        return QueryPart(current.found, f"({current.text})") if is_inner else current
 
-    def _join(self, left: QueryPart | None, operator: str | None, right: QueryPart | None) -> QueryPart | None:
-        if right is None or right.found is None:
-            return left
-        if left is None or left.found is None:
-            return QueryPart(frozenset(self.records) - right.found, f"NOT {right.text}") if operator == "NOT" else right
-        name = operator or "AND"
-        found = {"AND": left.found & right.found, "OR": left.found | right.found, "NOT": left.found - right.found}[name]
-        return QueryPart(found, f"{left.text} {name} {right.text}")
-
-    def _evaluate_operand(self, token: QueryToken) -> QueryPart:
-        tag = token.tag or self._default
+    def _evaluate_operand(self, operand: Operand) -> QueryPart:
+        tag = operand.tag or self._default
+        phrase = operand.phrase
         if tag is None:
-            return self._evaluate_untagged(token)
+            return self._evaluate_untagged(phrase, operand.quoted)
         name = " ".join(tag.lower().split())
         explodes = not name.endswith(":noexp")
         field = self._by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
             self._unknown.append(tag)
-            return self._evaluate_untagged(QueryToken("operand", token.text, token.quoted))
-        found = self.find_records(field, token.text, explodes=explodes)
-        shown = f'"{token.text}"[{field.label}]' if token.quoted else f"{token.text}[{field.label}]"
-        if not found and token.quoted:
+            return self._evaluate_untagged(phrase, operand.quoted)
+        found = self.find_records(field, phrase, explodes=explodes)
+        shown = f'"{phrase}"[{field.label}]' if operand.quoted else f"{phrase}[{field.label}]"
+        if not found and operand.quoted:
             self._quoted.append(shown)
         elif not found:
-            self._phrases.append(f"{token.text}[{tag}]")
+            self._phrases.append(f"{phrase}[{tag}]")
         return QueryPart(found, shown)
 
-    def _evaluate_untagged(self, token: QueryToken) -> QueryPart:
+    def _evaluate_untagged(self, phrase: str, quoted: bool) -> QueryPart:
         first = self._fields[0]
-        if token.quoted:
-            found = self.find_records(first, token.text)
+        if quoted:
+            found = self.find_records(first, phrase)
             if found:
-                return QueryPart(found, f'"{token.text}"[{first.label}]')
-            self._quoted.append(f'"{token.text}"')
-        run = [token.text] if first.kind == "whole" else token.words
-        current: QueryPart | None = None
+                return QueryPart(found, f'"{phrase}"[{first.label}]')
+            self._quoted.append(f'"{phrase}"')
+        run = [phrase] if first.kind == "whole" else phrase.split()
+        parts: list[tuple[str, QueryPart]] = []
         place = 0
         while place < len(run):
             length, part = self._match_next(run, place)
-            current = self._join(current, "AND", part)
+            parts.append(("AND", part))
             place += length
-        return current or QueryPart(None, "")
+        return self._join(parts)
 
-    def _match_next(self, run: Sequence[str], place: int) -> tuple[int, QueryPart | None]:
+    def _match_next(self, run: Sequence[str], place: int) -> tuple[int, QueryPart]:
         """Match words from this position; return the number of words and their part of the query."""
         word = run[place]
         if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
@@ -194,7 +179,7 @@ class SmallQuery:
             self._translations.append((" ".join(run[place : place + length]), shown))
             return length, QueryPart(found, f"({shown})")
         if word.lower() in STOP_WORDS and len(run) > 1:
-            return 1, None
+            return 1, QueryPart(None, "")
         found = self.find_records(self._fields[0], word)
         if not found:
             self._phrases.append(word)

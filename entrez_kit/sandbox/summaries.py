@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entrez_kit.query.fields import LANGUAGES
+from entrez_kit.query.words import split_words
 from entrez_kit.sandbox.database import DocSumItem, Items
 from entrez_kit.sandbox.document import NOTICE_WORDS, Document, marked_text
-from entrez_kit.sandbox.fields import LANGUAGES
-from entrez_kit.sandbox.text import words
 
 RECORD_STATUS: Final = {
     "MEDLINE": "PubMed - indexed for MEDLINE",
@@ -32,7 +32,7 @@ def build_summary(document: Document, cited: int) -> Mapping[str, Any]:
         "Authors": Items("Author", contributors or [_to_contributor(one.short, "Editor") for one in document.editors]),
         "LastAuthor": document.authors[-1].short if document.authors else "",
         "Title": "" if document.is_book and not document.is_chapter else marked_text(document.title_element),
-        "SortTitle": " ".join(words(title)),
+        "SortTitle": " ".join(split_words(title)),
         "Volume": document.volume,
         "Issue": document.issue,
         "Pages": document.pages,

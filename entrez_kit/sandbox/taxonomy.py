@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from entrez_kit.query.words import normalize
 from entrez_kit.sandbox.database import (
     FetchCall,
 )
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
-from entrez_kit.sandbox.text import normalize, xml_text
+from entrez_kit.sandbox.text import xml_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -324,7 +324,25 @@ def _complaint(kind: str, text: str, translation: str) -> Complaint:
     without = searched.replace(phrase, " ")
     if code == "quoted_phrase_not_found" and all(f" {word} " in without for word in phrase.split()):
         return Complaint(code, text, "split")
+    if code == "phrase_not_found" and without != searched and _is_as_sent(translation):
+        return Complaint(code, text)
     return Complaint(code, text, "kept" if without != searched else "dropped")
+
+
+def _is_as_sent(translation: str) -> bool:
+    """Return whether a translation is the query as it was sent, which shows no fate: a translated term has a field.
+
+    PubMed returns the query as it was sent if it drops an unknown word.
+    """
+    from entrez_kit.query.parser import fold_tree, parse
+
+    as_sent: list[bool] = []
+    fold_tree(
+        parse(translation).root,
+        lambda operand: as_sent.append(operand.tag is None and not operand.is_history),
+        lambda parts, is_inner: None,
+    )
+    return any(as_sent)
 
 
 def _pad_words(text: str) -> str:

@@ -14,10 +14,10 @@ from places import ROOT
 
 LAYERS = (
     ("base",),
+    ("query",),
     ("services.transport", "sandbox"),
     ("services",),
     ("core",),
-    ("query",),
     ("databases", "pubmed"),
     ("pubmed.europepmc",),
     ("citations",),

@@ -13,12 +13,12 @@ from pydantic import Field, field_validator
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, list_names
+from entrez_kit.core.broadening import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
 from entrez_kit.core.model import Request, Warn, incomplete_error
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.databases.gene.organisms import taxid_of
-from entrez_kit.query import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import Complaint, ESearchReply
 from entrez_kit.services.transport.in_flight import all_at_once

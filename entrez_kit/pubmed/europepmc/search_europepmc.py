@@ -13,8 +13,8 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, 
 from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import Operation, Outcomes
+from entrez_kit.core.query_input import check_balance
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
-from entrez_kit.query import check_balance
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
 from entrez_kit.services.transport.in_flight import in_background

@@ -309,9 +309,7 @@ def _compare_authors(
         )
         if texts
     ]
-    problems += (
-        [f"initials: {join_names(wrong)}"] if (wrong := _find_wrong_initials(words[:end], names, found)) else []
-    )
+    problems += [f"initials: {join_names(wrong)}"] if (wrong := _find_wrong_initials(words[:end], names, found)) else []
     problems += ["the order differs"] if order != sorted(order) else []
     result = _Authors(found.taken | set(range(known_end or 0)), agree=True)
     if problems:

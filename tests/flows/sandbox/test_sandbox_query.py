@@ -1,9 +1,10 @@
 """The sandbox's PubMed query language, one line a rule."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from shelf import Client, serving, write_shelf
+from shelf import Client, article, article_set, serving, write_shelf
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         ('"attack heart"[ti:~0]', "103"),
         ("immun*", "101 102"),
         ("immun*[ti]", "102"),
-        ('"airway immun*"[ab]', "101"),
+        ('"airway immun*"[tiab]', "101"),
         ("imm*", ""),
         ("covid-19", "102"),
         ("mus musculus", "102"),
@@ -47,7 +48,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         ("asthma[Title]", "101 103"),
         ("asthma[tiab]", "101 103 104"),
         ("asthma[Title/Abstract]", "101 103 104"),
-        ("children[ab]", "104"),
+        ("children[tiab]", "101 104"),
         ("steroids[ot]", "101"),
         ("steroids[tw]", "101"),
         ("wheezing[ad]", "103"),
@@ -140,14 +141,14 @@ def test_a_query_finds_what_pubmed_would(shelf: Client, term: str, pmids: str) -
         ("asthma heart", '("asthma"[MeSH Terms] OR "asthma"[All Fields]) AND "heart"[All Fields]'),
         ("wheezing[tiab] AND immun*[ti]", '"wheezing"[Title/Abstract] AND "immun*"[Title]'),
         (
-            "heart OR mice[ab] AND review[pt]",
-            '("heart"[All Fields] OR "mice"[Abstract]) AND "review"[Publication Type]',
+            "heart OR mice[tiab] AND review[pt]",
+            '("heart"[All Fields] OR "mice"[Title/Abstract]) AND "review"[Publication Type]',
         ),
         (
-            "heart OR (mice[ab] AND review[pt])",
-            '"heart"[All Fields] OR ("mice"[Abstract] AND "review"[Publication Type])',
+            "heart OR (mice[tiab] AND review[pt])",
+            '"heart"[All Fields] OR ("mice"[Title/Abstract] AND "review"[Publication Type])',
         ),
-        ("heart NOT mice[ab]", '"heart"[All Fields] NOT "mice"[Abstract]'),
+        ("heart NOT mice[tiab]", '"heart"[All Fields] NOT "mice"[Title/Abstract]'),
         ("2020:2024[dp]", "2020/01/01:2024/12/31[Date - Publication]"),
         ("2024/02[edat]", "2024/02/01:2024/02/29[Date - Entry]"),
         ('"2020/01/01"[crdt] : "3000"[crdt]', "2020/01/01:3000/12/31[Date - Create]"),
@@ -174,7 +175,22 @@ def test_an_unknown_field_is_named_and_everything_is_searched_instead(shelf: Cli
 
     assert found["errorlist"]["fieldsnotfound"] == ["NoSuchField"]
     assert found["idlist"] == shelf.search("asthma[all]")["idlist"]
-    assert found["querytranslation"] == '"asthma"[All Fields]'
+    assert found["querytranslation"] == shelf.search("asthma")["querytranslation"]
+
+
+@pytest.mark.parametrize("term", ["systematic[sb]", "asthma AND loprovhighwire[filter]"])
+def test_a_filter_that_needs_other_data_is_an_error(shelf: Client, term: str) -> None:
+    assert "ERROR" in shelf.search(term)
+
+
+def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> None:
+    text = article_set(
+        article(1, "One", mesh=("Depressive Disorder",)), article(2, "Two", mesh=("Depressive Disorder, Major",))
+    )
+    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+        assert client.pmids("depressive disorder[mh]") == {"1", "2"}
+        assert client.pmids("depressive disorder[mh:noexp]") == {"1"}
+        assert client.pmids("depressive disorder") == {"1", "2"}
 
 
 def test_an_unknown_word_is_dropped_and_named(shelf: Client) -> None:
@@ -231,7 +247,7 @@ def test_a_clean_query_has_no_lists_of_complaints(shelf: Client) -> None:
 
 def test_the_field_parameter_limits_untagged_words_only(shelf: Client) -> None:
     assert shelf.pmids("asthma", field="title") == {"101", "103"}
-    assert shelf.pmids("asthma AND left[ab]", field="tiab") == {"104"}
+    assert shelf.pmids("asthma AND left[tiab]", field="tiab") == {"104"}
     assert shelf.pmids("smith ja", field="author") == {"101"}
     assert shelf.search("asthma", field="nonsense")["errorlist"]["fieldsnotfound"] == ["nonsense"]
 

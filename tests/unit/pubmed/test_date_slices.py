@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.core.query_input import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer, esearch_delta
-from entrez_kit.query import MAX_PUBMED_RESULTS
 from entrez_kit.services.small_replies import ESearchReply
 
 TODAY = date(2026, 11, 1)

@@ -3,8 +3,8 @@
 import pytest
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.core.query_input import check_balance, normalize_date
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
-from entrez_kit.query import check_balance, normalize_date
 
 
 def test_a_query_without_filters_is_sent_as_it_is() -> None:

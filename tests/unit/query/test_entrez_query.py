@@ -7,18 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.query import (
-    MeshGap,
-    Operand,
-    Part,
-    Whole,
-    broadening,
-    compare_strictly,
-    find_dangling_operators,
-    find_mesh_gap,
-    normalize_date,
-    reduce_query,
-)
+from entrez_kit.core.broadening import broadening, compare_strictly
+from entrez_kit.core.query_input import normalize_date
+from entrez_kit.query.parser import Operand
+from entrez_kit.query.reduction import MeshGap, Part, Whole, find_dangling_operators, find_mesh_gap, reduce_query
 from entrez_kit.services.small_replies import Complaint, ESearchReply, Fate
 
 RECORDS = frozenset(range(16))
@@ -194,7 +186,7 @@ def test_ranges_tags_and_quotes_stay_with_their_operands() -> None:
     term = '"2020/01"[dp] : "2024"[dp] AND a b[ti] c "d e" f:g[pdat] NOT (h'
 
     assert reduce_query(term, lambda operand: operand.text) == (
-        '"2020/01"[dp] : "2024"[dp] AND a b[ti] AND c AND "d e" AND f:g[pdat] NOT (h)'
+        '"2020/01"[dp] : "2024"[dp] AND a b[ti] AND c AND "d e" AND f:g[pdat] NOT h'
     )
 
 

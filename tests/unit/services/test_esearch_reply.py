@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import enough
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.small_replies import ESearchReply, check_esearch, parse_esearch
@@ -205,13 +204,24 @@ def test_many_complaints_of_one_kind_are_one_remark_that_names_the_first_few() -
     assert one.terms == ()
 
 
-def test_no_recorded_reply_is_said_to_have_dropped_what_its_translation_shows(real_data: Path) -> None:
-    kept = 0
-    for path in sorted((real_data / "esearch").iterdir()):
-        reply = parse_esearch(path.read_bytes())
-        for complaint in reply.complaints:
-            if complaint.code == "phrase_not_found":
-                shown = complaint.text.casefold() in reply.query_translation.casefold()
-                assert (complaint.fate == "kept") == shown, path.name
-                kept += shown
-    enough(kept)
+def test_a_translation_shows_what_was_kept_only_if_every_term_has_a_field() -> None:
+    def fate(translation: str) -> str:
+        errors = "<ErrorList><PhraseNotFound>zzqq</PhraseNotFound></ErrorList>"
+        text = (
+            f"<eSearchResult><Count>1</Count><QueryTranslation>{translation}</QueryTranslation>{errors}</eSearchResult>"
+        )
+        return parse_esearch(text.encode()).complaints[0].fate
+
+    assert fate('"a"[Title] AND "zzqq"[Title]') == "kept"
+    assert fate('"a"[Title] AND #1 AND zzqq[All Fields]') == "kept"
+    assert fate('"a"[Title]') == "dropped"
+    assert fate("a[ti] AND zzqq") == "dropped"  # the query as it was sent
+
+
+def test_a_recorded_translation_that_is_the_query_shows_nothing_as_kept(real_data: Path) -> None:
+    reply = parse_esearch((real_data / "esearch" / "hawc__TestPubmed.test_search.e2ecfb.xml").read_bytes())
+
+    assert len(reply.complaints) == 3
+    for complaint in reply.complaints:
+        assert complaint.text in reply.query_translation
+        assert (complaint.code, complaint.fate) == ("phrase_not_found", "dropped")

@@ -5,9 +5,12 @@ import re
 from datetime import date, timedelta
 from typing import Final
 
+from entrez_kit.query import unsettled
+
 _DATE: Final = re.compile(r"([0-9]{4})(?:[/\-.]([0-9]{1,2})(?:[/\-.]([0-9]{1,2}))?)?")
-_LAST: Final = re.compile(r"last ([0-9]{1,4}) (day|month|year)s?")
-_DAYS: Final = {"day": 1, "month": 30, "year": 365}
+_LAST: Final = re.compile(r"last ([0-9]{0,5}) ?(day|month|year)s?")
+OPEN_END: Final = 3000_12_31
+"""The end of a range that includes future dates."""
 
 
 def parse_date(text: str) -> tuple[int, int] | None:
@@ -32,7 +35,7 @@ def parse_range(low: str, high: str) -> tuple[int, int] | None:
     first, last = parse_date(low), parse_date(high)
     if first is None or last is None:
         return None
-    return min(first[0], last[0]), max(first[1], last[1])
+    return (first[0], last[1]) if first[0] <= last[1] else (last[0], first[1])
 
 
 def to_recent_range(days: int, today: date) -> tuple[int, int]:
@@ -44,17 +47,16 @@ def to_recent_range(days: int, today: date) -> tuple[int, int]:
     return to_number(start), to_number(today)
 
 
-def parse_relative_range(text: str, today: date) -> tuple[int, int] | None:
-    """Return the range of a relative date such as "last 5 years"."""
+def parse_relative_range(text: str, today: date, *, includes_future: bool) -> tuple[int, int] | None:
+    """Return the range of a relative date such as "last 5 years"; publication dates include future ones."""
     match = _LAST.fullmatch(" ".join(text.lower().split()))
-    return None if match is None else to_recent_range(int(match.group(1)) * _DAYS[match.group(2)], today)
+    if match is None:
+        return None
+    amount, unit = int(match[1] or 1), match[2]
+    start = to_recent_range(amount, today)[0] if unit == "day" else unsettled.subtract_months(amount, unit, today)
+    return start, OPEN_END if includes_future else to_number(today)
 
 
 def to_number(day: date) -> int:
     """Return a day as yyyymmdd."""
     return day.year * 10000 + day.month * 100 + day.day
-
-
-def format_day(number: int) -> str:
-    """Return yyyymmdd as "yyyy/mm/dd"."""
-    return f"{number // 10000:04}/{number // 100 % 100:02}/{number % 100:02}"

@@ -1,0 +1,166 @@
+"""Evaluate a resolved query on an index."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import reduce
+from operator import and_
+from typing import Final
+
+from pyroaring import BitMap
+
+from entrez_kit.query import unsettled
+from entrez_kit.query.algebra import (
+    And,
+    Everything,
+    HistorySet,
+    Leaf,
+    Not,
+    Or,
+    Phrase,
+    Query,
+    Range,
+    Shown,
+    Term,
+    TermSet,
+    Wildcard,
+    Window,
+)
+from entrez_kit.query.index import SearchIndex
+
+_NONE: Final = BitMap()
+
+
+class Evaluator:
+    """Evaluates resolved queries on an index and remembers the records of each leaf.
+
+    Args:
+        index: the index of the records.
+        history: returns the records of an earlier search.
+    """
+
+    def __init__(self, index: SearchIndex, history: Callable[[int], BitMap] = lambda number: BitMap()) -> None:
+        self.index = index
+        self._history = history
+        self._found: dict[Leaf, BitMap] = {}
+
+    def evaluate(self, query: Query) -> BitMap:
+        """Return the records that match a query."""
+        # Each entry is a part to evaluate, or a function to call when its parts are on the stack of results.
+        waiting: list[Query | tuple[Callable[[list[BitMap]], BitMap], int]] = [query]
+        done: list[BitMap] = []
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, tuple):
+                combine, count = part
+                done[-count:] = [combine(done[-count:])]
+            elif isinstance(part, Shown):
+                waiting.append(part.part)
+            elif isinstance(part, And):
+                waiting += [(_intersect, len(part.parts)), *reversed(part.parts)]
+            elif isinstance(part, Or):
+                waiting += [(_unite, len(part.parts)), *reversed(part.parts)]
+            elif isinstance(part, Not):
+                waiting += [(_subtract, 2), part.right, part.left]
+            else:
+                found = self._found.get(part)
+                if found is None:
+                    found = self._found[part] = _find(part, self.index, self._history)
+                done.append(found)
+        return done[0]
+
+
+def _intersect(sets: list[BitMap]) -> BitMap:
+    return reduce(and_, sets)
+
+
+def _unite(sets: list[BitMap]) -> BitMap:
+    return BitMap.union(*sets)
+
+
+def _subtract(sets: list[BitMap]) -> BitMap:
+    return sets[0] - sets[1]
+
+
+def _find(leaf: Leaf, index: SearchIndex, history: Callable[[int], BitMap]) -> BitMap:
+    match leaf:
+        case Term(field, word):
+            return _unite([BitMap(), *(index.postings(source, word) for source in field.sources)])
+        case TermSet(source, values):
+            return _unite([BitMap(), *(index.values(source, value) for value in values)])
+        case Wildcard(field, pattern) if field.kind == "text":
+            found = [
+                index.postings(source, word) for source in field.sources for word in expand(index, source, pattern)
+            ]
+            return _unite([BitMap(), *found])
+        case Wildcard(field, pattern):
+            source = field.sources[0]
+            return _unite([BitMap(), *(index.values(source, value) for value in expand_values(index, source, pattern))])
+        case Phrase(field, words):
+            return _unite([BitMap(), *(_find_phrase(index, source, words) for source in field.sources)])
+        case Window(field, words, distance):
+            return _unite([BitMap(), *(_find_window(index, source, words, distance) for source in field.sources)])
+        case Range(column, low, high):
+            return index.between(column, low, high)
+        case HistorySet(number):
+            return history(number)
+        case Everything():
+            return BitMap(range(index.size))
+
+
+def expand(index: SearchIndex, source: str, pattern: str) -> list[str]:
+    """Return the words of a word list that match a pattern; the word itself if the pattern has no ``*``."""
+    if "*" not in pattern:
+        return [pattern]
+    return _filter(index.words(source, pattern.partition("*")[0]), pattern)
+
+
+def expand_values(index: SearchIndex, source: str, pattern: str) -> list[str]:
+    """Return the values of a value list that match a pattern."""
+    return _filter(index.known_values(source, pattern.partition("*")[0]), pattern)
+
+
+def _filter(known: Collection[str], pattern: str) -> list[str]:
+    matches = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL).fullmatch
+    return [word for word in known if matches(word)]
+
+
+def _find_phrase(index: SearchIndex, source: str, words: Sequence[str]) -> BitMap:
+    slots = [expand(index, source, word) for word in words]
+    found = BitMap() if any("*" in word for word in words) else index.known_phrase(source, words)
+    for number, places in _find_together(index, source, slots, found.copy()):
+        starts = set(places[0])
+        for offset, there in enumerate(places[1:], start=1):
+            starts.intersection_update([place - offset for place in there])
+        if starts:
+            found.add(number)
+    return found
+
+
+def _find_window(index: SearchIndex, source: str, words: Sequence[str], distance: int) -> BitMap:
+    found = BitMap()
+    for number, places in _find_together(index, source, [[word] for word in words]):
+        if unsettled.is_within(places, words, distance):
+            found.add(number)
+    return found
+
+
+def _find_together(
+    index: SearchIndex, source: str, slots: Sequence[Sequence[str]], known: BitMap = _NONE
+) -> Iterator[tuple[int, list[Sequence[int]]]]:
+    """Yield the records, except known ones, that have a word of each slot, with the positions of these words."""
+    together = _intersect([_unite([BitMap(), *(index.postings(source, word) for word in slot)]) for slot in slots])
+    together -= known
+    if not together:
+        return
+    words = list(dict.fromkeys(word for slot in slots for word in slot))
+    numbers = {word: number for number, word in enumerate(words)}
+    for record, places in index.positions(source, words, together):
+        yield (
+            record,
+            [
+                places[numbers[slot[0]]]
+                if len(slot) == 1
+                else sorted(place for word in slot for place in places[numbers[word]])
+                for slot in slots
+            ],
+        )

@@ -1,0 +1,77 @@
+"""PubMed's filters: those that records themselves answer, and those that need data outside of the records."""
+
+import re
+from typing import Final
+
+from entrez_kit.base.errors import InvalidInput
+
+STATUS_FILTERS: Final = {
+    "MEDLINE": "medline",
+    "PubMed-not-MEDLINE": "pubmednotmedline",
+    "Publisher": "publisher",
+    "In-Process": "inprocess",
+    "In-Data-Review": "inprocess",
+}
+"""By the status of a record, the filter that it matches."""
+
+_NOTICES: Final = (
+    *("commentin", "commenton", "erratumin", "erratumfor", "retractionin", "retractionof", "republishedin"),
+    *("republishedfrom", "correctedrepublishedin", "correctedrepublishedfrom", "retractedandrepublishedin"),
+    *("retractedandrepublishedfrom", "expressionofconcernin", "expressionofconcernfor", "updatein", "updateof"),
+    *("associatedpublication", "associateddataset", "summaryforpatientsin", "originalreportin"),
+)
+NOTICE_FILTERS: Final = {
+    **{name: f"has{name}" for name in _NOTICES},
+    "partialretractionin": "hasretractionin",
+    "partialretractionof": "hasretractionof",
+    "correctedandrepublishedin": "hascorrectedrepublishedin",
+    "correctedandrepublishedfrom": "hascorrectedrepublishedfrom",
+}
+"""By the lower-case type of a comment or correction, the filter of the records that have one."""
+
+BARE: Final = frozenset(
+    (
+        *("hasabstract", "hasstructuredabstract", "hasnonenglishabstract", "haskeyword", "hascois"),
+        *("hasdatabanklist", "hasnihmsid", "indexingmethod automated", "indexingmethod curated"),
+        *("pubstatusaheadofprint", "pubstatusnihms", "pubstatuspmcsd", "ownernasa"),
+        *NOTICE_FILTERS.values(),
+    )
+)
+"""Filters that need no tag, normalized."""
+_SYNONYMS: Final = {"has abstract": "hasabstract", "abstract": "hasabstract"}
+APPROXIMATE: Final = frozenset(("pubmed pmc", "data", "pubstatusnihms", "pubstatuspmcsd"))
+"""Filters that the records answer nearly: embargo dates, for example, are not in them."""
+
+_LINKOUT: Final = re.compile(r"(?:free )?full text|lo(?:all|prov|attr|cat|group|free).*|ffrft.*|fft")
+_BOOKS: Final = re.compile(r"pubmed books|books|pmcbook.*")
+_STRATEGIES: Final = re.compile(
+    r"systematic|clinical queries.*|litc.*"
+    r"|(?:therapy|diagnosis|prognosis|etiology|clinical prediction guides) (?:broad|narrow)"
+    r"|medical genetics|cochrane.*|.* sb"
+)
+
+
+def find_filter(key: str) -> str:
+    """Return the name under which an index lists a filter, from the normalized name in a query."""
+    return _SYNONYMS.get(key, key)
+
+
+def explain_unknowable(key: str) -> str | None:
+    """Return why no copy of PubMed can answer a filter; None if the records answer it."""
+    if _LINKOUT.fullmatch(key):
+        return "it needs LinkOut data, which the records of PubMed do not contain"
+    if _BOOKS.fullmatch(key):
+        return "books are not in the files of PubMed"
+    if _STRATEGIES.fullmatch(key):
+        return "it is a search strategy that PubMed maintains outside of the records"
+    return None
+
+
+def unknowable_error(text: str, reason: str, query: str) -> InvalidInput:
+    """Return the error for a part of a query that no copy of PubMed can answer."""
+    return InvalidInput(
+        f"No copy of PubMed can answer {text!r}: {reason}.",
+        invalid_input=f"query={query}",
+        recovery_hint="Remove that part of the query, or search PubMed itself.",
+        details={"reason": "not_in_copy", "part": text},
+    )

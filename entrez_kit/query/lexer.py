@@ -1,0 +1,92 @@
+"""The lexer of PubMed queries: tokens with their positions, and the repairs that PubMed makes without an error."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+TokenKind = Literal["open", "close", "operator", "colon", "word", "quoted", "tag", "history"]
+OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
+TYPOGRAPHIC_QUOTES: Final = "“”„‟″«»＂"
+
+NCBI_MESSAGES: Final = frozenset(("unmatched_quote", "unmatched_parenthesis"))
+"""Codes of the repairs about which PubMed itself warns."""
+
+_SIGNS: Final = {"&": "AND", "|": "OR"}
+_HISTORY: Final = re.compile(r"#[0-9]{1,6}(?![\w-])")
+_WORD: Final = re.compile(r"[^\s()\"\[\]&|]+")
+_FOLD: Final = str.maketrans(dict.fromkeys(TYPOGRAPHIC_QUOTES, '"'))
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A part of a query. ``text`` has no quotes or brackets; ``start`` and ``end`` are positions in the query."""
+
+    kind: TokenKind
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A correction of a query. ``message`` is NCBI's message, or ours if NCBI corrects silently."""
+
+    code: str
+    message: str
+    start: int
+
+
+def tokenize(query: str) -> tuple[list[Token], list[Repair]]:
+    """Return the tokens of a query and the repairs. Typographic quotation marks are read as plain ones."""
+    text = query.translate(_FOLD)
+    tokens: list[Token] = []
+    repairs: list[Repair] = []
+    if text != query:
+        first = next(place for place, (old, new) in enumerate(zip(query, text, strict=True)) if old != new)
+        signs = " ".join(dict.fromkeys(sign for sign in query if sign in TYPOGRAPHIC_QUOTES))
+        repairs.append(Repair("typographic_quotes", f"Read {signs} as plain quotation marks.", first))
+    place = 0
+    while place < len(text):
+        sign = text[place]
+        start, place = place, place + 1
+        if sign.isspace():
+            continue
+        if sign in "()":
+            tokens.append(Token("open" if sign == "(" else "close", sign, start, place))
+        elif sign in _SIGNS:
+            tokens.append(Token("operator", _SIGNS[sign], start, place))
+        elif sign == '"':
+            end = text.find('"', place)
+            if end < 0:
+                repairs.append(Repair("unmatched_quote", "Unmatched double quote ignored.", start))
+                continue
+            inner, place = text[place:end], end + 1
+            tokens.append(Token("quoted", " ".join(inner.split()), start, place))
+        elif sign == "[":
+            end = text.find("]", place)
+            if end < 0:
+                repairs.append(Repair("unmatched_bracket", "Unmatched square bracket ignored.", start))
+                continue
+            inner, place = text[place:end], end + 1
+            tokens.append(Token("tag", " ".join(inner.split()), start, place))
+        elif sign == "]":
+            repairs.append(Repair("unmatched_bracket", "Unmatched square bracket ignored.", start))
+        else:
+            place = _scan_word(text, start, tokens)
+    return tokens, repairs
+
+
+def _scan_word(text: str, start: int, tokens: list[Token]) -> int:
+    """Add a word, an operator, a reference to a search or the colon of a range; return the position after it."""
+    if match := _HISTORY.match(text, start):
+        tokens.append(Token("history", match[0], start, match.end()))
+        return match.end()
+    match = _WORD.match(text, start)
+    assert match is not None  # the caller has excluded every other character
+    word, end = match[0], match.end()
+    after_operand = bool(tokens) and tokens[-1].kind in ("tag", "quoted")
+    if word == ":" or (word[0] == ":" and after_operand):
+        tokens.append(Token("colon", ":", start, start + 1))
+        return start + 1
+    tokens.append(Token("operator" if word in OPERATORS else "word", word, start, end))
+    return end

@@ -1,0 +1,137 @@
+"""Automatic term mapping: the translation of words without a tag to headings, substances, journals and authors.
+
+The half of PubMed's translation table that contains word variants (cancer: cancerous) is not published, so a mapped
+query is approximate.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from entrez_kit.query.algebra import And, Or, Phrase, Query, Shown, Term, TermSet
+from entrez_kit.query.fields import ALL_FIELDS, BY_CODE
+from entrez_kit.query.index import SearchIndex
+from entrez_kit.query.mesh import Heading, Vocabulary, rotate
+from entrez_kit.query.names import find_names
+from entrez_kit.query.printing import print_query, quote_term
+from entrez_kit.query.words import STOP_WORDS, normalize
+
+LONGEST_NAME: Final = 10
+"""Maximum number of words that are mapped as one term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """What a phrase is mapped to: the query, and the text that the TranslationSet shows for it."""
+
+    query: Query
+    text: str
+
+
+def map_phrase(phrase: str, index: SearchIndex, vocabulary: Vocabulary) -> Mapping | None:
+    """Map a phrase: first to a subject, then to a journal, then to authors and investigators."""
+    key = normalize(phrase)
+    if not key or (key in STOP_WORDS and " " not in key):
+        return None
+    pieces = _map_subject(phrase, key, index, vocabulary)
+    if pieces is None and " " in key:
+        pieces = _map_journal(key, index, vocabulary) or _map_person(key, index)
+    if not pieces:
+        return None
+    query: Query = pieces[0] if len(pieces) == 1 else Or(tuple(pieces))
+    return Mapping(query, print_query(query))
+
+
+def _map_subject(phrase: str, key: str, index: SearchIndex, vocabulary: Vocabulary) -> list[Query] | None:
+    if "/" in phrase:
+        return None
+    if (heading := vocabulary.headings.find(key)) is not None:
+        pieces = _search_heading(heading, index, vocabulary)
+        return [*pieces, *_search_text(_uninvert(heading.name), heading.key), *_search_typed(heading, key)]
+    if (subheading := vocabulary.subheadings.find(key)) is not None and len(key) > 2:
+        shown = quote_term(subheading.name.lower(), "Subheading")
+        found = Shown(TermSet("subheading", vocabulary.subheadings.explode(subheading)), shown)
+        return [found, *_search_text(subheading.key, subheading.key), *_search_typed(subheading, key)]
+    if (substance := vocabulary.find_substance(key)) is not None:
+        name = substance.name.lower()
+        found = Shown(TermSet("substance", (normalize(name),)), quote_term(name, "Supplementary Concept"))
+        everywhere = Shown(_to_leaf(name), quote_term(name, "All Fields"))
+        return [found, everywhere, *([search_everywhere(key)] if key != name else [])]
+    if (known := find_unlisted_heading(key, index)) is not None:
+        found = Shown(TermSet("mesh", (known,)), quote_term(known, "MeSH Terms"))
+        return [found, *_search_text(key, key)]
+    return None
+
+
+def find_unlisted_heading(key: str, index: SearchIndex, source: str = "mesh") -> str | None:
+    """Return a heading that records have although the vocabulary does not contain it, also if it is inverted."""
+    if index.has_value(source, key):
+        return key
+    return next((turned for turned in rotate(key) if index.has_value(source, turned)), None)
+
+
+def _search_heading(heading: Heading, index: SearchIndex, vocabulary: Vocabulary) -> list[Query]:
+    name = heading.name.lower()
+    names = vocabulary.headings.explode(heading)
+    if any(tree.startswith("V") for tree in heading.tree_numbers):
+        return [Shown(TermSet("ptype", names), quote_term(name, "Publication Type"))]
+    found: list[Query] = [Shown(TermSet("mesh", names), quote_term(name, "MeSH Terms"))]
+    if members := vocabulary.find_action(heading.key):
+        action = Or((TermSet("mesh", members), TermSet("substance", members)))
+        found.insert(0, Shown(action, quote_term(name, "Pharmacological Action")))
+    return found
+
+
+def _uninvert(name: str) -> str:
+    """Return a heading in the order of speech: "Arthritis, Rheumatoid" as "rheumatoid arthritis"."""
+    return normalize(" ".join(reversed(name.split(", "))))
+
+
+def _search_typed(heading: Heading, key: str) -> list[Query]:
+    return [] if key in (heading.key, _uninvert(heading.name)) else _search_text(key, key)
+
+
+def _search_text(phrase: str, key: str) -> list[Query]:
+    """Search a phrase in all fields: all of its words, unless one of them is a letter or a number, and the phrase."""
+    words = key.split()
+    found: list[Query] = []
+    searched = [word for word in words if word not in STOP_WORDS]
+    if len(searched) > 1 and not any(len(word) == 1 or word.isdigit() for word in words):
+        found.append(And(tuple(search_everywhere(word) for word in searched)))
+    return [*found, search_everywhere(phrase)]
+
+
+def search_everywhere(text: str) -> Query:
+    """Search a word or a phrase in all fields."""
+    return Shown(_to_leaf(text), quote_term(text, "All Fields"))
+
+
+def _to_leaf(text: str) -> Term | Phrase:
+    words = normalize(text).split()
+    return Term(ALL_FIELDS, words[0]) if len(words) == 1 else Phrase(ALL_FIELDS, tuple(words))
+
+
+def _map_journal(key: str, index: SearchIndex, vocabulary: Vocabulary) -> list[Query]:
+    journals = vocabulary.find_journals(key)
+    if journals:
+        pieces: list[Query] = [
+            Shown(TermSet("journal", (normalize(journal.nlm_id),)), quote_term(journal.abbreviation, "Journal"))
+            for journal in journals
+        ]
+    elif index.has_value("journal", key):
+        pieces = [Shown(TermSet("journal", (key,)), quote_term(key, "Journal"))]
+    else:
+        return []
+    return [*pieces, *_search_text(key, key)]
+
+
+def _map_person(key: str, index: SearchIndex) -> list[Query]:
+    last = key.split()[-1]
+    if last in STOP_WORDS or not last.isalpha():
+        return []
+    found: list[Query] = []
+    for code in ("AUTH", "INVR"):
+        field = BY_CODE[code]
+        names = find_names(index, field.sources[0], key, quoted=len(last) > 2)
+        if names.all:
+            found.append(Shown(TermSet(field.sources[0], names.all), f"{key}[{field.label}]"))
+    return found

@@ -1,0 +1,204 @@
+"""MeSH for searches: headings with their trees, subheadings, substances and pharmacological actions.
+
+A vocabulary may be incomplete, such as that of the demo. Names that it does not know are looked up in the index,
+without narrower terms.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO, Any
+
+from entrez_kit.query.words import normalize
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A MeSH heading, a publication type (tree V) or a subheading, with its places in the tree."""
+
+    name: str
+    tree_numbers: tuple[str, ...] = ()
+    entry_terms: tuple[str, ...] = ()
+    abbreviation: str = ""
+
+    @property
+    def key(self) -> str:
+        """The normalized name, as in an index."""
+        return normalize(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Substance:
+    """A supplementary concept record."""
+
+    name: str
+    synonyms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A journal of NLM's catalog; ``other_titles`` include the former ones."""
+
+    nlm_id: str
+    abbreviation: str
+    title: str = ""
+    issns: tuple[str, ...] = ()
+    other_titles: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> set[str]:
+        """The normalized names of the journal."""
+        names = (self.abbreviation, self.title, *self.issns, *self.other_titles, self.nlm_id)
+        return {normalize(name) for name in names if name}
+
+
+class Tree:
+    """Headings by name and by place in the tree."""
+
+    def __init__(self, headings: Iterable[Heading]) -> None:
+        self.headings = tuple(headings)
+
+    @cached_property
+    def _by_key(self) -> dict[str, Heading]:
+        found: dict[str, Heading] = {}
+        for heading in self.headings:
+            found[heading.key] = heading
+        for heading in self.headings:
+            for name in (*heading.entry_terms, heading.abbreviation):
+                if key := normalize(name):
+                    found.setdefault(key, heading)
+        return found
+
+    @cached_property
+    def _places(self) -> list[tuple[str, Heading]]:
+        return sorted(((tree, heading) for heading in self.headings for tree in heading.tree_numbers), key=_get_tree)
+
+    def find(self, key: str) -> Heading | None:
+        """Return the heading with this normalized name or entry term."""
+        return self._by_key.get(key)
+
+    def explode(self, heading: Heading) -> tuple[str, ...]:
+        """Return the normalized names of a heading and of all headings below any of its places in the tree."""
+        found = {heading.key: None}
+        for tree in heading.tree_numbers:
+            place = bisect_left(self._places, tree, key=_get_tree)
+            while place < len(self._places) and self._places[place][0].startswith(tree):
+                below, other = self._places[place]
+                if below == tree or below[len(tree)] == ".":
+                    found[other.key] = None
+                place += 1
+        return tuple(found)
+
+
+def _get_tree(place: tuple[str, Heading]) -> str:
+    return place[0]
+
+
+class Vocabulary:
+    """The controlled vocabulary of searches.
+
+    Args:
+        headings: the descriptors, publication types included.
+        subheadings: the qualifiers.
+        substances: the supplementary concepts.
+        actions: the names of headings and substances by pharmacological action.
+        journals: the journals of NLM's catalog.
+        filters: filters whose records the index knows although no record names them, such as "free full text".
+    """
+
+    def __init__(
+        self,
+        headings: Iterable[Heading] = (),
+        subheadings: Iterable[Heading] = (),
+        substances: Iterable[Substance] = (),
+        actions: Mapping[str, Sequence[str]] | None = None,
+        journals: Iterable[Journal] = (),
+        filters: Iterable[str] = (),
+    ) -> None:
+        self.headings = Tree(headings)
+        self.subheadings = Tree(subheadings)
+        self.filters = frozenset(filters)
+        self._substances = tuple(substances)
+        self._journals = tuple(journals)
+        self._actions = {normalize(name): tuple(map(normalize, members)) for name, members in (actions or {}).items()}
+
+    @cached_property
+    def _by_substance(self) -> dict[str, Substance]:
+        found = {normalize(one.name): one for one in self._substances}
+        for one in self._substances:
+            for synonym in one.synonyms:
+                found.setdefault(normalize(synonym), one)
+        return found
+
+    @cached_property
+    def _by_journal(self) -> dict[str, list[Journal]]:
+        found: dict[str, list[Journal]] = {}
+        for journal in self._journals:
+            for key in journal.keys:
+                found.setdefault(key, []).append(journal)
+        return found
+
+    def find_substance(self, key: str) -> Substance | None:
+        """Return the substance with this normalized name or synonym."""
+        return self._by_substance.get(key)
+
+    def find_journals(self, key: str) -> Sequence[Journal]:
+        """Return the journals with this normalized title, abbreviation, ISSN or identifier."""
+        return self._by_journal.get(key, ())
+
+    def find_action(self, key: str) -> tuple[str, ...]:
+        """Return the normalized names of the headings and substances with a pharmacological action."""
+        return self._actions.get(key, ())
+
+
+def rotate(key: str) -> Iterator[str]:
+    """Yield the inverted forms of a name: "rheumatoid arthritis" as "arthritis rheumatoid"."""
+    split = key.split()
+    for cut in range(1, len(split)):
+        yield " ".join(split[cut:] + split[:cut])
+
+
+# NLM's XML files: desc, qual, supp and pa
+
+
+def read_headings(file: IO[bytes]) -> Iterator[Heading]:
+    """Read the descriptors of a ``desc`` file or the qualifiers of a ``qual`` file."""
+    for kind, record in _read_records(file, ("DescriptorRecord", "QualifierRecord")):
+        name = record.findtext(f"{kind}Name/String") or ""
+        terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
+        yield Heading(
+            name,
+            tuple(one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")),
+            tuple(dict.fromkeys(term for term in terms if term != name)),
+            next((one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/Abbreviation")), ""),
+        )
+
+
+def read_substances(file: IO[bytes]) -> Iterator[Substance]:
+    """Read the supplementary concepts of a ``supp`` file."""
+    for _, record in _read_records(file, ("SupplementalRecord",)):
+        name = record.findtext("SupplementalRecordName/String") or ""
+        terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
+        yield Substance(name, tuple(dict.fromkeys(term for term in terms if term != name)))
+
+
+def read_actions(file: IO[bytes]) -> dict[str, list[str]]:
+    """Read the members of each pharmacological action of a ``pa`` file."""
+    found: dict[str, list[str]] = {}
+    for _, record in _read_records(file, ("PharmacologicalAction",)):
+        name = record.findtext("DescriptorReferredTo/DescriptorName/String") or ""
+        members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
+        found[name] = [one.text or "" for one in members]
+    return found
+
+
+def _read_records(file: IO[bytes], tags: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the records of a large file with their kinds, and free the memory of each record afterwards."""
+    from lxml import etree
+
+    for _, record in etree.iterparse(file, tag=tags, no_network=True, load_dtd=False, resolve_entities=False):
+        yield record.tag.removesuffix("Record"), record
+        record.clear()
+        while record.getprevious() is not None:
+            del record.getparent()[0]

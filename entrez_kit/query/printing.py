@@ -1,0 +1,48 @@
+"""Print a resolved query as PubMed's QueryTranslation."""
+
+from entrez_kit.query.algebra import And, Everything, Not, Or, Query, Shown
+
+
+def print_query(query: Query) -> str:
+    """Return the QueryTranslation of a query. Parentheses of the user are kept if they contain several terms."""
+    pieces: list[str] = []
+    waiting: list[Query | str] = [query]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            pieces.append(part)
+        elif isinstance(part, Shown):
+            pieces.append(part.text)
+        elif isinstance(part, And | Or):
+            sign = " AND " if isinstance(part, And) else " OR "
+            listed: list[Query | str] = []
+            for place, inner in enumerate(part.parts):
+                listed += ([sign] if place else []) + _enclose(inner)
+            waiting += reversed(listed)
+        elif isinstance(part, Not):
+            left: list[Query | str] = [] if isinstance(part.left, Everything) else [*_enclose(part.left, ()), " "]
+            waiting += reversed([*left, "NOT ", *_enclose(part.right)])
+        else:
+            raise TypeError(f"{part!r} has no printed form; the resolver wraps it in Shown.")
+    return "".join(pieces)
+
+
+def _enclose(part: Query, plain: tuple[type, ...] | None = None) -> list[Query | str]:
+    """Return a part with parentheses if it has several terms."""
+    composed = isinstance(part, And | Or) or (isinstance(part, Not) and plain is None)
+    return ["(", part, ")"] if composed else [part]
+
+
+def quote_term(text: str, label: str) -> str:
+    """Return a term in quotes with the name of its field."""
+    return f'"{text}"[{label}]'
+
+
+def print_days(low: int, high: int, label: str) -> str:
+    """Return a range of days with the name of its field."""
+    return f"{print_day(low)}:{print_day(high)}[{label}]"
+
+
+def print_day(number: int) -> str:
+    """Return yyyymmdd as "yyyy/mm/dd"."""
+    return f"{number // 10000:04}/{number // 100 % 100:02}/{number % 100:02}"

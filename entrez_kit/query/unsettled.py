@@ -1,0 +1,168 @@
+"""Rules that no documentation and no recorded reply of PubMed settles; each is one function, so that one recording can
+change it.
+
+Each docstring names the source of the choice. In doubt, a function chooses the narrower result.
+"""
+
+import calendar
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+from entrez_kit.query.lexer import Repair, Token
+
+SHORTEST_STEM: Final = 4
+"""Characters before the first ``*`` of a wildcard (PubMed User Guide). With fewer, PubMed drops the ``*``."""
+MAX_DISTANCE: Final = 1_000
+"""Largest N of ``[field:~N]``. The User Guide has examples up to 1,000 and names no limit."""
+_PLAIN: Final = frozenset(("word", "history"))
+
+
+def read_lowercase_operators(tokens: Sequence[Token], repairs: list[Repair]) -> list[Token]:
+    """Read ``or`` and ``not`` as operators beside a parenthesis, a tag or a quoted phrase, and omit them elsewhere.
+
+    The User Guide demands capitals, and neither word is a stopword. A recorded reply to ``Mus musculus or Rattus``
+    mapped two terms and reported no unknown word, so ``or`` was an operator or was dropped. Between plain words it is
+    omitted here, which gives AND, the narrower result. ``and`` is a stopword; both readings are the same.
+    """
+    kept: list[Token] = []
+    for place, token in enumerate(tokens):
+        name = token.text.lower()
+        if token.kind != "word" or name not in ("and", "or", "not") or place in (0, len(tokens) - 1):
+            kept.append(token)
+            continue
+        before, after = tokens[place - 1].kind, tokens[place + 1].kind
+        if before in ("open", "operator") or after in ("close", "operator", "tag", "colon"):
+            kept.append(token)
+        elif before in _PLAIN and after in _PLAIN:
+            if name == "and":
+                kept.append(token)
+                continue
+            repairs.append(Repair("lowercase_operator", f"{token.text!r} was ignored as a word.", token.start))
+        else:
+            repairs.append(Repair("lowercase_operator", f"{token.text!r} was read as {name.upper()}.", token.start))
+            kept.append(Token("operator", name.upper(), token.start, token.end))
+    return kept
+
+
+def find_tags_after_parentheses(tokens: Sequence[Token], repairs: list[Repair]) -> dict[int, str]:
+    """Return the tag of each term in parentheses that a tag follows, by position: ``(a OR b)[tiab]``.
+
+    The grammar has no such tag, and PubMed's reaction is not recorded. Searching the terms without the tag would be
+    wider than the query, so the tag applies to each term that has none.
+    """
+    spans: list[tuple[int, int, str]] = []
+    opened: list[int] = []
+    for place, token in enumerate(tokens):
+        if token.kind == "open":
+            opened.append(place)
+        elif token.kind == "close" and opened:
+            start = opened.pop()
+            if place + 1 < len(tokens) and tokens[place + 1].kind == "tag":
+                spans.append((start, place, tokens[place + 1].text))
+    found: dict[int, str] = {}
+    for start, end, tag in spans:  # inner parentheses come first
+        message = f"The tag [{tag}] after parentheses applies to each term in them."
+        repairs.append(Repair("tag_after_parentheses", message, tokens[end + 1].start))
+        for place in range(start, end):
+            found.setdefault(place, tag)
+    return found
+
+
+def is_within(places: Sequence[Sequence[int]], words: Sequence[str], distance: int) -> bool:
+    """Return whether a window contains all words with at most ``distance`` other words in it.
+
+    The User Guide counts the words "between your search terms", which is ambiguous for three or more. Lucene, on which
+    PubMed runs, counts all other words of the window. A word that is given twice must occur twice.
+    """
+    needed = Counter(words)
+    known = dict(zip(words, places, strict=True))
+    events = sorted((place, word) for word, there in known.items() for place in there)
+    have: Counter[str] = Counter()
+    missing = len(words)
+    first = 0
+    for place, word in events:
+        have[word] += 1
+        missing -= have[word] <= needed[word]
+        while missing == 0:
+            start, left = events[first]
+            if place - start + 1 - len(words) <= distance:
+                return True
+            missing += have[left] <= needed[left]
+            have[left] -= 1
+            first += 1
+    return False
+
+
+def allows_proximity(field_allows: bool, words: Sequence[str], distance: int, quoted: bool) -> bool:
+    """Return whether ``[field:~N]`` is a proximity search; otherwise PubMed's reaction is not documented.
+
+    An illegal one is searched as a phrase in the field, which is never wider.
+    """
+    return field_allows and quoted and len(words) > 1 and distance <= MAX_DISTANCE
+
+
+def breaks_up(quoted: bool) -> bool:
+    """Return whether PubMed breaks up a tagged phrase that no record has: the last word keeps the tag.
+
+    The User Guide says so for a phrase without quotation marks, and that the marks of an unknown phrase are ignored.
+    No recorded reply shows both together.
+    """
+    return True
+
+
+def drops_unknown_hyphenated() -> bool:
+    """Return whether PubMed searches without an unknown hyphenated word.
+
+    The User Guide: a hyphenated phrase that is not in the index finds nothing. A recorded reply lists such phrases as
+    PhraseNotFound, but they are alternatives there, so dropping them would give the same records.
+    """
+    return False
+
+
+def subtract_months(amount: int, unit: str, today: date) -> int:
+    """Return the first day (yyyymmdd) of the last months or years: the same day of an earlier month.
+
+    The User Guide gives "last 5 years" and no day. A month without that day ends earlier.
+    """
+    months = today.year * 12 + today.month - 1 - amount * (12 if unit == "year" else 1)
+    if months < 12:
+        return 101
+    year, month = divmod(months, 12)
+    day = min(today.day, calendar.monthrange(year, month + 1)[1])
+    return year * 10000 + (month + 1) * 100 + day
+
+
+def choose_date_column(column: str, *, is_range: bool) -> str:
+    """Return the column of dates that a search uses.
+
+    The User Guide: ``2008[dp]`` matches the print date, or the electronic date unless it is later; a range matches
+    either date. A recorded reply prints ``2008[pdat]`` as a range, so the difference may no longer exist.
+    """
+    return "pdat_single" if column == "pdat" and not is_range else column
+
+
+def is_major_pair(heading_major: bool, pair_major: bool) -> bool:
+    """Return whether a heading with a subheading is a major topic: the subheading or the heading is marked.
+
+    The User Guide mentions both "major heading" and "major heading/subheading" and no combination of them.
+    """
+    return heading_major or pair_major
+
+
+def allows_any_initials(key: str, *, quoted: bool) -> bool:
+    """Return whether a name without initials matches all initials.
+
+    The User Guide: quotation marks turn off truncation of ``"smith j"[au]``. For a surname alone it says nothing; no
+    author has a surname only, so the quotation marks are ignored there.
+    """
+    return not quoted or " " not in key
+
+
+def combine_number_words(words: Sequence[str]) -> bool:
+    """Return whether words without a tag are PMIDs: all of them are numbers of up to nine digits.
+
+    The User Guide searches PMIDs without a tag and combines several with OR. A number among other words is a word.
+    """
+    return all(word.isascii() and word.isdigit() and len(word) < 10 for word in words)

@@ -1,0 +1,73 @@
+"""Words as PubMed indexes them: folded, split at punctuation, without stemming; and PubMed's stopwords."""
+
+import re
+import unicodedata
+from typing import Final
+
+from entrez_kit.base.markup import on_the_line
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_STOP_WORDS: Final = (
+    "a about again all almost also although always among an and another any are as at be because been before being "
+    "between both but by can could did do does done due during each either enough especially etc for found from "
+    "further had has have having here how however i if in into is it its itself just kg km made mainly make may mg "
+    "might ml mm most mostly must nearly neither no nor obtained of often on our overall perhaps pmid quite rather "
+    "really regarding seem seen several should show showed shown shows significantly since so some such than that "
+    "the their theirs them then there therefore these they this those through thus to upon various very was we were "
+    "what when which while with within without would"
+)
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
+"""Words that PubMed ignores in a query (PubMed User Guide, "Stopwords")."""
+
+_GREEK: Final = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "omicron",
+    "pi",
+    "rho",
+    "sigma",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+]
+_LETTERS: Final = {
+    **{chr(0x3B1 + place): name for place, name in enumerate(_GREEK)},
+    **{"ϑ": "theta", "ϕ": "phi", "ϵ": "epsilon", "ϰ": "kappa", "ϱ": "rho", "ϖ": "pi"},
+    **{"ø": "o", "đ": "d", "ł": "l", "ı": "i", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h"},
+}
+_TABLE: Final = str.maketrans(_LETTERS)
+
+
+def fold(text: str) -> str:
+    """Remove case and accents and spell Greek letters: "Müller" is the word muller, "17β" the word 17beta."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text)
+    plain = "".join(character for character in decomposed if not unicodedata.combining(character))
+    return plain.casefold().translate(_TABLE)
+
+
+def split_words(text: str) -> list[str]:
+    """Split text into folded words at every punctuation mark, including hyphens, apostrophes and underscores."""
+    return _WORD.findall(fold(on_the_line(text)))
+
+
+def normalize(text: str) -> str:
+    """Return the folded words of a value, joined by single spaces, for comparison."""
+    return " ".join(split_words(text))

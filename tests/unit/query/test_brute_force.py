@@ -1,0 +1,131 @@
+"""Searches give the same records as the brute-force matcher, which knows no index and none of the engine's code."""
+
+import gzip
+import random
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import brute_force as brute
+import pytest
+from brute_force import Article, Tree
+from query_writer import QueryWriter
+from shelf import SHELF
+
+from entrez_kit.query.mesh import Heading, Vocabulary
+from entrez_kit.query.search import search
+from entrez_kit.sandbox.corpus import ParsedCorpus, split_records
+from entrez_kit.sandbox.generate import GeneratedCorpus
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Records, an invented MeSH for their headings, and both ways to search them."""
+
+    corpus: ParsedCorpus
+
+    @cached_property
+    def articles(self) -> list[Article]:
+        return [Article(ElementTree.fromstring(self.corpus.raw(number))) for number in range(self.corpus.size)]
+
+    @cached_property
+    def tree(self) -> Tree:
+        names = {name for article in self.articles for name, _ in article.headings}
+        return _invent_tree({*names, "Zz parent of nothing"}, {name for one in self.articles for name in one.types})
+
+    @cached_property
+    def subheadings(self) -> Tree:
+        return _invent_tree({sub for article in self.articles for _, marks in article.headings for sub, _ in marks})
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        terms: dict[str, list[str]] = {}
+        for term, name in self.tree.entry_terms.items():
+            terms.setdefault(name, []).append(term)
+        headings = [Heading(name, trees, tuple(terms.get(name, ()))) for name, trees in self.tree.places.items()]
+        return Vocabulary(headings, [Heading(name, trees) for name, trees in self.subheadings.places.items()])
+
+    def find(self, query: str) -> set[int]:
+        found = search(query, self.corpus.index, self.vocabulary)
+        return {int(self.corpus.pmid(number)) for number in found.records}
+
+
+def _is_plain(raw: bytes) -> bool:
+    """Return whether a record is an article without formulas; the text of formulas is a matter of the XML reader."""
+    return raw.startswith(b"<PubmedArticle") and b"<mml:" not in raw
+
+
+def _invent_tree(names: set[str], types: set[str] = frozenset()) -> Tree:  # type: ignore[assignment]
+    """Give each heading one or two places below random other ones; publication types have a branch of their own."""
+    pick = random.Random(7)
+    places: dict[str, tuple[str, ...]] = {}
+    for branch, some in (("C", sorted(names)), ("V", sorted(types - names))):
+        above = [f"{branch}{number:02}" for number in range(1, 4)]
+        for number, name in enumerate(some):
+            found = tuple(f"{tree}.{number:03}" for tree in pick.sample(above, min(len(above), pick.choice((1, 1, 2)))))
+            above += found
+            places[name] = found
+    return Tree(places, {f"quux {brute.squeezed(name)}": name for name in sorted(names)[::5]})
+
+
+@pytest.fixture(scope="module")
+def invented() -> Bench:
+    folder = Path(__file__).parents[3] / "fixtures" / "pubmed"
+    generated = GeneratedCorpus(140, seed=11)
+    records = [
+        record
+        for file in sorted(folder.glob("*.xml"))
+        for record in split_records([file.read_bytes()])
+        if _is_plain(record[1])
+    ]
+    records += [(generated.pmid(number), generated.raw(number)) for number in range(generated.size)]
+    return Bench(ParsedCorpus([*records, *split_records([SHELF.encode()])]))
+
+
+def _compare(bench: Bench, seed: int, count: int) -> Counter[str]:
+    writer = QueryWriter(seed, bench.articles, bench.tree, bench.subheadings)
+    seen: Counter[str] = Counter()
+    for _ in range(count):
+        written = writer.query()
+        expected = brute.search(written.check, bench.articles)
+        assert bench.find(written.text) == expected, written.text
+        seen.update(written.fields)
+        seen["with results"] += bool(expected)
+    return seen
+
+
+def test_each_kind_of_term_agrees_with_the_brute_force_matcher(invented: Bench) -> None:
+    writer = QueryWriter(1, invented.articles, invented.tree, invented.subheadings)
+    for kind in writer.kinds:
+        found = 0
+        for _ in range(25):
+            text, check = getattr(writer, kind)()
+            if text:
+                expected = brute.search(check, invented.articles)
+                found += bool(expected)
+                assert invented.find(text) == expected, text
+        assert found, kind
+
+
+@pytest.mark.long
+def test_a_thousand_queries_agree_with_the_brute_force_matcher(invented: Bench) -> None:
+    seen = _compare(invented, seed=2, count=1_000)
+
+    assert seen["with results"] > 500
+    assert len(seen) > 25
+
+
+@pytest.mark.long
+def test_queries_on_recorded_records_agree_with_the_brute_force_matcher(real_data: Path) -> None:
+    files = sorted((real_data / "baseline").glob("*.xml.gz"))
+    records = [
+        one for file in files for one in split_records([gzip.decompress(file.read_bytes())]) if _is_plain(one[1])
+    ]
+    bench = Bench(ParsedCorpus([one for one in records if _is_plain(one[1])]))
+
+    seen = _compare(bench, seed=3, count=300)
+
+    assert bench.corpus.size >= 200
+    assert seen["with results"] > 100
