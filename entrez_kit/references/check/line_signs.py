@@ -22,8 +22,11 @@ CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
 PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
 _WORD: Final = rf"{PARTICLE}{{0,3}}(?:[dOLl]['’])?{CAPITAL}[\w'’‐-]*+"
 _SHORT: Final = rf"(?:{CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
+REPEATED_AUTHORS: Final = re.compile(r"[—–_-]{2,8}[.,]\s")
+"""The dash of a bibliography in place of the authors of the reference above."""
 BEGINS: Final = re.compile(
     rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}(?=[\s.,;:(&]|$)"  # Doe JA; Doe, J. A.
+    r"|[—–_-]{2,8}[.,]\s"  # the authors of the reference above
     rf"|{_WORD}(?: {_WORD}){{0,2}}, {CAPITAL}[\w.’'-]+"  # Doe, Jane
     rf"|(?:{CAPITAL}\.[ -]?){{1,4}} ?{_WORD}"  # J. A. Doe
     rf"|{_WORD}(?: (?:{_WORD}|{CAPITAL}\.)){{1,3}}(?:,| and | & )"  # Jane A. Doe,
@@ -52,12 +55,13 @@ ID: Final = re.compile(
 )
 """What a reference has that has no year."""
 _LINK: Final = (
-    r"\[?(?:pubmed(?: central)?|pmc(?: free article)?|free pmc article|google scholar|scopus|cross ?ref|cas|ads|medline"
+    r"\[?(?:open ?url|pubmed/ncbi|pubmed(?: central)?|view in (?:scopus|article)|reference source"
+    r"|pmc(?: free article)?|free pmc article|google scholar|scopus|cross ?ref|cas|ads|medline"
     r"|web of science|isi|doi|full text(?: link)?|view (?:article|record)|abstract|article|download|pdf|links?)\]?"
 )
 GOES_ON: Final = re.compile(
     r"[(<]?(?:doi(?:\.org|:|\s++10\.)|10\.[0-9]{4}|pm(?:c)?id\b|pmc[0-9]+|pubmed (?:central )?pmc?id|https?:|www\."
-    r"|pubmed: ?[0-9]|(?:acess?o em|disponível em|disponible e[nt]|verfügbar unter|consulté le):? "
+    r"|pubmed: ?[0-9]|(?:acess?o em|disponível em|disponible(?: e[nt])?|verfügbar(?: unter)?|consulté le) ?:? "
     r"|epub\b|available(?: (?:at|from|online|in)\b|:)|accessed [0-9a-z]|retrieved (?:from|[0-9a-z])|discussion [0-9]"
     r"|(?:erratum|retraction|comment) in\b|suppl\b|vol\. ?[0-9]|pp?\. ?[0-9]|in: |quiz [0-9]|e[0-9]{3,}"
     r"|(?:english|french|german|spanish|chinese|japanese|russian|italian|portuguese|dutch|polish)\. "
@@ -67,6 +71,8 @@ GOES_ON: Final = re.compile(
 )
 """How the last part of a reference begins, and the links that a web page puts behind it."""
 LATIN_SMALL: Final = re.compile(rf"(?!{PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
+PLACE_PART: Final = re.compile(r"(?:(?:[^\W\d_]{1,3}|№)\.? ?)?[0-9]")
+"""A year, a volume or a page."""
 LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
 
 

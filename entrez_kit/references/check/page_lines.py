@@ -13,7 +13,17 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import CAPITAL, ENDS, GOES_ON, ID, LATIN_SMALL, LETTER_FIRST, MARK, PARTICLE
+from entrez_kit.references.check.line_signs import (
+    CAPITAL,
+    ENDS,
+    GOES_ON,
+    ID,
+    LATIN_SMALL,
+    LETTER_FIRST,
+    MARK,
+    PARTICLE,
+    kind_of,
+)
 
 LONGEST: Final = 250
 """Maximum characters of a page header or footer."""
@@ -48,6 +58,8 @@ _LONE: Final = re.compile(r"[0-9]{1,4}")
 _YEAR: Final = re.compile(r"(?:1[89]|20)[0-9]{2}")
 _NUMBER_TO_COME: Final = re.compile(r"(?:[,:;(/–-]|\b(?:pp?|vol|no|nr|art|suppl|volume|article|s)\.?)$", re.IGNORECASE)
 _ENDS_SENTENCE: Final = re.compile(r"(?<!et al)[.,;:)]$")
+_SPACED_HEAD: Final = re.compile(r"\s*+[^\W\d_][^0-9]{2,80} {8}[0-9]{1,4}")
+"""A page header with its page number at the other margin."""
 _PAGE_NUMBER: Final = re.compile(r"\A[0-9]{1,4}(?= )|(?<= )[0-9]{1,4}\Z")
 _CERTAIN: Final = re.compile(
     r"\(?page [0-9]{1,4}(?: ?(?:of|/) ?[0-9]{1,4})?\)?"
@@ -90,13 +102,14 @@ class TextLine:
     """A line of a text, without a form feed.
 
     ``after_page`` is true if a page ends before this line, ``after_blank`` if an empty line separates it from the line
-    above.
+    above. ``after_note`` is true if a heading or a sentence was removed above.
     """
 
     number: int
     text: str
     after_page: bool = False
     after_blank: bool = False
+    after_note: bool = False
 
 
 def read_lines(text: str) -> list[TextLine]:
@@ -151,7 +164,8 @@ def _find_consecutive_numbers(
             chain[m] = match
     bodies = [lines[n].text[match.end() :] for n, match in chain.items()]
     inside = sum(bool(body) and not _may_begin(body) for body in bodies)
-    marked = sum(MARK.match(body) is not None for body in bodies)
+    # In "1 - Doe", the dash is a part of the mark.
+    marked = sum(kind_of(MARK.match(body))[0] not in ("", "-") for body in bodies)
     counts_lines = inside >= INSIDE * len(bodies) or marked >= MOST_NUMBERED * len(bodies)
     return chain if counts_lines and len(chain) >= MOST_NUMBERED * total else {}
 
@@ -219,7 +233,11 @@ class _Pages:
         self.places = [n for n, line in enumerate(lines) if line.text]
         self.texts = [" ".join(lines[n].text.split()) for n in self.places]
         self.begins_page = [lines[n].after_page for n in self.places] + [False]
-        self.added = [len(text) <= LONGEST and _CERTAIN.fullmatch(text) is not None for text in self.texts]
+        self.added = [
+            len(text) <= LONGEST
+            and (_CERTAIN.fullmatch(text) is not None or _SPACED_HEAD.fullmatch(lines[n].text) is not None)
+            for n, text in zip(self.places, self.texts, strict=True)
+        ]
         self.numbers = [n for n, text in enumerate(self.texts) if _LONE.fullmatch(text)]
         self.offset = [0]
         for text in self.texts:

@@ -28,14 +28,23 @@ from entrez_kit.references.check.line_signs import (
     LETTER_FIRST,
     MARK,
     NAMED,
+    PLACE_PART,
+    REPEATED_AUTHORS,
     YEAR_AFTER_NAMES,
     kind_of,
 )
 from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
+from entrez_kit.references.check.rewrite_lists import remove_notes, rewrite_lists, rewrite_marks
 from entrez_kit.references.files.references import Reference
 
 MAX_TEXT: Final = 5_000
 """Characters of one reference; every style shortens a group of thousands of authors."""
+LONGEST_REFERENCE: Final = 600
+MOST_YEARS: Final = 5
+"""Characters and years that a single reference rarely has."""
+FEWEST_BLOCKS: Final = 3
+ONE_DATE: Final = 0.8
+"""Number of blocks of several lines, and the share of these with one date, if each block is a reference."""
 NARROWEST: Final = 30
 WIDEST: Final = 160
 """Characters of a line. Wrapped lines are neither shorter nor longer than these."""
@@ -43,6 +52,8 @@ NEARLY_FULL: Final = 0.88
 """Share of the width: the next word did not fit behind a line that is longer than this."""
 ONE_PER_LINE: Final = 0.7
 """Share of lines with a year or an identifier, or with an author, from which on each line is a reference."""
+EACH_LINE: Final = 0.9
+"""Share of lines with an author at their beginning and a year, from which on each line is a reference."""
 WRAPPED: Final = 0.25
 """Share of full lines, from which on the lines of a list are wrapped."""
 LOOSE: Final = 0.25
@@ -58,7 +69,7 @@ MAX_NAMED: Final = 200
 BARE_KIND: Final = "1"
 """The kind of a mark that is only a number."""
 UNCERTAIN: Final = (
-    "The lines of the list are wrapped, and no numbers, indents or empty lines show where references begin. "
+    "The numbers, indents and empty lines of the list do not show where each reference begins. "
     "Some references may be divided or joined. Put an empty line between references."
 )
 GREEDY: Final = 0.95
@@ -67,7 +78,7 @@ AHEAD: Final = 12
 """Lines that are searched for the end of a reference."""
 
 HEADING: Final = re.compile(
-    r"[\s#*_]*+(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|[IVX]{1,5})[.)]?\s++)?(?:"
+    r"[\s#*_=]*+(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|[IVX]{1,5})[.)]?\s++)?(?:"
     r"(?:list of |cited |selected |key |further )?references?(?: (?:list|cited|and notes|and links))?"
     r"|notes and references|reference list|(?:selected )?bibliography|works cited|(?:cited )?literature(?: cited)?"
     r"|cited works|literatur(?:verzeichnis|hinweise|angaben|liste)?|quellen(?:verzeichnis|angaben)?|referenzen"
@@ -75,7 +86,7 @@ HEADING: Final = re.compile(
     r"|riferimenti bibliografici|referências(?: bibliográficas)?|literatuur(?:lijst)?|referenties|referenser"
     r"|referanser|litteratur(?:liste|förteckning)?|piśmiennictwo|literatura|kaynaklar|kaynakça"
     r"|(?:список )?литератур[аы]|список использованных источников|参考文献|參考文獻|引用文献|참고문헌"
-    r")\s*+[:.]?[\s#*_]*+",
+    r")\s*+[:.]?[\s#*_=]*+",
     re.IGNORECASE,
 )
 """A line above a list of references."""
@@ -112,6 +123,7 @@ class _Line:
     indent: int
     after_blank: bool
     after_page: bool = False
+    after_note: bool = False
     kind: str = ""
     count: int | None = None
     body: str = ""
@@ -151,11 +163,19 @@ class PastedList:
 
 def read_list(text: str) -> PastedList:
     """Return the references of a pasted list in order. In a text with a heading of a list, read only the list."""
-    all_lines, line_numbers = remove_line_numbers(read_lines(text))
+    all_lines, line_numbers = remove_line_numbers(rewrite_lists(read_lines(text)))
     start, end = _find_list([line.text for line in all_lines])
-    kept, left_out = remove_page_lines(all_lines[start:end])
+    listed, left_out = remove_page_lines(rewrite_marks(all_lines[start:end]))
+    kept, notes = remove_notes(listed)
     lines = [
-        _Line(one.number, one.text.lstrip(), len(one.text) - len(one.text.lstrip()), one.after_blank, one.after_page)
+        _Line(
+            one.number,
+            one.text.lstrip(),
+            len(one.text) - len(one.text.lstrip()),
+            one.after_blank and not one.after_note,
+            one.after_page,
+            one.after_note,
+        )
         for one in kept
     ]
     pieces: list[list[_Line]] = []
@@ -167,10 +187,15 @@ def read_list(text: str) -> PastedList:
     references = [_build_reference(piece) for piece in pieces]
     before = all_lines[start - 1].number if start else 0
     last = all_lines[end - 1].number if end else 0
-    warnings = _warn_about_removed_lines(left_out, line_numbers)
-    if layout.is_uncertain and len(references) > 1:
+    warnings = _warn_about_removed_lines(left_out, notes, line_numbers)
+    if (layout.is_uncertain and len(references) > 1) or any(_may_be_several(one.text or "") for one in references):
         warnings.append(Warn(code="uncertain_split", message=UNCERTAIN))
     return PastedList(references, range(before + 1, last + 1), start > 0, warnings)
+
+
+def _may_be_several(text: str) -> bool:
+    """Return whether the length and the number of years of a row show that it can be several references."""
+    return len(text) > LONGEST_REFERENCE and len(YEAR.findall(text)) > MOST_YEARS
 
 
 def _build_reference(lines: Sequence[_Line]) -> Reference:
@@ -199,8 +224,22 @@ def _find_list(lines: Sequence[str]) -> tuple[int, int]:
         last -= 1
     start = heads[last] + 1
     # "Supplement 1" may be the last line of a reference.
-    ends = (n for n in range(start, len(lines)) if END_OF_LIST.match(lines[n]) and _may_end(lines, n))
+    level = _heading_level(lines[start - 1])
+    ends = (n for n in range(start, len(lines)) if _ends_list(lines[n], level) and _may_end(lines, n))
     return start, next(ends, len(lines))
+
+
+def _heading_level(line: str) -> int:
+    return len(line.lstrip()) - len(line.lstrip().lstrip("#"))
+
+
+def _ends_list(line: str, level: int) -> bool:
+    """Return whether a line ends a list; a Markdown heading below the level of the list's own heading does not."""
+    if not END_OF_LIST.match(line):
+        return False
+    own = _heading_level(line)
+    is_reference = bool(own) and not level and YEAR.search(line) is not None
+    return not (0 < level < own or is_reference)
 
 
 def _is_one_list(lines: Sequence[str], head: int, next_head: int) -> bool:
@@ -216,14 +255,20 @@ def _may_end(lines: Sequence[str], n: int) -> bool:
     return not lines[n - 1].strip() or ENDS.search(lines[n - 1]) is not None
 
 
-def _warn_about_removed_lines(left_out: Sequence[TextLine], line_numbers: int) -> list[Warn]:
+def _warn_about_removed_lines(
+    page_lines: Sequence[TextLine], notes: Sequence[TextLine], line_numbers: int
+) -> list[Warn]:
     """Return warnings that list the removed lines."""
     warnings: list[Warn] = []
-    if left_out:
-        what = "line was" if len(left_out) == 1 else "lines were"
-        message = f"{len(left_out)} {what} left out: page headers, page footers or page numbers."
-        terms = [f"{line.number}: {' '.join(line.text.split())}" for line in left_out[:MAX_NAMED]]
-        warnings.append(Warn(code="page_lines_left_out", message=message, terms=terms))
+    for code, lines, reason in (
+        ("page_lines_left_out", page_lines, "page headers, page footers or page numbers"),
+        ("headings_left_out", notes, "headings, or sentences before or after the list"),
+    ):
+        if lines:
+            what = "line was" if len(lines) == 1 else "lines were"
+            message = f"{len(lines)} {what} left out: {reason}."
+            terms = [f"{line.number}: {' '.join(line.text.split())}" for line in lines[:MAX_NAMED]]
+            warnings.append(Warn(code=code, message=message, terms=terms))
     if line_numbers:
         message = f"{line_numbers} line numbers were left out."
         warnings.append(Warn(code="line_numbers_left_out", message=message))
@@ -244,14 +289,20 @@ class _Layout:
         full = sum(line.full for line in lines)
         blank = sum(line.after_blank for line in lines[1:])
         dated = max(sum(line.dated for line in lines), sum(line.begins for line in lines)) >= ONE_PER_LINE * len(lines)
-        self.wrapped = full > WRAPPED * breaks
+        each = sum(line.dated and (line.begins or _may_be_first(line)) for line in lines) >= EACH_LINE * len(lines)
+        self.wrapped = full > WRAPPED * breaks and not each
         self.one_per_line = dated and not self.wrapped
-        odd = sum(line.after_blank and not line.kind and not _may_be_first(line) for line in lines[1:])
+        least = min((line.indent for line in lines), default=0)
+        odd = sum(
+            line.after_blank and not line.kind and (not _may_be_first(line) or line.indent > least)
+            for line in lines[1:]
+        )
         if breaks > 2 and blank >= DOUBLE_SPACED * breaks and self.wrapped and odd > 0.1 * breaks:
             for line in lines:
                 line.after_blank = False
             blank = 0
         self.in_blocks = blank > 0
+        self.is_block_each = self._is_block_each()
         self.kind = self._kind()
         last = 0
         for line in lines:
@@ -259,7 +310,7 @@ class _Layout:
                 line.kind, line.count = "", None
                 line.read(0)
             last = line.count or last
-        self.least = min((line.indent for line in lines), default=0)
+        self.least = least
         self.hanging, self.first_indented = self._indents()
         self.next_count: list[int | None] = [None] * (len(lines) + 1)
         for n in range(len(lines) - 1, -1, -1):
@@ -271,6 +322,16 @@ class _Layout:
         """Whether the lines are wrapped, and only their words and lengths show where references begin."""
         self.is_greedy = self.is_uncertain and self._is_greedy(width)
         self.start, self.last, self.complete = 0, 0, False
+
+    def _is_block_each(self) -> bool:
+        """Return whether empty lines separate all references: most blocks of several lines have one date."""
+        blocks: list[list[_Line]] = []
+        for line in self.lines:
+            if line.after_blank or not blocks:
+                blocks.append([])
+            blocks[-1].append(line)
+        several = [sum(line.dated for line in block) for block in blocks if len(block) > 1]
+        return len(several) >= FEWEST_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
 
     def _is_greedy(self, width: int) -> bool:
         """Return whether each line has as many words as fit. Then a shorter line ends a reference."""
@@ -355,6 +416,8 @@ class _Layout:
     def _is_first(self, n: int) -> bool:
         """Tell whether a reference begins with a line; the one before it began at ``start``."""
         line, above = self.lines[n], self.lines[n - 1]
+        if line.after_note:
+            return True
         if n - 1 == self.start and not above.body:  # the line above has only the mark
             return False
         if line.kind and self._mark_counts(n):
@@ -367,6 +430,8 @@ class _Layout:
         ends = ENDS.search(above.text) is not None
         if line.after_blank and not self.kind:
             return ends or not line.full
+        if self.is_block_each and not self.kind and not line.after_page:
+            return False
         if self.first_indented:
             return line.indent > self.least
         if self.hanging and line.indent == self.least:
@@ -380,6 +445,8 @@ class _Layout:
             may = self.loose or line.after_page or self._lacks_a_number(n)
             return may and whole and self._follows_an_end(n)
         if self.one_per_line:
+            if LATIN_SMALL.match(line.text) and not ends:
+                return False
             return not self.kind or line.begins or line.dated or self._lacks_a_number(n)
         if self.kind:
             return whole and ends and (line.begins or self._lacks_a_number(n))
@@ -400,7 +467,7 @@ class _Layout:
         if line.kind in ("key", "•"):
             return True
         if line.count is None:
-            return not line.full or ends
+            return not (line.full and PLACE_PART.match(line.body)) and (not line.full or ends)
         if not LETTER_FIRST.match(line.body) and (line.full or line.count != self.last + 1):
             return line.count > self.last and ENDS_WITH_PLACE.search(above.text) is not None
         if line.count == self.last + 1 or not self.last:
@@ -445,6 +512,8 @@ class _Layout:
 
 
 def _may_be_first(line: _Line) -> bool:
+    if REPEATED_AUTHORS.match(line.text):
+        return True
     return LETTER_FIRST.match(line.text) is not None and not (GOES_ON.match(line.text) or LATIN_SMALL.match(line.text))
 
 

@@ -1,0 +1,457 @@
+"""Rewrite pasted lists of unusual form, so that each reference begins on a line of its own with a usual mark.
+
+Lists come from e-mails, web pages, tables, columns of a page and word processors. The marks of their references are
+written in many ways ("1.)", "№ 1", "[1", "ii.", "➢"), and a list can mix them. Numbers that count upwards, or the same
+sign on many lines, show what the marks are. A line keeps its number in the file.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import unescape
+from itertools import pairwise
+from typing import Final
+
+from entrez_kit.references.check.guessing import YEAR
+from entrez_kit.references.check.line_signs import BARE, BEGINS, ENDS, ID, LETTER_FIRST, MARK, kind_of
+from entrez_kit.references.check.page_lines import TextLine
+
+FEWEST: Final = 3
+"""Minimum number of references that show an unusual mark."""
+MOSTLY: Final = 0.8
+"""Minimum share of lines that have a sign of the whole list."""
+IN_ORDER: Final = 0.6
+"""Minimum share of marks that are one more than the mark above."""
+MIXED: Final = 1.3
+"""Minimum ratio of the numbers in order to those in the most frequent form, if a list mixes forms."""
+NARROWEST_COLUMN: Final = 25
+"""Minimum characters of a column of text."""
+MOST_DAMAGED: Final = 3
+"""Maximum consecutive numbers of references that are damaged."""
+GAP: Final = 2
+"""Minimum spaces between two columns of text."""
+DEEPEST: Final = 8
+"""Maximum indent of a line inside a column."""
+SHORTEST: Final = 25
+"""Minimum characters of a reference between two marks on one line."""
+LONGEST_NOTE: Final = 60
+"""Maximum characters of a heading inside a list."""
+LONGEST_INTRODUCTION: Final = 250
+"""Maximum characters of a sentence before or after a list."""
+NOTE_WORDS: Final = 7
+"""Maximum words of a heading inside a list."""
+MOST_INTRODUCTION: Final = 6
+"""Maximum lines of a sentence before a list."""
+
+_RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹０１２３４５６７８９", "01234567890123456789")
+_CIRCLED: Final = {chr(0x2460 + n): n + 1 for n in range(20)} | {chr(0x3251 + n): n + 21 for n in range(15)}
+_ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_FORM: Final = re.compile(
+    r"(?P<open>(?:(?:ref(?:erence)?|no|nr|source|quelle|réf)\.? ?|№ ?|[A-Z](?=[0-9])"
+    r"|[^\w\s]{1,3} ?(?:[A-Z](?=[0-9]))?)?)"
+    r"(?:(?P<digits>[0-9]{1,4})|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|[０-９]{1,4})|(?P<circled>[①-⑳㉑-㉟])"
+    r"|(?P<letters>[ivxlc]{1,7}(?=[^\w\s])|[a-z](?=\))))"
+    r"(?P<close> ?[^\w\s(\[“\"‘'«]{0,3}|º|;\")(?P<space> *)(?=[“\"‘'«(\[]?[^\W\d_])",
+    re.IGNORECASE,
+)
+"""A number in any form in front of a reference."""
+_MISREAD: Final = re.compile(r"(?![0-9I]{1,3}[.)])([0-9lI|]{1,3})[.)]\s*+(?=\S)")
+"""A number in which a letter was read for the digit 1."""
+_SIGN: Final = re.compile(r"(?P<sign>[^\w\s\[\](){}<>“”\"‘’'«».,;:!?&@/\\|=~`*#-]|o(?= )|\\item\b)(?P<space> *)(?=\S)")
+"""A sign in front of a reference that is not a number."""
+_BETWEEN_LETTERS: Final = frozenset("–—§o")
+"""Signs that mark a reference only with a space behind them."""
+_QUOTE: Final = re.compile(r"(?: {0,3}> ?)+")
+_BLOCK: Final = re.compile(
+    r"<(?:/(?:p|li|div|tr|h[1-6])|br ?/?)>|<(?:p|li|div|tr|h[1-6])(?: [^<>]{0,200})?>", re.IGNORECASE
+)
+_TAG: Final = re.compile(r"</?[a-z][a-z0-9]{0,10}(?: [^<>]{0,300})?/?>", re.IGNORECASE)
+_FRAME: Final = re.compile(r"\\(?:begin|end)\{[a-z]{1,20}\*?\}|\{\{[a-z]{1,20}\}\}|[|:\s-]{3,}", re.IGNORECASE)
+"""A line that only begins, ends or divides a list or a table."""
+_INSIDE: Final = (
+    re.compile(r"\[([0-9]{1,3})\](?=[\s“\"‘'«]{0,2}[^\W\d_]|$)"),
+    re.compile(r"(?<![^\s.)\]])([0-9]{1,3})\. ?(?=[“\"‘'«]?[^\W\d_]|$)"),
+    re.compile(r"(?<![^\s.)\]])\(?([0-9]{1,3})\) ?(?=[“\"‘'«]?[^\W\d_]|$)"),
+)
+"""Marks of references inside a line."""
+
+
+_HEADING_WORDS: Final = re.compile(
+    r"\b(?:(?:primary|secondary|online|internet|electronic|print|other) (?:sources?|references?|resources?|literature)"
+    r"|books?|(?:journal )?articles|web ?(?:sites?|pages?)|(?:included|excluded|primary|ongoing) studies|guidelines"
+    r"|reports|theses|dissertations|reviews|(?:further|recommended) reading|background literature|newspapers"
+    r"|bücher|artikel|zeitschriften\w*|internetquellen|monographien|livres|articles de revue|sites? web|webographie"
+    r"|libros|artículos|páginas web|книги|статьи|интернет-ресурсы)\b",
+    re.IGNORECASE,
+)
+"""Words of headings inside a list of references."""
+_TABLE_HEAD: Final = re.compile(
+    r"(?:(?:no|nr|n°|id|#|key|refs?|references?|citations?|notes?|comments?|authors?|titles?|journals?|years?|sources?"
+    r"|doi|pmid|study|studies)[.:]?(?:[\s;,|]+|$)){2,8}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A number or a sign in front of a line."""
+
+    n: int
+    form: tuple[str, ...]
+    count: int
+    end: int
+    is_usual: bool = False
+
+
+def rewrite_lists(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Return the lines of a text without quotation marks of e-mails, tags, frames of tables and columns."""
+    return list(_unfold_columns(_read_table_rows(_split_at_tags(_remove_quote_marks(lines)))))
+
+
+def rewrite_marks(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Return the lines of a list with usual marks; a line that contains several marks is divided at these."""
+    return list(_rewrite_signs(_split_inside(_rewrite_numbers(lines))))
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _remove_quote_marks(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Remove the ``>`` of an e-mail, unless these number the references."""
+    quoted = sum(line.text.lstrip().startswith(">") for line in lines)
+    if quoted < FEWEST or quoted < 0.5 * sum(bool(line.text) for line in lines):
+        return lines
+    return [replace(line, text=_QUOTE.sub("", line.text, count=1).rstrip()) for line in lines]
+
+
+def _split_at_tags(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Divide HTML at its paragraphs and list items, and remove its tags."""
+    if sum(len(_BLOCK.findall(line.text)) for line in lines) < FEWEST:
+        return lines
+    return [
+        replace(line, text=unescape(_TAG.sub("", part)).strip())
+        for line in lines
+        for part in ([""] if not line.text else _BLOCK.split(line.text))
+        if not line.text or part.strip()
+    ]
+
+
+def _read_table_rows(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Join the cells of the rows of a table, and remove lines that are only frames."""
+    rows = sum(line.text.startswith("|") for line in lines)
+    is_table = rows >= FEWEST and rows >= 0.5 * sum(bool(line.text) for line in lines)
+    kept = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
+    if not is_table:
+        return kept
+    return [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in kept]
+
+
+def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Return the left column of each page before its right column, if a text has two columns side by side."""
+    texts = [line.text for line in lines if len(line.text) > 2 * NARROWEST_COLUMN]
+    starts: Counter[int] = Counter()
+    for text in texts:
+        starts.update(match.end() for match in re.finditer(r" {2,}(?=\S)", text) if match.end() > NARROWEST_COLUMN)
+    place, found = max(starts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
+    if found < FEWEST or found < IN_ORDER / 2 * len(texts):
+        return lines
+    # The lines of the right column that go on can have an indent.
+    place = min((start for start in starts if place - DEEPEST <= start < place and starts[start] > 1), default=place)
+    both = [text for text in texts if text[place:].strip()]
+    apart = [text for text in both if text[place - GAP : place].isspace() and text[:place].strip()]
+    if len(apart) < FEWEST or len(apart) < MOSTLY * len(texts) or place < NARROWEST_COLUMN:
+        return lines
+    if any(line.text[place - GAP : place].strip() for line in lines):
+        return lines
+    unfolded: list[TextLine] = []
+    page: list[TextLine] = []
+    for line in (*lines, None):
+        if line is None or (line.after_page and page):
+            unfolded += [replace(one, text=one.text[:place].rstrip()) for one in page]
+            unfolded += [replace(one, text=one.text[place:].rstrip(), after_page=False) for one in page]
+            page = []
+        if line is not None:
+            page.append(line)
+    return unfolded
+
+
+def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Divide lines that contain several references, if marks inside of lines count the references."""
+    for pattern in _INSIDE:
+        chain = _find_chain(lines, pattern)
+        at_starts = sum(not lines[n].text[:start].strip() for n, start in chain)
+        if len(chain) >= FEWEST and at_starts < len(chain) / 2:
+            break
+    else:
+        return lines
+    cuts: dict[int, list[int]] = defaultdict(list)
+    for n, start in chain:
+        cuts[n].append(start)
+    divided: list[TextLine] = []
+    for n, line in enumerate(lines):
+        places = [0, *(start for start in cuts[n] if line.text[:start].strip()), len(line.text)]
+        parts = [line.text[a:b].strip() for a, b in pairwise(places)] if len(places) > 2 else [line.text]
+        divided += [
+            replace(line, text=part, after_page=line.after_page and not place) for place, part in enumerate(parts)
+        ]
+    return divided
+
+
+def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return the places of the marks 1, 2, 3 ... A year or an identifier is between two of them."""
+    chain: list[tuple[int, int]] = []
+    is_whole = True
+    for n, line in enumerate(lines):
+        last = 0
+        for match in pattern.finditer(line.text):
+            between = line.text[last : match.start()]
+            is_whole = is_whole or YEAR.search(between) is not None or ID.search(between) is not None
+            if int(match[1]) != len(chain) + 1 or not is_whole:
+                continue
+            if not chain and any(one.text for one in lines[:n]):
+                return []
+            if chain and chain[-1][0] == n and match.start() - chain[-1][1] < SHORTEST:
+                continue
+            chain.append((n, match.start()))
+            is_whole, last = False, match.end()
+        rest = line.text[last:]
+        is_whole = is_whole or (bool(chain) and (YEAR.search(rest) is not None or ID.search(rest) is not None))
+    return chain
+
+
+def _read_numbers(n: int, text: str) -> Iterator[_Mark]:
+    """Yield the number in front of a line, in whatever form. A letter can be a Roman number."""
+    body = text.lstrip()
+    skipped = len(text) - len(body)
+    usual = MARK.match(body)
+    kind, count = kind_of(usual)
+    if usual is not None and count is not None:
+        yield _Mark(n, (kind,), count, skipped + usual.end(), is_usual=True)
+        return
+    if usual is not None and (after := MARK.match(body, usual.end())) and (counted := kind_of(after))[1] is not None:
+        yield _Mark(n, (kind, counted[0]), counted[1] or 0, skipped + after.end())
+        return
+    if misread := _MISREAD.match(body):
+        yield _Mark(n, ("l",), int(re.sub(r"[lI|]", "1", misread[1])), skipped + misread.end())
+    match = _FORM.match(body)
+    if match is None:
+        return
+    end = skipped + match.end()
+    shape = (match["open"].strip().casefold(), match["close"].strip())
+    if match["digits"] and (any(shape) or match["close"] or match["space"]):
+        yield _Mark(n, (*shape, "1"), int(match["digits"]), end)
+    elif match["raised"]:
+        yield _Mark(n, (*shape, "¹"), int(match["raised"].translate(_RAISED)), end)
+    elif match["circled"]:
+        yield _Mark(n, (*shape, "①"), _CIRCLED[match["circled"]], end)
+    elif letters := (match["letters"] or "").casefold():
+        if len(letters) == 1 and shape[1].startswith(")"):
+            yield _Mark(n, (*shape, "a"), ord(letters) - ord("a") + 1, end)
+        if shape[1] and (value := _read_roman(letters)):
+            yield _Mark(n, (*shape, "i"), value, end)
+
+
+def _read_roman(text: str) -> int:
+    """Return the value of a Roman number, or 0 if a text is not one."""
+    total = 0
+    for here, after in zip(text, f"{text[1:]} ", strict=True):
+        value = _ROMAN.get(here, 0)
+        total += -value if _ROMAN.get(after, 0) > value else value
+    return total if _write_roman(total) == text else 0
+
+
+def _write_roman(number: int) -> str:
+    signs = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+    text = ""
+    for value, sign in signs:
+        text += sign * (number // value)
+        number %= value
+    return text
+
+
+def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Write numbers of an unusual form, and numbers in several forms, as ``1.``"""
+    marks = [mark for n, line in enumerate(lines) if line.text for mark in _read_numbers(n, line.text)]
+    forms: dict[tuple[str, ...], list[_Mark]] = defaultdict(list)
+    for mark in marks:
+        forms[mark.form].append(mark)
+    first = next((n for n, line in enumerate(lines) if line.text), 0)
+    usual = max((len(found) for found in forms.values() if found[0].is_usual), default=0)
+    chosen: list[_Mark] = []
+    for form, found in forms.items():
+        plain = form == ("", "", "1")
+        if not (found[0].is_usual or plain) and len(found) > len(chosen) and _is_counting(found):
+            chosen = found
+    if len(chosen) <= usual:
+        chosen = []
+    single = max((_count_ascending(found) for found in forms.values()), default=0)
+    chain = _find_longest_chain(lines, marks)
+    used = Counter(mark.form for mark in chain)
+    is_mixed = len(used) > 1 and sorted(used.values())[-2] > 1 and chain[0].n <= first + 1
+    if len(chain) > FEWEST and is_mixed and len(chain) >= MIXED * max(single, len(chosen)):
+        chosen = chain
+    chosen = chosen or _find_damaged(lines, marks)
+    rewritten = list(lines)
+    for mark in chosen:
+        text = lines[mark.n].text
+        rewritten[mark.n] = replace(lines[mark.n], text=f"{' ' * _indent(text)}{mark.count}. {text[mark.end :]}")
+    return rewritten
+
+
+def _find_damaged(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Mark]:
+    """Return the marks of another form that are exactly the missing numbers between two marks of the usual form."""
+    counts = [mark.count if mark.is_usual else 0 for mark in marks]
+    if sum(map(bool, counts)) < FEWEST:
+        return []
+    below = [0] * len(marks)
+    for place in range(len(marks) - 2, -1, -1):
+        below[place] = counts[place + 1] or below[place + 1]
+    found: list[_Mark] = []
+    last = 0
+    for mark, after in zip(marks, below, strict=True):
+        if mark.is_usual:
+            last = mark.count
+        elif last < mark.count < (after or mark.count + 1) <= last + MOST_DAMAGED + 1:
+            above = lines[mark.n - 1].text if mark.n else ""
+            if (not above or ENDS.search(above)) and LETTER_FIRST.match(lines[mark.n].text[mark.end :]):
+                found.append(mark)
+                last = mark.count
+    return found
+
+
+def _is_counting(marks: Sequence[_Mark]) -> bool:
+    """Return whether marks of one form count references."""
+    steps = sum(after.count == mark.count + 1 for mark, after in pairwise(marks))
+    return len(marks) >= FEWEST and steps >= IN_ORDER * (len(marks) - 1)
+
+
+def _count_ascending(marks: Sequence[_Mark]) -> int:
+    """Return how many marks are larger than all marks of their form above."""
+    highest = total = 0
+    for mark in marks:
+        total += mark.count > highest
+        highest = max(highest, mark.count)
+    return total
+
+
+def _find_longest_chain(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Mark]:
+    """Return the longest sequence of numbers that are each one more than the one above, in any form."""
+    best: dict[int, tuple[float, int]] = {}
+    before: list[int | None] = []
+    last, longest = None, 0.0
+    for place, mark in enumerate(marks):
+        above = lines[mark.n - 1].text if mark.n else ""
+        length, previous = best.get(mark.count - 1, (0.0, None))
+        length += 1 + 0.5 * (not above or ENDS.search(above) is not None)
+        before.append(previous)
+        if length > best.get(mark.count, (0.0, 0))[0]:
+            best[mark.count] = (length, place)
+        if length > longest:
+            last, longest = place, length
+    chain: list[_Mark] = []
+    while last is not None:
+        chain.append(marks[last])
+        last = before[last]
+    return chain[::-1]
+
+
+def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Write an unusual sign in front of references as a bullet."""
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    texts = [n for n, line in enumerate(lines) if line.text]
+    for n in texts:
+        text = lines[n].text.lstrip()
+        match = None if MARK.match(text) else _SIGN.match(text)
+        if match and (match["space"] or match["sign"] not in _BETWEEN_LETTERS):
+            found[match["sign"]].append((n, _indent(lines[n].text) + match.end()))
+    sign = max(found, key=lambda sign: len(found[sign]), default="")
+    places = found.get(sign, [])
+    if len(places) < FEWEST or places[0][0] not in texts[:2]:
+        return lines
+    if sum(MARK.match(lines[n].text) is not None for n in texts) > len(places):
+        return lines
+    rewritten = list(lines)
+    for n, end in places:
+        text = lines[n].text
+        rewritten[n] = replace(lines[n], text=f"{' ' * _indent(text)}• {text[end:]}")
+    return rewritten
+
+
+def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
+    """Return a list without its headings and the sentences before and after it, and the removed lines.
+
+    The lines are those of a list without empty lines. A list without dates is returned as it is.
+    """
+    marked = [n for n, line in enumerate(lines) if _has_mark(line.text)]
+    if sum(_is_dated(line.text) for line in lines) < FEWEST:
+        return list(lines), []
+    has_marks = len(marked) >= FEWEST
+    removed = set(range(_measure_introduction(lines, marked[0] if has_marks else 0)))
+    for n in range(len(lines) - 1):
+        if n not in removed and _is_heading(lines, n, has_marks=has_marks):
+            removed.add(n)
+    if has_marks:
+        removed.update(_find_end_notes(lines))
+    kept = [replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed]
+    return kept, [lines[n] for n in sorted(removed)]
+
+
+def _has_mark(text: str) -> bool:
+    return MARK.match(text) is not None or BARE.match(text) is not None
+
+
+def _is_dated(text: str) -> bool:
+    return YEAR.search(text) is not None or ID.search(text) is not None
+
+
+def _may_be_note(text: str) -> bool:
+    return not (_has_mark(text) or _is_dated(text) or BEGINS.match(text.strip()))
+
+
+def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
+    """Return how many lines at the beginning are the head of a table, or a sentence that ends with a colon."""
+    if lines and _TABLE_HEAD.fullmatch(lines[0].text.strip()):
+        return 1
+    introduction = lines[: min(first, MOST_INTRODUCTION) or 1]
+    texts = [line.text for line in introduction]
+    is_whole = first <= MOST_INTRODUCTION and texts[-1].rstrip("* ").endswith(":")
+    if is_whole and not any(_is_dated(text) or _has_mark(text) for text in texts):
+        return len(texts) if first or not BEGINS.match(texts[0]) else 0
+    return 0
+
+
+def _is_heading(lines: Sequence[TextLine], n: int, *, has_marks: bool) -> bool:
+    """Return whether a line is a heading: short, without numbers, and between two references.
+
+    In a list without marks, a short title can be a reference. So only usual headings are read as such.
+    """
+    line, below = lines[n], lines[n + 1]
+    plain = line.text.strip("#*_=: ")
+    alone = (n == 0 or line.after_blank) and below.after_blank
+    if not plain or len(plain) > LONGEST_NOTE or len(plain.split()) > NOTE_WORDS:
+        return False
+    if re.search(r"[0-9]|[.,;] ", plain) or plain[-1] in ".,;-" or plain[0].islower() or not plain[0].isalpha():
+        return False
+    if has_marks:
+        may_be = (n == 0 or line.after_blank) and (
+            _may_be_note(line.text) or (plain.isupper() and not _is_dated(plain))
+        )
+        return may_be and _has_mark(below.text) and (n == 0 or alone or ENDS.search(lines[n - 1].text) is not None)
+    is_usual = plain.isupper() or line.text.lstrip().startswith(("#", "=")) or _HEADING_WORDS.search(plain) is not None
+    if not (alone and is_usual) or _is_dated(plain):
+        return False
+    mark = MARK.match(below.text)
+    return _is_dated(below.text) or BEGINS.match(below.text[mark.end() if mark else 0 :].strip()) is not None
+
+
+def _find_end_notes(lines: Sequence[TextLine]) -> Iterator[int]:
+    """Yield the paragraphs behind the last reference that contain no year and no identifier."""
+    for n in range(len(lines) - 1, 0, -1):
+        line, above = lines[n], lines[n - 1]
+        if not line.after_blank or len(line.text) > LONGEST_INTRODUCTION or not _may_be_note(line.text):
+            return
+        if not ENDS.search(above.text) or not LETTER_FIRST.match(line.text) or line.text[:1].islower():
+            return
+        yield n

@@ -1,0 +1,291 @@
+"""Lists with unusual marks, frames, headings and columns: as many rows as references, and no word lost."""
+
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from time import process_time
+
+import pytest
+
+from entrez_kit.references.check.pasted_lists import read_list
+
+JOURNALS = ("J Inv Res", "Ann Invented Med", "Journal of Invention", "Inventions")
+ENGLISH = [
+    f"{('Doe', 'Roe', 'Poe', 'Low')[n % 4]} J, Walden{'abcdefghijklmnop'[n]} R. Effects of moonlight on the "
+    f"memory of {100 + 7 * n} white mice and on their sleep. {JOURNALS[n % 4]}. {1999 + n};{n + 3}:{101 + n}-{109 + n}."
+    for n in range(16)
+]
+TITLES_FIRST = [
+    f"Memory of {100 + 7 * n} mice in moonlight. Doe J, Roe R. {JOURNALS[n % 4]}. {1999 + n};{n + 3}:{101 + n}."
+    for n in range(16)
+]
+CHINESE = [
+    f"李{'明华国强'[n % 4]}, 王芳, 等. 月光对{n}只小鼠记忆的影响[J]. 发明杂志, {1999 + n}, 3({n}): {101 + n}-{9 + n}."
+    for n in range(16)
+]
+RUSSIAN = [
+    f"Иванов А.Б., Сидорова В.{'АБВГДЕЖЗИКЛМНОПРСТ'[n]}. Влияние лунного света на память {n} мышей // Вестник. – "
+    f"{1999 + n}. – Т. {n + 3}. – С. {101 + n}-{109 + n}."
+    for n in range(16)
+]
+GERMAN = [
+    f"Müller Ü, von Groß K: Einfluss des Mondlichts auf {n} Mäuse. Erfinder {1999 + n}; {n + 3}: A {101 + n}–{9 + n}."
+    for n in range(16)
+]
+LISTS = {"en": ENGLISH, "titles first": TITLES_FIRST, "zh": CHINESE, "ru": RUSSIAN, "de": GERMAN}
+every_list = pytest.mark.parametrize("references", LISTS.values(), ids=LISTS)
+
+
+def roman(number: int) -> str:
+    return "x" * (number // 10) + ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"][number % 10]
+
+
+MARKS: dict[str, Callable[[int], str]] = {
+    **{
+        form: form.format
+        for form in (
+            *("{}- ", "{} - ", "{}.) ", "({}.) ", "{}/ ", "No. {} ", "№{} ", "№ {} ", "Ref {}: ", "Ref. {}. ", "#{} "),
+            *("{{{}}} ", "<{}> ", "{}> ", "{}° ", "R{}. ", "S{:02}. ", "{}\\. ", "**{}.** ", "**{}** ", "{}] ", "{}、"),
+            *(
+                "【{}】",
+                "〔{}〕",
+                "[^{}]: ",
+                "- [{}] ",
+                "* {}. ",
+                "> {}. ",
+                "{};",
+                "{}.\u00a0\u00a0",
+                "{}.\t\t",
+                "{:03}. ",
+            ),
+        )
+    },
+    **{
+        sign: (sign + " ").format
+        for sign in ("o", "§", "➢", "►", "‣", "→", "—", "■", "□", "✓", "+", "^", "↵", "\\item")
+    },
+    **{f"{sign} without a space": sign.format for sign in ("●", "■", "↵")},
+    "\uf0b7 of Word": lambda _: "\uf0b7\t",
+    "i.": lambda n: f"{roman(n)}. ",
+    "(iv)": lambda n: f"({roman(n)}) ",
+    "IV.": lambda n: f"{roman(n).upper()}. ",
+    "a)": lambda n: f"{'abcdefghijklmnopqrstuvwxyz'[n - 1]}) ",
+    "raised": lambda n: str(n).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")),
+    "wide": lambda n: str(n).translate(str.maketrans("0123456789", "０１２３４５６７８９")) + "．",
+    "in a circle": lambda n: chr(0x2460 + n - 1) + " " if n < 21 else chr(0x3251 + n - 21) + " ",
+    "of four kinds": lambda n: ("{}. ", "{}) ", "[{}] ", "({}) ")[n * 4 // 17].format(n),
+    "of four kinds in turn": lambda n: ("{}. ", "{}) ", "[{}] ", "{} ")[n % 4].format(n),
+    "with damaged numbers": lambda n: (
+        f"{str(n).replace('1', 'l') if n > 9 and n % 5 == 1 else n}{',' if n % 9 == 0 else '.'} "
+    ),
+}
+
+
+def words(text: str) -> str:
+    return "".join(re.findall(r"[^\W_]", text))
+
+
+def check(text: str, references: Sequence[str], codes: Sequence[str] = ()) -> None:
+    """Assert that each row has the words of its reference, and perhaps the mark before these."""
+    pasted = read_list(text)
+    rows = [words(one.text or "") for one in pasted.references]
+    assert [row[-len(words(one)) :] for row, one in zip(rows, references, strict=True)] == [
+        words(one) for one in references
+    ]
+    assert all(len(row) - len(words(one)) < 9 for row, one in zip(rows, references, strict=True))
+    assert [one.code for one in pasted.warnings] == list(codes)
+
+
+def wrapped(text: str, width: int = 76) -> str:
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
+
+
+@pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
+def test_any_mark_that_counts_or_repeats_begins_a_reference(mark: Callable[[int], str]) -> None:
+    for references in LISTS.values():
+        marked = [mark(n) + one for n, one in enumerate(references, start=1)]
+        check("\n".join(marked), references)
+        check("References\n\n" + "\n\n".join(marked), references)
+
+
+@pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
+def test_any_mark_begins_a_reference_of_several_lines(mark: Callable[[int], str]) -> None:
+    for references in (ENGLISH, TITLES_FIRST):
+        check("\n".join(wrapped(mark(n) + one) for n, one in enumerate(references, start=1)), references)
+
+
+@every_list
+@pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) "])
+def test_a_list_without_line_breaks_is_divided_at_its_numbers(references: list[str], mark: str) -> None:
+    text = " ".join(mark.format(n) + one for n, one in enumerate(references, start=1))
+
+    check(text, references)
+    check(f"References\n{wrapped(text)}", references)
+
+
+def test_a_number_inside_a_title_divides_no_reference() -> None:
+    references = [
+        "Doe J. 1. Moonlight and mice. 2. Sunlight and mice. 3. No light. J Inv Res. 2001;3:4.",
+        "Roe R. Parts [1] and [2] and [3] of an invention that goes on for long. J Inv Res. 2002;3:4.",
+        "Poe E. The third. J Inv Res. 2003;3:4.",
+    ]
+
+    check("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+    check("\n".join(references), references)
+
+
+def test_rows_that_may_be_several_references_have_a_warning() -> None:
+    text = "".join(one.rstrip(".") for one in ENGLISH[:9])
+
+    assert [one.code for one in read_list(text).warnings] == ["uncertain_split"]
+
+
+HEADINGS = {
+    "of kinds": ("Books", "Journal articles", "Internet sources"),
+    "in capitals": ("CLINICAL TRIALS", "REVIEWS AND GUIDELINES", "OTHER"),
+    "of letters": ("A", "B", "C"),
+    "of Markdown": ("### Included studies", "### Excluded studies", "### Other"),
+}
+
+
+@every_list
+@pytest.mark.parametrize("names", HEADINGS.values(), ids=HEADINGS)
+@pytest.mark.parametrize("mark", ["", "{}. "])
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_headings_inside_a_list_are_left_out_and_named(
+    references: list[str], names: tuple[str, ...], mark: str, between: str
+) -> None:
+    parts = [f"{name}\n\n" + between.join(mark.format(n + 1) + one for n, one in enumerate(references[n::3]))
+             for n, name in enumerate(names)]  # fmt: skip
+    text = "## References\n\n" + "\n\n".join(parts)
+    expected = [one for n in range(3) for one in references[n::3]]
+
+    check(text, expected, ["headings_left_out"])
+    assert [term.split(": ", 1)[1] for term in read_list(text).warnings[0].terms] == list(names)
+
+
+def test_a_heading_of_markdown_above_the_level_of_the_list_ends_it() -> None:
+    text = "## References\n\n- " + "\n- ".join(ENGLISH) + "\n\n## Appendix\n\nMore text of 2019.\n"
+
+    check(text, ENGLISH)
+
+
+@pytest.mark.parametrize("before", ["The following works are cited here:", "Hi Anna,\n\nhere are the references:"])
+def test_sentences_before_and_after_a_list_are_left_out_and_named(before: str) -> None:
+    listed = "\n".join(f"{n}. {one}" for n, one in enumerate(ENGLISH, start=1))
+
+    check(f"{before}\n\n{listed}\n\nLet me know if you need more!\n", ENGLISH, ["headings_left_out"])
+    check(f"{listed}\n\nWord count: 3456\n", [*ENGLISH[:-1], ENGLISH[-1]], ["headings_left_out"])
+
+
+def test_a_short_reference_without_a_year_is_kept() -> None:
+    references = [
+        *ENGLISH[:4],
+        "Smith J. Personal communication.",
+        "Statins. Wikipedia.",
+        "Moonlight for beginners.",
+        *ENGLISH[4:],
+    ]
+
+    check("\n\n".join(references), references)
+    check("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+
+
+@every_list
+def test_a_table_has_a_row_for_each_reference(references: list[str]) -> None:
+    numbered = list(enumerate(references, start=1))
+
+    check("No\tReference\n" + "".join(f"{n}\t{one}\n" for n, one in numbered), references, ["headings_left_out"])
+    check(
+        "| No. | Reference |\n|-----|:----------|\n" + "".join(f"| {n} | {one} |\n" for n, one in numbered),
+        references,
+        ["headings_left_out"],
+    )
+    quoted = "".join(f'{n};"{one}"\n' for n, one in numbered)
+    check(f"id;reference\n{quoted}", references, ["headings_left_out"])
+
+
+@every_list
+def test_web_pages_and_e_mails_are_read_without_their_signs(references: list[str]) -> None:
+    numbered = list(enumerate(references, start=1))
+
+    check(
+        "<h2>References</h2><ol>"
+        + "".join(f"<li>{one.replace('mice', '<i>mice</i>')}</li>" for one in references)
+        + "</ol>",
+        references,
+    )
+    check("".join(f"<p>{n}. {one}</p>" for n, one in numbered), references)
+    check("\n".join(f"> {n}. {one}" for n, one in numbered), references)
+    check("\n>\n".join("\n".join(f"> {line}" for line in wrapped(one).split("\n")) for one in references), references)
+    links = (
+        "OpenUrlCrossRefPubMedWeb of Science",
+        "View Article PubMed/NCBI Google Scholar",
+        "View in ScopusGoogle Scholar",
+    )
+    text = "".join(f"{n}.\n{one}\n{links[n % 3]}\n" for n, one in numbered)
+    assert [
+        words(one.text or "").partition("OpenUrl")[0].partition("View")[0] for one in read_list(text).references
+    ] == [words(one) for one in references]
+
+
+@pytest.mark.parametrize("mark", ["{}. ", ""])
+@pytest.mark.parametrize("gap", [2, 5])
+def test_two_columns_side_by_side_are_read_one_after_the_other(mark: str, gap: int) -> None:
+    lines = [
+        line
+        for n, one in enumerate(ENGLISH, start=1)
+        for line in textwrap.wrap(mark.format(n) + one, 50, subsequent_indent="" if mark else "   ")
+    ]
+    rows = (len(lines) + 3) // 4
+    columns = [lines[start : start + rows] for start in range(0, len(lines), rows)]
+    columns[-1] += [""] * (rows - len(columns[-1]))
+    pages = [
+        "\n".join(
+            f"{left:<{50 + gap}}{right}".rstrip() for left, right in zip(*columns[place : place + 2], strict=True)
+        )
+        for place in (0, 2)
+    ]
+
+    check("\n\f".join(pages), ENGLISH)
+
+
+def test_the_fields_of_a_reference_can_have_lines_of_their_own_between_empty_lines() -> None:
+    references = [
+        f"Doe J, Roe R, Poe E, et al.\nMoonlight and {n} mice.\nJournal of Inventions, {1999 + n}, 3(2): {n}-9."
+        for n in range(1, 9)
+    ]
+
+    check("References\n\n" + "\n\n".join(references), references)
+
+
+def test_a_dash_stands_for_the_authors_of_the_reference_above() -> None:
+    references = [one if n % 3 else re.sub(r"^.*? R\. ", "———. ", one) for n, one in enumerate(ENGLISH, start=1)]
+
+    check("\n".join(references), references)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "1. ",
+        "[1] ",
+        "> ",
+        "| a | b |\n",
+        "<p>",
+        "№ 1 ",
+        "i. ",
+        "a  b",
+        "➢ a\n",
+        "Books\n\n",
+        "2. Doe J. 2019. ",
+        " " * 9 + "a",
+    ],
+)
+def test_the_work_grows_with_the_length_of_an_unusual_list(unit: str) -> None:
+    def seconds(size: int) -> float:
+        begin = process_time()
+        read_list(unit * (size // len(unit)))
+        return process_time() - begin
+
+    assert seconds(200_000) < 25 * max(seconds(20_000), 0.05)
