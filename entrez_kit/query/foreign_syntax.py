@@ -12,7 +12,7 @@ _SIGNS: Final = {
         r"(?:\s?,\s?(?:ti|ab|tw|mp|kf|kw|af|sh|fs|pt|hw|ot|au|jn|jw|in|nm|rn|px|id|dq|dv|tn|mf|dm|rs))*\.(?=[\s)]|$)"
         r"|(?<=\))\.(?:ti|ab|tw|mp|kf|kw|af|sh|hw|ot)(?:,(?:ti|ab|tw|kf|kw|ot))*(?=[\s)]|$)"  # without the last dot
         r"|\w/(?=\s*$|\s*\)|\s+(?:or|and|not|OR|AND|NOT)\s)"  # Neoplasms/
-        r"|\bexp\s+[^/()]{2,80}/"  # exp Neoplasms/
+        r"|(?<!/)\bexp\s+[^/()]{2,80}/"  # exp Neoplasms/
         r"|(?<=[\s)])adj[0-9]+(?=[\s(])"
         r"|\b(?:or|and)/[0-9]+[-,][0-9]+"
         r"|^\s*limit\s+[0-9]+\s+to\b",

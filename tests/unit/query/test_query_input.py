@@ -103,6 +103,8 @@ def test_lowercase_operators_are_reported(query: str, words: list[str]) -> None:
         ("limit 5 to english", "Ovid"),
         ("\u2018heart infarction\u2019/exp OR infarct:ti,ab", "Embase.com"),
         ("[embase]/lim AND cancer", "Embase.com"),
+        ("'asthma'/exp AND [humans]/lim", "Embase.com"),
+        ("'asthma'/exp OR 'child'/exp AND 'drug'/de", "Embase.com"),
         ('MH "Heart Failure+" AND TI (drug OR therapy)', "EBSCO"),
         ('AB "heart failure"', "EBSCO"),
         ("TS=(heart AND failure)", "Web of Science"),
