@@ -1,6 +1,7 @@
 """Compare the records of an EFetch reply with the request: the ids, and the lengths of sequences."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -43,6 +44,12 @@ _NOT_ONE_DOCUMENT: Final = frozenset((5, 9, 26, 64))
 
 NCBI sends such XML for some databases. It is passed on without a comparison.
 """
+SHORTEST_NAME: Final = 3
+LONGEST_NAME: Final = 60
+"""Characters of a name. A shorter text can be equal to an id by chance."""
+DEEPEST_NAME: Final = 3
+MOST_CHILDREN: Final = 40
+"""Depth and number of the elements in which names of a record are searched if its root element is unknown."""
 _LEAST: Final = 5
 """The least number of elements in a record. The element of the record and those of its id are four at most."""
 _FLAT_NAMES: Final = re.compile(r"(?m)^(?:LOCUS +(\S+)|ACCESSION +(.+)|VERSION +(.+))")
@@ -81,12 +88,12 @@ def check_records(
             or empty record, or a sequence whose length differs from its summary.
         EntityNotFound: the reply has no record, and none of the ids has a summary.
     """
-    records = read_names(content, rettype, retmode)
+    names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
+    records = read_names(content, rettype, retmode, frozenset[str]().union(*names.values()))
     if records is None:
         return content
     if not records and wanted and not any(uid in documents for uid in wanted):
         raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.")
-    names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
     matches = {uid: [one for one in records if one.names & names[uid]] for uid in wanted}
     without = [uid for uid in wanted if not matches[uid]]
     foreign = [one for one in records if not any(one.names & known for known in names.values())]
@@ -110,15 +117,19 @@ def check_records(
     return content
 
 
-def read_names(content: bytes, rettype: str | None, retmode: str | None) -> list[FetchedNames] | None:
+def read_names(
+    content: bytes, rettype: str | None, retmode: str | None, known: frozenset[str] = frozenset()
+) -> list[FetchedNames] | None:
     """Return the names of each record in a reply; None if its format does not name its records.
+
+    In XML with an unknown root element, the names are found by the ``known`` names of the requested records.
 
     Raises:
         UpstreamError: a record in a flat file is truncated or repeated.
     """
     mode, kind = (retmode or "").lower(), (rettype or "").lower()
     if mode == "xml" or (not mode and content.lstrip()[:5] == b"<?xml"):
-        return _read_xml(content)
+        return _read_xml(content, known)
     reader = _FLAT.get(kind) if mode in ("", "text") else None
     if reader is None:
         return None
@@ -126,7 +137,7 @@ def read_names(content: bytes, rettype: str | None, retmode: str | None) -> list
     return list(reader(content.decode("utf-8", "replace")))
 
 
-def _read_xml(content: bytes) -> list[FetchedNames] | None:
+def _read_xml(content: bytes, known: frozenset[str]) -> list[FetchedNames] | None:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
@@ -137,9 +148,50 @@ def _read_xml(content: bytes) -> list[FetchedNames] | None:
             return None
         raise malformed_error("efetch", f"not well-formed XML ({exc.msg})") from None
     if root.tag not in _XML:
-        return None
+        return _read_unknown(root, known)
     element, paths, length, sequence = _XML[root.tag]
     return [_read_element(one, paths, length, sequence) for one in root.iterchildren(element)]
+
+
+def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None:
+    """Return the names of the records in a root of an unknown kind; None if it is uncertain where the names are.
+
+    The names are in the attribute or element that has a known name in most records. Each record must have one there,
+    and no name may belong to two different records.
+    """
+    from lxml import etree
+
+    elements = list(root.iterchildren(tag=etree.Element))
+    if not elements or len({element.tag for element in elements}) > 1:
+        return None
+    values = [dict(_list_places(element)) for element in elements]
+    contents = [etree.tostring(element, with_tail=False) for element in elements]
+    found = Counter(path for of in values for path, text in of.items() if _list_variants(text) & known)
+    texts = {
+        path: {(of[path], content) for of, content in zip(values, contents, strict=True) if path in of}
+        for path in found
+    }
+    paths = [path for path in found if len(dict(texts[path])) == len(texts[path])]
+    best = max(paths, key=lambda path: found[path], default="")
+    if not best or found[best] * 2 < len(elements) or any(best not in of for of in values):
+        return None
+    return [
+        FetchedNames(frozenset(name for path in paths for name in _list_variants(of.get(path, "")))) for of in values
+    ]
+
+
+def _list_places(element: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the attributes and the texts of an element and of the first elements in it, each with its path."""
+    for name, value in element.attrib.items():
+        if len(value) >= SHORTEST_NAME:
+            yield f"{path}@{name}", value
+    text = (element.text or "").strip()
+    if depth and SHORTEST_NAME <= len(text) <= LONGEST_NAME and not len(element):
+        yield path, text
+    if depth < DEEPEST_NAME:
+        for child in islice(element, MOST_CHILDREN):
+            if isinstance(child.tag, str):
+                yield from _list_places(child, f"{path}/{child.tag}", depth + 1)
 
 
 def _read_element(element: Any, paths: Sequence[str], length: str, sequence: str) -> FetchedNames:

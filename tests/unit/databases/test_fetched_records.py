@@ -73,6 +73,57 @@ def test_records_in_another_order_and_merged_ids_are_accepted() -> None:
     assert check_taxa(merged)
 
 
+def sample(uid: str, accession: str, title: str = "x") -> str:
+    """Return a record in the form of BioSample, whose root element has no rule of its own."""
+    return (
+        f'<BioSample id="{uid}" accession="{accession}" access="public"><Title>{title}</Title><n>12345</n></BioSample>'
+    )
+
+
+def variant(uid: str, title: str = "x") -> str:
+    """Return a record whose id is in an element."""
+    return f"<Archive><Head><Number>{uid}</Number></Head><Title>{title}</Title></Archive>"
+
+
+SAMPLES = {"12345": summary("12345", accession="SAMN1"), "67890": summary("67890", accession="SAMN2")}
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        ([sample("12345", "SAMN1"), sample("99999", "SAMN9")], "not requested"),
+        ([sample("12345", "SAMN1"), sample("67890", "SAMN2"), sample("99999", "SAMN9")], "not requested"),
+        ([sample("12345", "SAMN1")], "no record of 67890"),
+        ([sample("12345", "SAMN1"), sample("12345", "SAMN1"), sample("67890", "SAMN2")], "twice"),
+        ([variant("12345"), variant("99999")], "not requested"),
+        ([variant("67890")], "no record of 12345"),
+        ([variant("12345"), variant("12345")], "no record of 67890|twice"),
+    ],
+)
+def test_records_under_any_root_are_compared_by_the_place_of_their_ids(records: list[str], said: str) -> None:
+    content = f"<?xml version='1.0'?><Other>{''.join(records)}</Other>".encode()
+
+    with pytest.raises(UpstreamError, match=said):
+        check_records(list(SAMPLES), SAMPLES, content, rettype=None, retmode="xml")
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [sample("67890", "SAMN2"), sample("12345", "SAMN1")],
+        [variant("12345"), variant("67890")],
+        [variant("12345"), variant("12345", title="another part"), variant("67890")],  # one id, two records
+        [sample("77777", "SAMN7"), sample("88888", "SAMN8"), sample("99999", "SAMN9")],  # no known name
+        [variant("12345"), sample("67890", "SAMN2")],  # two kinds of records
+        [variant("12345"), "<Archive><Title>x</Title></Archive>"],  # a record without an id
+    ],
+)
+def test_a_reply_under_an_unknown_root_is_accepted_if_its_ids_agree_or_are_not_at_one_place(records: list[str]) -> None:
+    content = f"<?xml version='1.0'?><Other>{''.join(records)}</Other>".encode()
+
+    assert check_records(list(SAMPLES), SAMPLES, content, rettype=None, retmode="xml") == content
+
+
 @pytest.mark.parametrize(
     ("content", "form"),
     [
