@@ -309,6 +309,9 @@ def _compare_authors(
         )
         if texts
     ]
+    problems += (
+        [f"initials: {_join_names(wrong)}"] if (wrong := _find_wrong_initials(words[:end], names, found)) else []
+    )
     problems += ["the order differs"] if order != sorted(order) else []
     result = _Authors(found.taken | set(range(known_end or 0)), agree=True)
     if problems:
@@ -404,6 +407,28 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
                 found.taken.add(n)
                 n += step
     return found
+
+
+def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Found) -> list[str]:
+    """Return the single initials beside family names that are not those of the record.
+
+    Initials precede or follow all family names of a text. So a letter is compared only if the initials of at least
+    half of the other authors agree.
+    """
+    sides: dict[int, list[tuple[bool, str]]] = {1: [], -1: []}
+    for number, start in sorted(found.places.items(), key=lambda item: item[1]):
+        name = names[number]
+        forms = {confusable_key(form) for form in _given_forms(name)}
+        for side, n in ((1, start + len(_family_words(name))), (-1, start - 1)):
+            word = words[n] if 0 <= n < len(words) else ""
+            is_right = confusable_key(word) in forms
+            is_letter = bool(forms) and len(word) == 1 and word.isalpha()
+            if is_right or is_letter:
+                said = "" if is_right else f"{word.upper()} (record: {format_name(name)})"
+                sides[side].append((is_right, said))
+    given = max(sides.values(), key=lambda side: (sum(is_right for is_right, _ in side), len(side)))
+    wrong = [said for is_right, said in given if not is_right]
+    return wrong if len(wrong) * 2 <= len(given) or len(found.places) == 1 else []
 
 
 def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:

@@ -451,7 +451,8 @@ def _build_term(title: str, author: str | None) -> str | None:
     words = folded_words(title)
     if not words or (len(words) < LEAST_WORDS and not author):
         return None
-    term = f"{' '.join(words)}[Title]"
+    # The title of a record can be a translation of the cited title, or missing.
+    term = f"({' '.join(words)}[Title] OR {' '.join(words)}[Transliterated Title])"
     if len(words) < LEAST_WORDS and (name := folded_words(author or "")):
         # Given names may precede the family name.
         term += " AND ({})".format(" OR ".join(dict.fromkeys((f"{' '.join(name)}[Author]", f"{name[-1]}[Author]"))))

@@ -216,6 +216,19 @@ def test_a_made_up_reference_without_a_title_is_reported_with_its_journal_its_pl
     assert "PubMed has no record of 10.5555/made.up, and Crossref does not know it" in with_doi.findings[0].message
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Minimus, A. (2016). Sine titulo. Journal of Invented Results (demo).",
+        "Minimus A. Sine titulo. J Invent Results (Demo). January 1, 2016.",
+    ],
+)
+def test_an_original_title_finds_a_record_without_an_english_title(kit: EntrezKit, text: str) -> None:
+    (found,) = CHECK.run(kit.services, {"text": text}).references
+
+    assert (found.status, found.pmid) == ("verified", "99000069")
+
+
 def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None:
     found = only(kit, title="Wholly invented words about absent zebrafish", doi="10.5555/nowhere", year="2020")
 

@@ -419,6 +419,27 @@ def test_without_a_title_one_wrong_part_is_a_difference_of_its_field_alone(text:
 
 
 @pytest.mark.parametrize(
+    ("names", "wrong"),
+    [
+        *((names, ()) for names in ("Thistlewood W, Fenwick-Achebe I", "W. A. Thistlewood, I. Fenwick-Achebe")),
+        *((names, ()) for names in ("Thistlewood, Fenwick-Achebe", "Thistlewood & Fenwick-Achebe")),
+        ("Thistlewood y Fenwick-Achebe", ()),
+        ("Thistlewood WA, Fenwick-Achebe Q", ("Q",)),
+        ("Thistlewood, W. A., & Fenwick-Achebe, Q.", ("Q",)),
+        ("W. A. Thistlewood, Q. Fenwick-Achebe", ("Q",)),
+        ("Thistlewood X, Fenwick-Achebe I", ("X",)),
+    ],
+)
+def test_a_wrong_initial_is_a_difference_of_the_authors(names: str, wrong: tuple[str, ...]) -> None:
+    (reference,) = split_references(PASTED.replace("Thistlewood WA, Fenwick-Achebe I", names).format(ARTICLE.title))
+    agreement = compare_text(reference, ARTICLE)
+
+    assert (agreement.same, agreement.left) == (True, [])
+    assert [one.field for one in agreement.differences] == ["authors"] * bool(wrong)
+    assert all(f"{letter} (" in (one.detail or "") for letter in wrong for one in agreement.differences)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "J Inv Med 4, 101 (2019)",
