@@ -6,6 +6,8 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, JsonShape, anything, log_drift, texts
 from entrez_kit.services.service_client import ServiceClient
@@ -107,13 +109,21 @@ class Crossref(ServiceClient):
     def _request_list(self, endpoint: str, name: str, dois: Sequence[str], rows: int) -> Reply[list[Message]]:
         if any("," in doi for doi in dois):
             raise ValueError("a DOI with a comma cannot be used in a filter")
-        return self._send(
-            endpoint,
-            "works",
-            Expect("json", frozenset({"message"}), read=partial(_read_list, name, dois)),
-            params=(("filter", ",".join(f"{name}:{doi}" for doi in dois)), ("rows", str(rows))),
-            ttl=TTL["crossref"],
-        )
+        try:
+            return self._send(
+                endpoint,
+                "works",
+                Expect("json", frozenset({"message"}), read=partial(_read_list, name, dois)),
+                params=(("filter", ",".join(f"{name}:{doi}" for doi in dois)), ("rows", str(rows))),
+                ttl=TTL["crossref"],
+            )
+        except EntityNotFound as exc:
+            # Crossref answers a filter without results by an empty list.
+            raise UpstreamError(
+                "The address in CROSSREF_URL has no list of works.",
+                recovery_hint=BASE_ADDRESS,
+                details={**exc.details, "reason": "no_such_address"},
+            ) from None
 
 
 def _read_work(doi: str, content: bytes) -> Message:

@@ -89,8 +89,17 @@ FINAL: Final = frozenset(
 """Answers that nobody asks for twice: one of them may end a call, honestly."""
 PARTIAL: Final = frozenset((("europepmc search", "one fewer"),))
 """Endpoints and faults after which a partial result is allowed: pages of Europe PMC may be short."""
-UNDETECTABLE: Final = frozenset((("einfo", "one fewer"),))
-"""Endpoints and faults that no program can detect: EInfo does not say how many links a database has."""
+UNDETECTABLE: Final = frozenset(
+    (
+        ("einfo", "one fewer"),
+        *((source, fault) for source in ("crossref", "openalex") for fault in ("status 404", "404 in json")),
+    )
+)
+"""Endpoints and faults that no program can detect.
+
+EInfo does not say how many links a database has. Crossref and OpenAlex answer a request for a work that they do not
+have with status 404, so `check` says ``not_held``.
+"""
 FAILED: Final = frozenset(("UPSTREAM_ERROR", "RATE_LIMITED", "UPSTREAM", "ENTREZ", "RATE_LIMIT"))
 """Codes that say a service failed."""
 
@@ -220,7 +229,7 @@ class Drill:
         ended = self._run(command, home, HASTE if fault in SLOW else {})
         exchanges = len(set(self.proxy.asked)) + 2
         self.proxy.heal()
-        if (endpoint, fault) in UNDETECTABLE and ended.status == clean.status == 0:
+        if (endpoint, fault) in UNDETECTABLE and ended.status == clean.status:
             return verdict
         verdict.wrong += self._judge_failing(command, home, ended, clean, endpoint)
         if fault in SLOW and ended.seconds > (DEADLINE + 1) * exchanges:

@@ -10,7 +10,7 @@ import pytest
 from recordings import enough
 
 from entrez_kit import EntrezKit
-from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.references.check.check_references import CHECK, CheckedReference
@@ -470,6 +470,21 @@ def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -
         "retraction_watch": "not_asked",
     }
     assert found.disagreement is None
+
+
+@pytest.mark.parametrize("name", ["works", "updates"])
+def test_a_list_of_crossref_that_does_not_exist_is_an_outage_and_no_unknown_doi(
+    sandbox: Sandbox, kit_for: KitFor, name: str
+) -> None:
+    sandbox.route("/crossref", "crossref", lambda request, state: document({"error": "no"}, 404))
+    crossref = kit_for(sandbox).services.crossref
+
+    with pytest.raises(UpstreamError) as caught:
+        getattr(crossref, name)(["10.5555/x", "10.5555/y"])
+
+    assert caught.value.reason == "no_such_address"
+    with pytest.raises(EntityNotFound):
+        crossref.work("10.5555/x")
 
 
 def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sandbox: Sandbox, kit_for: KitFor) -> None:
