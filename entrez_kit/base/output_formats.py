@@ -200,7 +200,7 @@ FORMATS: Final = (
     ),
     Format(
         "nbib",
-        "original MEDLINE text from NCBI (`fetch`, `show`), also in `cite` and `europepmc`",
+        "MEDLINE text from NCBI (`fetch`, `show`), also in `cite` and `europepmc`",
         Family.REFERENCES,
         (".nbib",),
         details=("medline_text",),

@@ -1,4 +1,4 @@
-"""Rewrite pasted lists of unusual form, so that each reference begins on a line of its own with a usual mark.
+"""Rewrite pasted lists of unusual form: put each reference on a new line with a usual mark.
 
 Lists come from e-mails, web pages, tables, columns of a page and word processors. The marks of their references are
 written in many ways ("1.)", "№ 1", "[1", "ii.", "➢"), and a list can mix them. Numbers that count upwards, or the same
@@ -153,7 +153,9 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     texts = [line.text for line in lines if len(line.text) > 2 * NARROWEST_COLUMN]
     starts: Counter[int] = Counter()
     for text in texts:
-        starts.update(match.end() for match in re.finditer(r" {2,}(?=\S)", text) if match.end() > NARROWEST_COLUMN)
+        starts.update(
+            match.end() for match in re.finditer(r"(?<! ) {2,}+(?=\S)", text) if match.end() > NARROWEST_COLUMN
+        )
     place, found = max(starts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
     if found < FEWEST or found < IN_ORDER / 2 * len(texts):
         return lines
@@ -222,7 +224,7 @@ def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tup
 
 
 def _read_numbers(n: int, text: str) -> Iterator[_Mark]:
-    """Yield the number in front of a line, in whatever form. A letter can be a Roman number."""
+    """Yield the number in front of a line, also if it is a letter or a Roman number."""
     body = text.lstrip()
     skipped = len(text) - len(body)
     usual = MARK.match(body)
@@ -382,7 +384,7 @@ def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
 def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
     """Return a list without its headings and the sentences before and after it, and the removed lines.
 
-    The lines are those of a list without empty lines. A list without dates is returned as it is.
+    The lines are those of a list without empty lines. A list without dates is not changed.
     """
     marked = [n for n, line in enumerate(lines) if _has_mark(line.text)]
     if sum(_is_dated(line.text) for line in lines) < FEWEST:
