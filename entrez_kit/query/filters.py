@@ -38,6 +38,8 @@ BARE: Final = frozenset(
     )
 )
 """Filters that need no tag, normalized."""
+KNOWN: Final = BARE | {*STATUS_FILTERS.values(), "all", "data", "pubmed pmc"}
+"""Filters that exist although no record may match them, normalized."""
 _SYNONYMS: Final = {"has abstract": "hasabstract", "abstract": "hasabstract"}
 APPROXIMATE: Final = frozenset(("pubmed pmc", "data", "pubstatusnihms", "pubstatuspmcsd"))
 """Filters that the records answer nearly: embargo dates, for example, are not in them."""

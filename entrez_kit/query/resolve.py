@@ -28,7 +28,7 @@ from entrez_kit.query.algebra import (
 )
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, LANGUAGES, Field, Tag, parse_tag
-from entrez_kit.query.filters import APPROXIMATE, BARE, explain_unknowable, find_filter, unknowable_error
+from entrez_kit.query.filters import APPROXIMATE, BARE, KNOWN, explain_unknowable, find_filter, unknowable_error
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.mapping import LONGEST_NAME, find_unlisted_heading, map_phrase
 from entrez_kit.query.mesh import Tree, Vocabulary
@@ -358,23 +358,36 @@ class Resolver:
                 last = self._find_value(tag, " ".join(words[cut:]), operand)
                 if last is not None:
                     return join_units([("AND", self._resolve_run(words[:cut], None)), ("AND", _Unit(last))])
-        if operand.quoted and field.kind not in ("date", "uid", "filter"):
+        if operand.quoted:
             self.found.quoted_not_found.append(f'"{operand.phrase}"[{operand.tag or field.label}]')
-        elif not operand.quoted:
+        else:
             self.found.phrases_not_found.append(f"{operand.phrase}[{operand.tag or field.label}]")
         return _Unit(Shown(NOTHING, quote_term(" ".join(operand.phrase.lower().split()), field.label)))
 
     def _find_value(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
-        """Return the query for a value; None if no record has it."""
+        """Return the query for a value; None if it does not exist."""
         field = tag.field
         find = self._FINDERS[field.kind]
         if field.kind not in ("date", "uid", "filter", "id") and "*" in phrase:
             query = self._find_pattern(field, phrase)
         else:
             query = find(self, tag, phrase, operand)
-        if query is None or not self._evaluator.evaluate(query):
-            return None if field.kind != "date" or query is None else query
-        return query
+        if query is None or self._evaluator.evaluate(query) or self._is_known(field, phrase):
+            return query
+        return None
+
+    def _is_known(self, field: Field, phrase: str) -> bool:
+        """Return whether a value exists although no record has it."""
+        key = normalize(phrase)
+        if field.kind == "mesh":
+            return self._get_tree(field).find(key) is not None
+        if field.kind == "filter":
+            return find_filter(key) in KNOWN
+        if field.kind == "journal":
+            return bool(self._vocabulary.find_journals(key))
+        if field.code == "SUBS":
+            return self._vocabulary.find_substance(key) is not None
+        return field.kind in ("date", "action")
 
     def _find_pattern(self, field: Field, phrase: str) -> Query | None:
         pattern = " ".join(split_pattern(phrase))

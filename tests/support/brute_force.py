@@ -364,6 +364,34 @@ def has_name(text: str, *, quoted: bool, where: str = "authors") -> Check:
     return check
 
 
+def has_full_name(text: str) -> Check:
+    """Match an author by full name in the order of the record, without the rest of the given names."""
+    form = re.compile(re.escape(squeezed(text)) + "( .*)?$")
+    return lambda article: any(full and form.match(squeezed(full)) for _, full in article.authors)
+
+
+def has_subject(text: str) -> Check:
+    """Match the short name of a person whom the article is about."""
+    return lambda article: any(
+        squeezed(short) == squeezed(text) for short, _ in article._people(".//PersonalNameSubject")
+    )
+
+
+def has_accession(text: str) -> Check:
+    """Match an accession number, its data bank, or both joined by a slash."""
+
+    def check(article: Article) -> bool:
+        for bank in article.root.iterfind(".//DataBank"):
+            name = (bank.findtext("DataBankName") or "").casefold()
+            for number in bank.iterfind(".//AccessionNumber"):
+                one = (number.text or "").casefold()
+                if text.casefold() in (name, one, f"{name}/{one}"):
+                    return True
+        return False
+
+    return check
+
+
 def has_value(path: str, text: str) -> Check:
     """Match the whole value of an element, without regard to case and punctuation."""
     return lambda article: any(

@@ -1,7 +1,7 @@
 """Write random queries about given records, each as text in PubMed's language and as a condition of ``brute_force``."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -26,11 +26,19 @@ class Written:
 class QueryWriter:
     """Writes queries whose terms mostly occur in the records."""
 
-    def __init__(self, seed: int, articles: Sequence[Article], tree: Tree, subheadings: Tree) -> None:
+    def __init__(
+        self,
+        seed: int,
+        articles: Sequence[Article],
+        tree: Tree,
+        subheadings: Tree,
+        actions: Mapping[str, Sequence[str]],
+    ) -> None:
         self.pick = random.Random(seed)
         self.articles = articles
         self.tree = tree
         self.subheadings = subheadings
+        self.actions = actions
         self.kinds = [name for name in dir(self) if name.startswith("write_")]
 
     def query(self, depth: int = 0) -> Written:
@@ -220,6 +228,64 @@ class QueryWriter:
         quoted = self.pick.random() < 0.4 and text != full
         shown = f'"{text}"' if quoted else text
         return f"{shown}[{tag}]", brute.has_name(text, quoted=quoted, where=where)
+
+    def write_full_name(self) -> tuple[str, Check]:
+        names = [full for _, full in self._article().authors if " " in brute.squeezed(full)]
+        if not names:
+            return "", never
+        name = self.pick.choice(names)
+        return f"{name}[fau]", brute.has_full_name(name)
+
+    def write_investigator(self) -> tuple[str, Check]:
+        for article in self.pick.sample(self.articles, len(self.articles)):
+            if article.investigators:
+                short, _ = self.pick.choice(article.investigators)
+                return f'"{short}"[ir]', brute.has_name(short, quoted=True, where="investigators")
+        return "", never
+
+    def write_subject(self) -> tuple[str, Check]:
+        for article in self.pick.sample(self.articles, len(self.articles)):
+            for short, _ in article._people(".//PersonalNameSubject"):
+                return f'"{short}"[ps]', brute.has_subject(short)
+        return "", never
+
+    def write_accession(self) -> tuple[str, Check]:
+        for article in self.pick.sample(self.articles, len(self.articles)):
+            for bank in article.root.iterfind(".//DataBank"):
+                name, number = bank.findtext("DataBankName") or "", bank.findtext(".//AccessionNumber") or ""
+                text = self.pick.choice((name, number, f"{name}/{number}"))
+                return f'"{text}"[si]', brute.has_accession(text)
+        return "", never
+
+    def write_author_identifier(self) -> tuple[str, Check]:
+        path = "MedlineCitation/Article/AuthorList/Author/Identifier"
+        known = self._article()._all(path)
+        if not known:
+            return "", never
+        number = self.pick.choice(known).strip().rsplit("/", 1)[-1]
+        text = self.pick.choice((number, f"orcid {number}", f"https://orcid.org/{number}"))
+        check = lambda article: any(one.strip().endswith(number) for one in article._all(path))  # noqa: E731
+        return f'"{text}"[auid]', check
+
+    def write_location(self) -> tuple[str, Check]:
+        path = "MedlineCitation/Article/ELocationID"
+        known = self._article()._all(path)
+        if not known:
+            return "", never
+        one = self.pick.choice(known)
+        return f'"{one}"[lid]', lambda article: one.casefold() in map(str.casefold, article._all(path))
+
+    def write_action(self) -> tuple[str, Check]:
+        if not self.actions:
+            return "", never
+        name = self.pick.choice(list(self.actions))
+        members = {brute.squeezed(member) for member in self.actions[name]}
+        substances = [
+            brute.has_value(path, member)
+            for path in (".//ChemicalList/Chemical/NameOfSubstance", ".//SupplMeshList/SupplMeshName")
+            for member in members
+        ]
+        return f"{name}[pa]", brute.any_of([brute.has_heading(members), *substances])
 
     def write_group(self) -> tuple[str, Check]:
         groups = [name for name, full in self._article().authors if not full]
