@@ -156,11 +156,16 @@ def _read_xml(content: bytes, known: frozenset[str]) -> list[FetchedNames] | Non
 def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None:
     """Return the names of the records in a root of an unknown kind; None if it is uncertain where the names are.
 
+    A document without any text has no records.
     The names are in the attribute or element that has a known name in most records. Each record must have one there,
     and no name may belong to two different records.
     """
     from lxml import etree
 
+    if not (root.text or "").strip() and not any(
+        one.attrib or (one.text or "").strip() for one in root.iterdescendants()
+    ):
+        return []
     elements = list(root.iterchildren(tag=etree.Element))
     if not elements or len({element.tag for element in elements}) > 1:
         return None
