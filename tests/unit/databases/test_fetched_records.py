@@ -160,6 +160,11 @@ def test_a_reply_with_the_record_or_in_a_format_without_ids_is_accepted(
     assert check_records(["5"], SEQUENCE, content.encode(), rettype=form[0], retmode=form[1]) == content.encode()
 
 
+def test_a_list_that_is_cut_inside_its_last_name_is_refused() -> None:
+    with pytest.raises(UpstreamError, match="cut"):
+        check_records(["5"], SEQUENCE, b"ZZ1", rettype="acc", retmode="text")
+
+
 def test_a_document_without_any_text_has_no_record() -> None:
     content = b"<opml><head/><body/></opml>"
 
