@@ -197,9 +197,9 @@ _ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["'
 
 
 def _decode(content: bytes) -> str:
-    """Decode a reply: as UTF-8, else by the XML declaration, else as Latin-1, so that no byte is lost."""
+    """Decode a reply: as UTF-8, else by the XML declaration, else as Latin-1. A byte order mark is removed."""
     declared = _ENCODING.match(content)
-    for encoding in ("utf-8", declared[1].decode("ascii") if declared else "latin-1"):
+    for encoding in ("utf-8-sig", declared[1].decode("ascii") if declared else "latin-1"):
         try:
             return content.decode(encoding)
         except (UnicodeDecodeError, LookupError):

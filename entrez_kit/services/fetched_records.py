@@ -89,6 +89,10 @@ def check_records(
         EntityNotFound: the reply has no record, and none of the ids has a summary.
     """
     names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
+    is_list = (rettype or "").lower() in _LISTS and (retmode or "text").lower() == "text"
+    if is_list and content and not content.endswith(b"\n"):
+        # A name whose version is cut off is a name of the record, too.
+        raise malformed_error("efetch", "its last line is cut")
     records = read_names(content, rettype, retmode, frozenset[str]().union(*names.values()))
     if records is None:
         return content
@@ -156,11 +160,16 @@ def _read_xml(content: bytes, known: frozenset[str]) -> list[FetchedNames] | Non
 def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None:
     """Return the names of the records in a root of an unknown kind; None if it is uncertain where the names are.
 
+    A document without any text has no records.
     The names are in the attribute or element that has a known name in most records. Each record must have one there,
     and no name may belong to two different records.
     """
     from lxml import etree
 
+    if not (root.text or "").strip() and not any(
+        one.attrib or (one.text or "").strip() for one in root.iterdescendants()
+    ):
+        return []
     elements = list(root.iterchildren(tag=etree.Element))
     if not elements or len({element.tag for element in elements}) > 1:
         return None
@@ -223,10 +232,12 @@ def _read_lines(text: str) -> Iterator[FetchedNames]:
         yield FetchedNames(_list_variants(line))
 
 
+_LISTS: Final = ("acc", "uilist")
+"""EFetch's rettypes for lists of names."""
 _FLAT: Final[Mapping[str, Callable[[str], Iterator[FetchedNames]]]] = {
     "fasta": _read_fasta,
     **dict.fromkeys(("gb", "gbwithparts", "gp"), _read_flat),
-    **dict.fromkeys(("acc", "uilist"), _read_lines),
+    **dict.fromkeys(_LISTS, _read_lines),
 }
 """By EFetch's rettype."""
 

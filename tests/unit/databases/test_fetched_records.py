@@ -150,7 +150,7 @@ def test_a_sequence_that_is_shorter_than_its_summary_says_is_named(content: str,
         ("ZZ1.2\n", ("acc", "text")),
         ("LOCUS       ZZ1  4 bp\nACCESSION   ZZ1\nVERSION     ZZ1.2  GI:5\nORIGIN\n 1 acgt\n//\n", ("gb", "text")),
         ("anything", ("native", "text")),
-        ("<?xml version='1.0'?><Unknown><a/></Unknown>", (None, "xml")),
+        ("<?xml version='1.0'?><Unknown><a>x</a></Unknown>", (None, "xml")),
         ("<?xml version='1.0'?><a/><?xml version='1.0'?><a/>", (None, "xml")),
     ],
 )
@@ -158,6 +158,20 @@ def test_a_reply_with_the_record_or_in_a_format_without_ids_is_accepted(
     content: str, form: tuple[str | None, str]
 ) -> None:
     assert check_records(["5"], SEQUENCE, content.encode(), rettype=form[0], retmode=form[1]) == content.encode()
+
+
+def test_a_list_that_is_cut_inside_its_last_name_is_refused() -> None:
+    with pytest.raises(UpstreamError, match="cut"):
+        check_records(["5"], SEQUENCE, b"ZZ1", rettype="acc", retmode="text")
+
+
+def test_a_document_without_any_text_has_no_record() -> None:
+    content = b"<opml><head/><body/></opml>"
+
+    with pytest.raises(UpstreamError, match="no record of 5"):
+        check_records(["5"], SEQUENCE, content, rettype="gb", retmode="xml")
+    with pytest.raises(EntityNotFound):
+        check_records(["ZZ1.1"], {}, content, rettype="gb", retmode="xml")
 
 
 def test_an_older_accession_without_a_summary_is_accepted_for_the_record_it_names() -> None:
