@@ -90,9 +90,11 @@ def check_records(
     """
     names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
     is_list = (rettype or "").lower() in _LISTS and (retmode or "text").lower() == "text"
-    if is_list and content and not content.endswith(b"\n"):
+    if is_list and not content.endswith(b"\n"):
         # A name whose version is cut off is a name of the record, too.
-        raise malformed_error("efetch", "its last line is cut")
+        last = content.decode("utf-8", "replace").split("\n")[-1].strip().casefold()
+        if last and any(name != last and name.startswith(last) for known in names.values() for name in known):
+            raise malformed_error("efetch", "its last line is cut")
     records = read_names(content, rettype, retmode, frozenset[str]().union(*names.values()))
     if records is None:
         return content

@@ -51,6 +51,7 @@ ONLY_IN = {
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
     **dict.fromkeys(("openai", "model2vec", "numpy", "usearch"), ("entrez_kit/corpus/",)),
     "pyarrow": ("commands/_formats/parquet.py",),
+    "pyroaring": ("entrez_kit/query/", "entrez_kit/sandbox/"),
     **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
 }
 HEAVY = {

@@ -161,8 +161,10 @@ def test_a_reply_with_the_record_or_in_a_format_without_ids_is_accepted(
 
 
 def test_a_list_that_is_cut_inside_its_last_name_is_refused() -> None:
-    with pytest.raises(UpstreamError, match="cut"):
-        check_records(["5"], SEQUENCE, b"ZZ1", rettype="acc", retmode="text")
+    assert check_records(["5"], SEQUENCE, b"ZZ1.2", rettype="acc", retmode="text") == b"ZZ1.2"
+    for cut in (b"ZZ1", b"ZZ1."):
+        with pytest.raises(UpstreamError, match="cut"):
+            check_records(["5"], SEQUENCE, cut, rettype="acc", retmode="text")
 
 
 def test_a_document_without_any_text_has_no_record() -> None:
