@@ -1,6 +1,5 @@
 """Evaluate a resolved query on an index."""
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import reduce
 from operator import and_
@@ -120,8 +119,21 @@ def expand_values(index: SearchIndex, source: str, pattern: str) -> list[str]:
 
 
 def _filter(known: Collection[str], pattern: str) -> list[str]:
-    matches = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL).fullmatch
-    return [word for word in known if matches(word)]
+    first, *inner, last = pattern.split("*")
+    return [word for word in known if _has_parts(word, first, inner, last)]
+
+
+def _has_parts(word: str, first: str, inner: Sequence[str], last: str) -> bool:
+    """Return whether a word begins and ends with these parts and has the others in order between them."""
+    place, end = len(first), len(word) - len(last)
+    if end < place or not word.startswith(first) or not word.endswith(last):
+        return False
+    for part in inner:
+        found = word.find(part, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def _find_phrase(index: SearchIndex, source: str, words: Sequence[str]) -> BitMap:

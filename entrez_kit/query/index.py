@@ -7,6 +7,7 @@ positions later, so that no phrase and no proximity search extends over two valu
 
 from abc import ABC, abstractmethod
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -116,6 +117,29 @@ def find_positions(pieces: Iterable[Sequence[str]], words: Sequence[str]) -> lis
     return [wanted[word] for word in words]
 
 
+class PrefixSearch:
+    """Terms of lists that do not change, sorted on first use, to find those with a prefix."""
+
+    def __init__(self) -> None:
+        self._sorted: dict[tuple[str, str], list[str]] = {}
+
+    def find(self, kind: str, source: str, known: Collection[str], prefix: str) -> Collection[str]:
+        """Return the terms of a list that begin with a prefix.
+
+        Args:
+            kind: "words" or "values".
+            source: the name of the list.
+            known: its terms.
+            prefix: the prefix; all terms if it is empty.
+        """
+        if not prefix:
+            return known
+        terms = self._sorted.get((kind, source))
+        if terms is None:
+            terms = self._sorted[kind, source] = sorted(known)
+        return terms[bisect_left(terms, prefix) : bisect_left(terms, f"{prefix}\U0010ffff")]
+
+
 class MemoryIndex(SearchIndex):
     """An inverted index of records in memory.
 
@@ -129,6 +153,7 @@ class MemoryIndex(SearchIndex):
         self._words: dict[str, dict[str, array[int]]] = {}
         self._values: dict[str, dict[str, array[int]]] = {}
         self._columns: dict[str, list[tuple[int, int]]] = {}
+        self._prefixes = PrefixSearch()
         self._read = lru_cache(maxsize=4096)(read)
         for number in range(count):
             self._add(number, read(number))
@@ -158,8 +183,7 @@ class MemoryIndex(SearchIndex):
 
     def words(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the words of a word list that begin with a prefix."""
-        known = self._words.get(source, {})
-        return [word for word in known if word.startswith(prefix)] if prefix else known.keys()
+        return self._prefixes.find("words", source, self._words.get(source, {}).keys(), prefix)
 
     def values(self, source: str, value: str) -> BitMap:
         """Return the records with exactly this value."""
@@ -171,8 +195,7 @@ class MemoryIndex(SearchIndex):
 
     def known_values(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the values of a value list that begin with a prefix."""
-        known = self._values.get(source, {})
-        return [value for value in known if value.startswith(prefix)] if prefix else known.keys()
+        return self._prefixes.find("values", source, self._values.get(source, {}).keys(), prefix)
 
     def between(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""

@@ -16,7 +16,7 @@ from pyroaring import BitMap
 from entrez_kit.query.dates import to_number
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import STATUS_FILTERS
-from entrez_kit.query.index import RecordTerms, find_positions
+from entrez_kit.query.index import PrefixSearch, RecordTerms, find_positions
 from entrez_kit.query.words import fold, normalize, split_words
 from entrez_kit.sandbox import vocabulary
 from entrez_kit.sandbox.index import SandboxIndex
@@ -78,6 +78,7 @@ class GeneratedIndex(SandboxIndex):
         self._timing = timing
         self._teams = teams
         self._ranges = ranges
+        self._prefixes = PrefixSearch()
         self._words: dict[str, dict[str, list[Where]]] = {}
         self._values: dict[str, dict[str, list[Where]]] = {}
         self._texts: dict[str, list[tuple[Where, str]]] = {}
@@ -204,8 +205,7 @@ class GeneratedIndex(SandboxIndex):
 
     def words(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the words of a word list that begin with a prefix; numbers of single records are omitted."""
-        known = self._words.get(source, {})
-        return [word for word in known if word.startswith(prefix)] if prefix else known.keys()
+        return self._prefixes.find("words", source, self._words.get(source, {}).keys(), prefix)
 
     def _find_value(self, source: str, value: str) -> BitMap:
         if source == "pmid":
@@ -227,8 +227,7 @@ class GeneratedIndex(SandboxIndex):
 
     def known_values(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the values of a value list that begin with a prefix; identifiers and page numbers are omitted."""
-        known = self._values.get(source, {})
-        return [value for value in known if value.startswith(prefix)] if prefix else known.keys()
+        return self._prefixes.find("values", source, self._values.get(source, {}).keys(), prefix)
 
     def known_phrase(self, source: str, words: Sequence[str]) -> BitMap:
         """Return the records where one choice adds the whole phrase."""

@@ -28,7 +28,7 @@ except RuntimeError as error:
 try:
     Entrez.efetch(db="pubmed", webenv="MCID_none", query_key="1", rettype="medline", retmode="text").read()
 except URLError as error:
-    print("history", isinstance(error, HTTPError))
+    print("history refused")
 try:
     Entrez.esearch("pubmed")
 except TypeError as error:
