@@ -180,8 +180,8 @@ ABSTRACT: Final = Field("AB", "Abstract", "text", ("abstract",), (), "Abstract",
 """PubMed has no field for abstracts alone; other services have one."""
 _BY_TAG: Final = {tag: field for field in FIELDS for tag in field.tags}
 
-_NEAR: Final = re.compile(r"(.*?)\s*:\s*~\s*([0-9]{1,6})")
-_SUFFIX: Final = re.compile(r"(.*?)\s*:\s*(no\s*exp|exp)")
+_NEAR: Final = re.compile(r"(.*?) ?: ?~ ?([0-9]{1,6})")
+_SUFFIX: Final = re.compile(r"(.*?) ?: ?(no ?exp|exp)")
 
 
 @dataclass(frozen=True, slots=True)
