@@ -317,7 +317,8 @@ def _complaint(kind: str, text: str, translation: str) -> Complaint:
     """Return an entry with the fate of its phrase or field, so that its message agrees with the translation."""
     code = COMPLAINTS[kind]
     if code == "field_not_found":
-        return Complaint(code, text, "kept" if f"[{text}]".casefold() in translation.casefold() else "dropped")
+        is_kept = f"[{text}]".casefold() in translation.casefold() and not _is_as_sent(translation)
+        return Complaint(code, text, "kept" if is_kept else "dropped")
     if code not in ("phrase_not_found", "quoted_phrase_not_found"):
         return Complaint(code, text)
     searched, phrase = _pad_words(translation), _pad_words(text.partition("[")[0])
