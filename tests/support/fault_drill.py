@@ -348,7 +348,7 @@ class Drill:
 _RUN_TO_RUN: Final = re.compile(
     rb'"searched_at": ?"[^"]*"|'
     rb'"http://127\.0\.0\.1:\d+/[^"]*",?\s*|127\.0\.0\.1:\d+|"web_env": ?"[^"]*"|MCID_\w+|"generated": ?"[^"]*"'
-    rb'|>(?:\\n| )*<|(?<="content": ")(?:\\n)+'
+    rb'|>(?:\\n| )*<|(?<="content": ")(?:\\n)+|(?:\\n)+(?="\n)'
 )
 """The text that differs between correct runs: times, addresses, and white space around records."""
 
