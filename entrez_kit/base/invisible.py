@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
+TYPOGRAPHIC_QUOTES: Final = "“”„‟″«»＂"
+"""Quotation marks that word processors write instead of the plain one."""
 _CONTROLS: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 """C0 except tab and newline, DEL and C1."""
 _MARKS: Final = (

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
+from entrez_kit.base.invisible import TYPOGRAPHIC_QUOTES
 from entrez_kit.core.model import Stripped, Warn
 
 # Dates in the format of Entrez, and its values for open bounds
@@ -140,7 +141,7 @@ def date_clause(min_date: str, max_date: str, date_type: str) -> str:
 
 _TYPOGRAPHIC: Final = str.maketrans(
     {
-        **dict.fromkeys("“”„‟″«»＂", '"'),
+        **dict.fromkeys(TYPOGRAPHIC_QUOTES, '"'),
         **dict.fromkeys("‘’‚‛′＇", "'"),
         **dict.fromkeys("‐‑‒–—―−－", "-"),
         **dict(zip("（）［］", "()[]", strict=True)),

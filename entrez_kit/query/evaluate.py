@@ -73,7 +73,7 @@ def _intersect(sets: list[BitMap]) -> BitMap:
 
 
 def _unite(sets: list[BitMap]) -> BitMap:
-    return BitMap.union(*sets)
+    return BitMap.union(BitMap(), *sets)
 
 
 def _subtract(sets: list[BitMap]) -> BitMap:
@@ -83,21 +83,21 @@ def _subtract(sets: list[BitMap]) -> BitMap:
 def _find(leaf: Leaf, index: SearchIndex, history: Callable[[int], BitMap]) -> BitMap:
     match leaf:
         case Term(field, word):
-            return _unite([BitMap(), *(index.postings(source, word) for source in field.sources)])
+            return _unite([index.postings(source, word) for source in field.sources])
         case TermSet(source, values):
-            return _unite([BitMap(), *(index.values(source, value) for value in values)])
+            return _unite([index.values(source, value) for value in values])
         case Wildcard(field, pattern) if field.kind == "text":
             found = [
                 index.postings(source, word) for source in field.sources for word in expand(index, source, pattern)
             ]
-            return _unite([BitMap(), *found])
+            return _unite(found)
         case Wildcard(field, pattern):
             source = field.sources[0]
-            return _unite([BitMap(), *(index.values(source, value) for value in expand_values(index, source, pattern))])
+            return _unite([index.values(source, value) for value in expand_values(index, source, pattern)])
         case Phrase(field, words):
-            return _unite([BitMap(), *(_find_phrase(index, source, words) for source in field.sources)])
+            return _unite([_find_phrase(index, source, words) for source in field.sources])
         case Window(field, words, distance):
-            return _unite([BitMap(), *(_find_window(index, source, words, distance) for source in field.sources)])
+            return _unite([_find_window(index, source, words, distance) for source in field.sources])
         case Range(column, low, high):
             return index.between(column, low, high)
         case HistorySet(number):
@@ -160,7 +160,7 @@ def _find_together(
     index: SearchIndex, source: str, slots: Sequence[Sequence[str]], known: BitMap = _NONE
 ) -> Iterator[tuple[int, list[Sequence[int]]]]:
     """Yield the records, except known ones, that have a word of each slot, with the positions of these words."""
-    together = _intersect([_unite([BitMap(), *(index.postings(source, word) for word in slot)]) for slot in slots])
+    together = _intersect([_unite([index.postings(source, word) for word in slot]) for slot in slots])
     together -= known
     if not together:
         return

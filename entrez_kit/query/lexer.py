@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from entrez_kit.base.invisible import TYPOGRAPHIC_QUOTES
+
 TokenKind = Literal["open", "close", "operator", "colon", "word", "quoted", "tag", "history"]
 OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
-TYPOGRAPHIC_QUOTES: Final = "“”„‟″«»＂"
 
 NCBI_MESSAGES: Final = frozenset(("unmatched_quote", "unmatched_parenthesis"))
 """Codes of the repairs about which PubMed itself warns."""

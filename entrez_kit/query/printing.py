@@ -38,6 +38,11 @@ def quote_term(text: str, label: str) -> str:
     return f'"{text}"[{label}]'
 
 
+def quote_value(text: str, label: str) -> str:
+    """Return a value as PubMed prints it: in lower case and in quotes, with the name of its field."""
+    return quote_term(" ".join(text.lower().split()), label)
+
+
 def print_days(low: int, high: int, label: str) -> str:
     """Return a range of days with the name of its field."""
     return f"{print_day(low)}:{print_day(high)}[{label}]"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -29,12 +29,13 @@ from entrez_kit.query.algebra import (
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, LANGUAGES, Field, Tag, parse_tag
 from entrez_kit.query.filters import APPROXIMATE, BARE, KNOWN, explain_unknowable, find_filter, unknowable_error
+from entrez_kit.query.index import FULL
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.mapping import LONGEST_NAME, find_unlisted_heading, map_phrase
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.names import find_names
 from entrez_kit.query.parser import Operand, Syntax, fold_tree
-from entrez_kit.query.printing import print_days, quote_term
+from entrez_kit.query.printing import print_days, quote_term, quote_value
 from entrez_kit.query.words import STOP_WORDS, fold, normalize, split_words
 
 _PATTERN: Final = re.compile(r"(?:[^\W_]|\*)+")
@@ -290,7 +291,7 @@ class Resolver:
         found: list[Query] = [Shown(Range("uid", int(word), int(word)), f"{int(word)}[UID]") for word in run]
         if not any(self._evaluator.evaluate(part) for part in found):
             return None
-        return _Unit(found[0] if len(found) == 1 else Or(tuple(found)))
+        return _Unit(any_of(found))
 
     def _map_next(self, run: Sequence[str], place: int, whole: bool) -> tuple[int, _Unit]:
         """Map the words from this position; return the number of mapped words and their part of the query."""
@@ -362,7 +363,7 @@ class Resolver:
             self.found.quoted_not_found.append(f'"{operand.phrase}"[{operand.tag or field.label}]')
         else:
             self.found.phrases_not_found.append(f"{operand.phrase}[{operand.tag or field.label}]")
-        return _Unit(Shown(NOTHING, quote_term(" ".join(operand.phrase.lower().split()), field.label)))
+        return _Unit(Shown(NOTHING, quote_value(operand.phrase, field.label)))
 
     def _find_value(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         """Return the query for a value; None if it does not exist."""
@@ -391,7 +392,7 @@ class Resolver:
 
     def _find_pattern(self, field: Field, phrase: str) -> Query | None:
         pattern = " ".join(split_pattern(phrase))
-        shown = quote_term(" ".join(phrase.lower().split()), field.label)
+        shown = quote_value(phrase, field.label)
         return Shown(Wildcard(field, pattern) if "*" in pattern else TermSet(field.sources[0], (pattern,)), shown)
 
     def _find_plain(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
@@ -404,7 +405,7 @@ class Resolver:
             if normalize(name) != key:
                 self.found.translations.append((operand.text, query.text))
             return query
-        return Shown(TermSet(field.sources[0], (key,)), quote_term(" ".join(phrase.lower().split()), field.label))
+        return Shown(TermSet(field.sources[0], (key,)), quote_value(phrase, field.label))
 
     def _find_mesh(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         field, source = tag.field, tag.field.sources[0]
@@ -455,7 +456,7 @@ class Resolver:
         names = find_names(self._index, source, phrase, quoted=operand.quoted)
         shown = " ".join(phrase.lower().split())
         if field.code in ("FULL", "FINV"):
-            values = names.full or (names.short if not names.full and " " not in normalize(phrase) else ())
+            values = names.full or (names.short if " " not in normalize(phrase) else ())
             return Shown(
                 TermSet(source, values), quote_term(shown, field.label) if operand.quoted else f"{shown}[{field.label}]"
             )
@@ -463,13 +464,10 @@ class Resolver:
             return Shown(TermSet(source, names.all), quote_term(shown, field.label))
         if not names.full:
             return Shown(TermSet(source, names.short), f"{shown}[{field.label}]")
-        inverted = names.full[0].removeprefix("=") if names.full else ""
-        surname, _, given = inverted.partition(" ")
-        pieces = [f"{surname}, {given}[{field.label}]", *([f"{shown}[{field.label}]"] if names.short else [])]
-        origins = [
-            f"{surname.title()}, {given.title()}[{BY_CODE['FULL'].label}]",
-            *([f"{shown}[{field.label}]"] if names.short else []),
-        ]
+        surname, _, given = names.full[0].removeprefix(FULL).partition(" ")
+        short = [f"{shown}[{field.label}]"] if names.short else []
+        pieces = [f"{surname}, {given}[{field.label}]", *short]
+        origins = [f"{surname.title()}, {given.title()}[{BY_CODE['FULL'].label}]", *short]
         self.found.translations.append((operand.text, " OR ".join(origins)))
         return Shown(TermSet(source, names.all), " OR ".join(pieces))
 
@@ -480,7 +478,7 @@ class Resolver:
         if operand.quoted:
             journals = [one for one in journals if normalize(one.abbreviation) == key] or journals
         if not journals:
-            return Shown(TermSet("journal", (key,)), quote_term(" ".join(phrase.lower().split()), label))
+            return Shown(TermSet("journal", (key,)), quote_value(phrase, label))
         ids = tuple(normalize(one.nlm_id) for one in journals)
         if not operand.quoted:
             origins = [f'"{one.abbreviation}"[{label}:__jid{one.nlm_id}]' for one in journals]
@@ -489,7 +487,7 @@ class Resolver:
             Shown(TermSet("journal", (uid,)), quote_term(normalize(one.abbreviation), label))
             for uid, one in zip(ids, journals, strict=True)
         ]
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+        return any_of(parts)
 
     def _find_identifier(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         value = " ".join(phrase.split()).casefold()
@@ -498,14 +496,14 @@ class Resolver:
         if tag.field.code == "AUID":
             value = value.removeprefix("orcid ").rsplit("/", 1)[-1]
         leaf = Wildcard(tag.field, value) if "*" in value.lstrip("*") else TermSet(tag.field.sources[0], (value,))
-        return Shown(leaf, quote_term(" ".join(phrase.lower().split()), tag.field.label))
+        return Shown(leaf, quote_value(phrase, tag.field.label))
 
     def _find_action(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         members = self._vocabulary.find_action(normalize(phrase))
         if not members:
             return None
         found = Or((TermSet("mesh", members), TermSet("substance", members)))
-        return Shown(found, quote_term(" ".join(phrase.lower().split()), tag.field.label))
+        return Shown(found, quote_value(phrase, tag.field.label))
 
     def _find_filter(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         key = find_filter(normalize(phrase))
@@ -514,7 +512,7 @@ class Resolver:
             raise unknowable_error(f"{phrase}[filter]", reason, self._query)
         if key in APPROXIMATE:
             self.found.limit(Fidelity.APPROXIMATE)
-        return Shown(TermSet("filter", (key,)), quote_term(" ".join(phrase.lower().split()), tag.field.label))
+        return Shown(TermSet("filter", (key,)), quote_value(phrase, tag.field.label))
 
     # dates and PMIDs
 
@@ -539,7 +537,7 @@ class Resolver:
             if not all(end.isascii() and end.isdigit() for end in (low, high or low)):
                 return None
             parts.append(Shown(Range("uid", int(low), int(high or low)), f"{one}[UID]"))
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+        return any_of(parts)
 
     def _resolve_range(self, low: Operand, high: Operand) -> _Unit:
         tag = parse_tag(low.tag) if low.tag else None
@@ -549,10 +547,7 @@ class Resolver:
             return _Unit(self._search_days(tag.field, *span, is_range=True))
         if tag is not None and tag.field.kind == "uid":
             return self._resolve_value(tag, Operand(low.text, f"{low.phrase}:{high.phrase}", tag=low.tag))
-        both = (
-            Operand(low.text, low.phrase, low.quoted, low.tag),
-            Operand(high.text, high.phrase, high.quoted, high.tag),
-        )
+        both = (replace(low, upper=None), high)
         return join_units([("AND", self._resolve_operand(one)) for one in both])
 
     _FINDERS: Final[dict[str, Callable[["Resolver", Tag, str, Operand], Query | None]]] = {
@@ -577,6 +572,11 @@ def split_pattern(text: str) -> list[str]:
         if pattern:
             found.append(pattern)
     return found
+
+
+def any_of(parts: Sequence[Query]) -> Query:
+    """Return the query that matches what any of the parts matches."""
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
 
 def to_leaf(field: Field, words: Sequence[str]) -> Leaf:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from entrez_kit.base.formulas import math_text
 from entrez_kit.base.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from entrez_kit.base.mixed_content import SCRIPTS
+from entrez_kit.base.numerals import to_roman
 from entrez_kit.fulltext.jats.tables import rows_of
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
 from entrez_kit.fulltext.models import ListedReference
@@ -491,18 +492,9 @@ def _mark(kind: str, number: int) -> str:
         letter = chr(ord("a") + (number - 1) % 26)
         return f"{letter.upper() if 'upper' in kind else letter}."
     if kind.startswith("roman"):
-        roman = _roman(number)
+        roman = to_roman(number)
         return f"{roman.upper() if 'upper' in kind else roman}."
     return "" if kind in ("simple", "none") else "-"
-
-
-def _roman(number: int) -> str:
-    values = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-    text = ""
-    for value, letters in values:
-        text += letters * (number // value)
-        number %= value
-    return text
 
 
 # Citations

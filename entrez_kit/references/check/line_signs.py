@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.pubmed.models import WORDS
+from entrez_kit.references.check.guessing import YEAR
 
 COUNTED: Final = {
     "[1]": r"\[\s?(?P<a>(?-i:[A-Z]{1,2})[0-9]{1,3}|[0-9]{1,4})\s?\][.:]?",
@@ -85,3 +86,8 @@ def kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:
             letters = mark[name].rstrip("0123456789")
             return kind + letters, int(mark[name][len(letters) :])
     return ("key" if mark["key"] else "•" if mark["bullet"] else "-"), None
+
+
+def is_dated(text: str) -> bool:
+    """Return whether a text has a year or an identifier."""
+    return YEAR.search(text) is not None or ID.search(text) is not None

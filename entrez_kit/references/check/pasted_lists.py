@@ -23,7 +23,6 @@ from entrez_kit.references.check.line_signs import (
     ENDS,
     ENDS_WITH_PLACE,
     GOES_ON,
-    ID,
     LATIN_SMALL,
     LETTER_FIRST,
     MARK,
@@ -31,6 +30,7 @@ from entrez_kit.references.check.line_signs import (
     PLACE_PART,
     REPEATED_AUTHORS,
     YEAR_AFTER_NAMES,
+    is_dated,
     kind_of,
 )
 from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
@@ -141,7 +141,7 @@ class _Line:
         """Read the text after the mark."""
         self.body = self.text[start:]
         self.begins = BEGINS.match(self.body) is not None
-        self.dated = bool(YEAR.search(self.body) or ID.search(self.body))
+        self.dated = is_dated(self.body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from html import unescape
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import BARE, BEGINS, ENDS, ID, LETTER_FIRST, MARK, kind_of
+from entrez_kit.base.numerals import to_roman
+from entrez_kit.references.check.line_signs import BARE, BEGINS, ENDS, LETTER_FIRST, MARK, is_dated, kind_of
 from entrez_kit.references.check.page_lines import TextLine
 
 FEWEST: Final = 3
@@ -209,7 +209,7 @@ def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tup
         last = 0
         for match in pattern.finditer(line.text):
             between = line.text[last : match.start()]
-            is_whole = is_whole or YEAR.search(between) is not None or ID.search(between) is not None
+            is_whole = is_whole or is_dated(between)
             if int(match[1]) != len(chain) + 1 or not is_whole:
                 continue
             if not chain and any(one.text for one in lines[:n]):
@@ -219,7 +219,7 @@ def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tup
             chain.append((n, match.start()))
             is_whole, last = False, match.end()
         rest = line.text[last:]
-        is_whole = is_whole or (bool(chain) and (YEAR.search(rest) is not None or ID.search(rest) is not None))
+        is_whole = is_whole or (bool(chain) and is_dated(rest))
     return chain
 
 
@@ -261,16 +261,7 @@ def _read_roman(text: str) -> int:
     for here, after in zip(text, f"{text[1:]} ", strict=True):
         value = _ROMAN.get(here, 0)
         total += -value if _ROMAN.get(after, 0) > value else value
-    return total if _write_roman(total) == text else 0
-
-
-def _write_roman(number: int) -> str:
-    signs = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-    text = ""
-    for value, sign in signs:
-        text += sign * (number // value)
-        number %= value
-    return text
+    return total if to_roman(total) == text else 0
 
 
 def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
@@ -387,7 +378,7 @@ def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLi
     The lines are those of a list without empty lines. A list without dates is not changed.
     """
     marked = [n for n, line in enumerate(lines) if _has_mark(line.text)]
-    if sum(_is_dated(line.text) for line in lines) < FEWEST:
+    if sum(is_dated(line.text) for line in lines) < FEWEST:
         return list(lines), []
     has_marks = len(marked) >= FEWEST
     removed = set(range(_measure_introduction(lines, marked[0] if has_marks else 0)))
@@ -404,12 +395,8 @@ def _has_mark(text: str) -> bool:
     return MARK.match(text) is not None or BARE.match(text) is not None
 
 
-def _is_dated(text: str) -> bool:
-    return YEAR.search(text) is not None or ID.search(text) is not None
-
-
 def _may_be_note(text: str) -> bool:
-    return not (_has_mark(text) or _is_dated(text) or BEGINS.match(text.strip()))
+    return not (_has_mark(text) or is_dated(text) or BEGINS.match(text.strip()))
 
 
 def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
@@ -419,7 +406,7 @@ def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
     introduction = lines[: min(first, MOST_INTRODUCTION) or 1]
     texts = [line.text for line in introduction]
     is_whole = first <= MOST_INTRODUCTION and texts[-1].rstrip("* ").endswith(":")
-    if is_whole and not any(_is_dated(text) or _has_mark(text) for text in texts):
+    if is_whole and not any(is_dated(text) or _has_mark(text) for text in texts):
         return len(texts) if first or not BEGINS.match(texts[0]) else 0
     return 0
 
@@ -437,15 +424,13 @@ def _is_heading(lines: Sequence[TextLine], n: int, *, has_marks: bool) -> bool:
     if re.search(r"[0-9]|[.,;] ", plain) or plain[-1] in ".,;-" or plain[0].islower() or not plain[0].isalpha():
         return False
     if has_marks:
-        may_be = (n == 0 or line.after_blank) and (
-            _may_be_note(line.text) or (plain.isupper() and not _is_dated(plain))
-        )
+        may_be = (n == 0 or line.after_blank) and (_may_be_note(line.text) or (plain.isupper() and not is_dated(plain)))
         return may_be and _has_mark(below.text) and (n == 0 or alone or ENDS.search(lines[n - 1].text) is not None)
     is_usual = plain.isupper() or line.text.lstrip().startswith(("#", "=")) or _HEADING_WORDS.search(plain) is not None
-    if not (alone and is_usual) or _is_dated(plain):
+    if not (alone and is_usual) or is_dated(plain):
         return False
     mark = MARK.match(below.text)
-    return _is_dated(below.text) or BEGINS.match(below.text[mark.end() if mark else 0 :].strip()) is not None
+    return is_dated(below.text) or BEGINS.match(below.text[mark.end() if mark else 0 :].strip()) is not None
 
 
 def _find_end_notes(lines: Sequence[TextLine]) -> Iterator[int]:
