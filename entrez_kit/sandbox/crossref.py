@@ -7,10 +7,10 @@ notice has ``update-to``; the record of a corrected work has ``updated-by`` only
 import re
 from typing import Any, Final
 
-from entrez_kit.sandbox.document import Document
-from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import SandboxReply, document, plain
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.replies import LocalReply, document, plain
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.document import Document
 
 _UPDATED: Final = {
     "RetractionIn": "retraction",
@@ -30,7 +30,7 @@ _DOI: Final = re.compile(r"\bdoi: ?(10\.\S*[^\s.;,])", re.IGNORECASE)
 _RETRACTED: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn", "PartialRetractionIn"))
 
 
-def crossref(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def crossref(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer ``/works/{doi}`` and ``/works?filter=`` with updates: or doi:; an unknown filter gets an error."""
     path = request.rest
     if path == "works":
@@ -41,7 +41,7 @@ def crossref(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     return _build_message("work", _build_record(article))
 
 
-def openalex(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def openalex(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer ``/works/doi:{doi}``."""
     article = _find_article(request.rest.removeprefix("works/doi:"), state)
     if article is None:
@@ -56,16 +56,16 @@ def openalex(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     )
 
 
-def _find_article(doi: str, state: SandboxState) -> Document | None:
+def _find_article(doi: str, state: LocalState) -> Document | None:
     database = state.databases.get("pubmed")
     if not isinstance(database, PubMedDatabase):
         return None
-    found = database.corpus.find("aid", doi.casefold())
-    number = database.corpus.number(found[0]) if found else None
-    return database.corpus.document(number) if number is not None else None
+    found = database.collection.find("aid", doi.casefold())
+    number = database.collection.number(found[0]) if found else None
+    return database.collection.document(number) if number is not None else None
 
 
-def _answer_filter(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def _answer_filter(request: LocalRequest, state: LocalState) -> LocalReply:
     items = []
     for clause in request.get("filter").split(","):
         name, _, doi = clause.partition(":")
@@ -82,7 +82,7 @@ def _answer_filter(request: SandboxRequest, state: SandboxState) -> SandboxReply
     return _build_message("work-list", {"total-results": len(items), "items": items[: request.number("rows", 20)]})
 
 
-def _build_message(kind: str, message: dict[str, Any]) -> SandboxReply:
+def _build_message(kind: str, message: dict[str, Any]) -> LocalReply:
     return document({"status": "ok", "message-type": kind, "message-version": "1.0.0", "message": message})
 
 

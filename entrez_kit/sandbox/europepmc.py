@@ -12,14 +12,14 @@ from urllib.parse import quote, urlencode
 
 from pyroaring import BitMap
 
+from entrez_kit.local.eutils.database import BadRequest, FetchCall
+from entrez_kit.local.eutils.pubmed import PubMedDatabase, score_words
+from entrez_kit.local.eutils.replies import LocalReply, document, plain, xml
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.document import Document
 from entrez_kit.query.words import fold
-from entrez_kit.sandbox.database import BadRequest, FetchCall
-from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.europepmc_query import BadQuery, Parsed, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, to_form, to_number
-from entrez_kit.sandbox.pubmed import PubMedDatabase, score_words
-from entrez_kit.sandbox.replies import SandboxReply, document, plain, xml
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 
 VERSION: Final = "6.9"
 ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
@@ -53,7 +53,7 @@ class EuropePMCService:
         self._corpus: CorpusShelf | None = None
         self._hits: Callable[[str, str], Sequence[Hit]] = lru_cache(maxsize=16)(self._find)
 
-    def search(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def search(self, request: LocalRequest, state: LocalState) -> LocalReply:
         """Answer a search. As from the real service, the reply to an invalid parameter contains only the version."""
         query = request.get("query")
         if not query:
@@ -92,7 +92,7 @@ class EuropePMCService:
         reply["resultList"] = {"result": [to_form(self._get_core(hit), form) for hit in page]}
         return document(reply) if request.get("format").lower() == "json" else xml(_render_xml(reply))
 
-    def other(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def other(self, request: LocalRequest, state: LocalState) -> LocalReply:
         """Answer a request for full text, citations or references; 404 if the article does not exist."""
         with self._lock:
             self._open(state)
@@ -106,7 +106,7 @@ class EuropePMCService:
     def _others(self) -> OtherShelf:
         return OtherShelf.load_bundled()
 
-    def _open(self, state: SandboxState) -> None:
+    def _open(self, state: LocalState) -> None:
         pubmed = state.databases.get("pubmed")
         if self._corpus is None and isinstance(pubmed, PubMedDatabase):
             self._corpus = CorpusShelf(pubmed)
@@ -163,7 +163,7 @@ class EuropePMCService:
         if not in_corpus:
             return -to_number(self._others.build_core(number)["firstPublicationDate"])
         assert self._corpus is not None
-        found = self._corpus.corpus.document(number)
+        found = self._corpus.collection.document(number)
         return -(found.publication_date.number or found.event("pubmed", "entrez").number)
 
     def _get_author_key(self, hit: Hit) -> str:
@@ -171,7 +171,7 @@ class EuropePMCService:
         if not in_corpus:
             return self._get_first_author(number)
         assert self._corpus is not None
-        authors = self._corpus.corpus.document(number).authors
+        authors = self._corpus.collection.document(number).authors
         return fold(authors[0].short) if authors else "\uffff"
 
     def _get_first_author(self, number: int) -> str:
@@ -185,7 +185,7 @@ class EuropePMCService:
 
     # full text and links
 
-    def _answer_full_text(self, wanted: str, state: SandboxState) -> SandboxReply:
+    def _answer_full_text(self, wanted: str, state: LocalState) -> LocalReply:
         """Return the article as in PMC; 404 if PMC has only its front matter."""
         if wanted.startswith("PPR"):
             text = self._others.full_text(wanted)
@@ -200,12 +200,12 @@ class EuropePMCService:
         found = _ARTICLE.search(fetched.body)
         if found is None or not re.search(rb"<body\b", found[0]):
             return plain("", 404)
-        return SandboxReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
+        return LocalReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
 
-    def _answer_links(self, source: str, ext_id: str, what: str, request: SandboxRequest) -> SandboxReply:
+    def _answer_links(self, source: str, ext_id: str, what: str, request: LocalRequest) -> LocalReply:
         size = min(max(request.number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
         page = max(request.number("page", 1), 1)
-        corpus = self._corpus.corpus if self._corpus is not None else None
+        corpus = self._corpus.collection if self._corpus is not None else None
         number = corpus.number(ext_id) if corpus is not None and source == "MED" else None
         pmids: Sequence[str] = ()
         if corpus is not None and number is not None:
@@ -228,10 +228,10 @@ class EuropePMCService:
 
     def _build_link(self, pmid: str, place: int, what: str) -> Record:
         assert self._corpus is not None
-        number = self._corpus.corpus.number(pmid)
+        number = self._corpus.collection.number(pmid)
         entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
         if number is not None:
-            found: Document = self._corpus.corpus.document(number)
+            found: Document = self._corpus.collection.document(number)
             about: Record = {
                 "title": found.title,
                 "authorString": f"{', '.join(author.short for author in found.authors)}." if found.authors else "",
@@ -253,7 +253,7 @@ def _is_known_sort(sort: str) -> bool:
     return match is not None and match[1].upper() in SORTS
 
 
-def _error_reply(code: int, words: str) -> SandboxReply:
+def _error_reply(code: int, words: str) -> LocalReply:
     return document({"version": VERSION, "errCode": code, "errMsg": words})
 
 
@@ -285,7 +285,7 @@ def _decode_cursor(cursor: str, query: str, sort: str) -> int | None:
 
 def _render_xml(reply: Record) -> str:
     """Render a reply as XML, the default format of the service."""
-    from entrez_kit.sandbox.text import xml_text
+    from entrez_kit.local.records.text import xml_text
 
     spelled = {"isoabbreviation": "ISOAbbreviation", "nlmid": "NLMid", "issn": "ISSN", "essn": "ESSN"}
 

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from pyroaring import BitMap
 
+from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.query import dates
 from entrez_kit.query.algebra import And, Term
 from entrez_kit.query.evaluate import Evaluator
@@ -17,7 +18,6 @@ from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.resolve import Resolver, split_pattern, to_leaf
 from entrez_kit.query.words import split_words
-from entrez_kit.sandbox.mesh import read_demo_vocabulary
 
 _TOKEN: Final = re.compile(
     r"\s*+(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*+)?"

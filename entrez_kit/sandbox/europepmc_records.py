@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pyroaring import BitMap
 
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.document import NOTICE_WORDS, Document, PartialDate, Person, marked_text
+from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.words import fold, normalize
-from entrez_kit.sandbox.corpus import Corpus
-from entrez_kit.sandbox.document import NOTICE_WORDS, Document, PartialDate, Person, marked_text
-from entrez_kit.sandbox.index import ParsedIndex, SandboxIndex, SortKeys
-from entrez_kit.sandbox.pubmed import PubMedDatabase
 
 Record = dict[str, Any]
 
@@ -37,14 +37,14 @@ class CorpusShelf:
         self._pubmed = pubmed
 
     @property
-    def corpus(self) -> Corpus:
+    def collection(self) -> RecordCollection:
         """The records."""
-        return self._pubmed.corpus
+        return self._pubmed.collection
 
     @property
-    def index(self) -> SandboxIndex:
+    def index(self) -> SortedIndex:
         """The index of the records."""
-        return self.corpus.index
+        return self.collection.index
 
     def find_source(self, source: str) -> BitMap:
         """Return the records of a source."""
@@ -52,17 +52,17 @@ class CorpusShelf:
 
     def find_id(self, ext_id: str) -> BitMap:
         """Return the record with this PMID."""
-        number = self.corpus.number(ext_id)
+        number = self.collection.number(ext_id)
         return BitMap() if number is None else BitMap((number,))
 
     def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
-        document = self.corpus.document(number)
-        return build_core_record(document, len(self.corpus.cited_by(document.pmid)))
+        document = self.collection.document(number)
+        return build_core_record(document, len(self.collection.cited_by(document.pmid)))
 
     def count_citations(self, number: int) -> int:
         """Return the number of citations of a record."""
-        return len(self.corpus.cited_by(self.corpus.pmid(number)))
+        return len(self.collection.cited_by(self.collection.pmid(number)))
 
 
 class OtherShelf:
@@ -83,7 +83,7 @@ class OtherShelf:
         return cls(record for document in documents for record in document["records"])
 
     @cached_property
-    def index(self) -> SandboxIndex:
+    def index(self) -> SortedIndex:
         """The index of the records."""
         return ParsedIndex(self.size, self._read)
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.local.eutils.replies import HTML, JSON, XML, LocalReply, document, failure, plain
 from entrez_kit.sandbox import limits
-from entrez_kit.sandbox.replies import HTML, JSON, XML, SandboxReply, document, failure, plain
 
 KINDS: Final = {
     "429": "rate limit exceeded, with NCBI's JSON body",
@@ -87,7 +87,7 @@ class Cut(Enum):
 class Strike:
     """An answer after a fault: the bytes sent, the reply with the declared length, and the state of the connection."""
 
-    reply: SandboxReply
+    reply: LocalReply
     sent: bytes
     ending: Cut = Cut.KEEP
 
@@ -133,7 +133,7 @@ class FaultPlan:
                 return waiting.popleft()
         return None
 
-    def strike(self, kind: str, endpoint: str, retmode: str, reply: SandboxReply, who: str, limit: int) -> Strike:
+    def strike(self, kind: str, endpoint: str, retmode: str, reply: LocalReply, who: str, limit: int) -> Strike:
         """Apply a fault to an answer."""
         with self._lock:
             share = self._random.uniform(0.2, 0.95)
@@ -151,7 +151,7 @@ class FaultPlan:
         answer = self._answer(kind, endpoint, retmode, who, limit, choice)
         return Strike(answer, answer.body)
 
-    def _answer(self, kind: str, endpoint: str, retmode: str, who: str, limit: int, choice: float) -> SandboxReply:
+    def _answer(self, kind: str, endpoint: str, retmode: str, who: str, limit: int, choice: float) -> LocalReply:
         if kind == "429":
             return limits.too_many(who, limit + 1, limit)
         if kind == "html":
@@ -160,7 +160,7 @@ class FaultPlan:
             return _answer_page(int(kind), *_SERVER_ERRORS[kind])
         if kind == "prolog":
             declaration = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
-            return SandboxReply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
+            return LocalReply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
         if kind in _WRONG_ERRORS and endpoint in _BACKEND:
             return failure(endpoint, _WRONG_ERRORS[kind], retmode=retmode, status=400 if kind == "query1" else 200)
         if kind == "memory" and endpoint == "europepmc_search":
@@ -179,14 +179,14 @@ _SERVER_ERRORS: Final = {
 }
 
 
-def _answer_page(status: int, title: str, message: str) -> SandboxReply:
+def _answer_page(status: int, title: str, message: str) -> LocalReply:
     text = (
         '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
         '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
         f"<html><head><title>{title}</title></head>\n<body>\n<h1>Server Error</h1>\n<p>{message}</p>\n"
         f"<hr/><p>Diagnostic Information:</p>\n<div>Error: {status}</div>\n</body></html>\n"
     )
-    return SandboxReply(text.encode("utf-8"), HTML, status)
+    return LocalReply(text.encode("utf-8"), HTML, status)
 
 
 _WRONG_ERRORS: Final = {"query1": "Unable to obtain query #1", "noids": "Empty id list - nothing todo"}
@@ -207,7 +207,7 @@ _BACKEND: Final = {
 }
 
 
-def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> SandboxReply:
+def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> LocalReply:
     """Answer with one of the known backend errors of this endpoint."""
     messages = _BACKEND.get(endpoint)
     if messages:
@@ -217,9 +217,9 @@ def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> Sa
         return document({"version": "6.9"}, status)  # Europe PMC sometimes answers only this
     if endpoint == "espell":
         body = f'<?xml version="1.0"?>\n<eSpellResult>\n\t<ERROR>{message}</ERROR>\n</eSpellResult>\n'
-        return SandboxReply(body.encode("utf-8"), XML, status)
+        return LocalReply(body.encode("utf-8"), XML, status)
     if endpoint == "egquery":
-        return SandboxReply(f'<?xml version="1.0"?>\n<Result><ERROR>{message}</ERROR></Result>\n'.encode(), XML, status)
+        return LocalReply(f'<?xml version="1.0"?>\n<Result><ERROR>{message}</ERROR></Result>\n'.encode(), XML, status)
     if endpoint == "ecitmatch":
         return plain(f"<ERROR>{message}</ERROR>\n", status)
     return document({"status": "error", "message": message}, status)

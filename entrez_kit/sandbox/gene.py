@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.sandbox.corpus import Corpus
-from entrez_kit.sandbox.database import (
+from entrez_kit.local.eutils.database import (
     Database,
     FetchCall,
     FieldInfo,
@@ -15,9 +14,10 @@ from entrez_kit.sandbox.database import (
     SearchCall,
     SearchOutcome,
 )
+from entrez_kit.local.eutils.replies import LocalReply, plain, xml
+from entrez_kit.local.eutils.small_query import Found, SmallField, SmallQuery, Values
+from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes, read_demo_links
-from entrez_kit.sandbox.replies import SandboxReply, plain, xml
-from entrez_kit.sandbox.small_query import Found, SmallField, SmallQuery, Values
 from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
 
 GENE_SET: Final = (
@@ -115,7 +115,7 @@ class OrganismQuery(SmallQuery):
 
 
 class GeneDatabase(Database):
-    """The Gene database with the demo genes; links to articles that are not in the corpus are omitted."""
+    """The Gene database with the demo genes; links to articles that are not in the collection are omitted."""
 
     name = "gene"
     menu = "Gene"
@@ -123,8 +123,8 @@ class GeneDatabase(Database):
     summary_dtd = "20150202"
     links = (LinkInfo("gene_pubmed", "pubmed", "PubMed Links", "PubMed articles about this gene", 130),)
 
-    def __init__(self, corpus: Corpus, genes: Iterable[GeneRecord] | None = None) -> None:
-        self.corpus = corpus
+    def __init__(self, collection: RecordCollection, genes: Iterable[GeneRecord] | None = None) -> None:
+        self.collection = collection
         self._given = genes
 
     @cached_property
@@ -196,7 +196,7 @@ class GeneDatabase(Database):
         canonical = self.canonical(uid)
         return None if canonical is None else self.genes.get(canonical)
 
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as XML, text or a list of ids; unknown ids are omitted.
 
         Raises:
@@ -211,13 +211,13 @@ class GeneDatabase(Database):
         if not genes:
             return xml(f"{GENE_SET}<Error>GeneId {ids[0]} not found.</Error>\n</Entrezgene-Set>\n")
         body = b"\n".join(gene.raw for gene in genes)
-        return SandboxReply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
+        return LocalReply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the articles about a gene."""
         canonical = self.canonical(uid)
         pmids = self._links.get(link, {}).get(canonical or "", ())
-        return [(pmid, 0) for pmid in pmids if self.corpus.number(pmid) is not None]
+        return [(pmid, 0) for pmid in pmids if self.collection.number(pmid) is not None]
 
     def fields(self) -> Sequence[FieldInfo]:
         """Return the search fields that EInfo lists."""

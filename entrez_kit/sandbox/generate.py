@@ -12,8 +12,8 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.sandbox import vocabulary
-from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.generated_index import GeneratedIndex
 from entrez_kit.sandbox.render import Choices, Timing, render
 
@@ -51,7 +51,7 @@ WEIGHTS: Final[Mapping[str, Sequence[int]]] = {
 }
 
 
-class GeneratedCorpus(Corpus):
+class GeneratedCollection(RecordCollection):
     """``count`` invented records with PMIDs from 99100001 up, with entry dates over ``days`` days from 2010 on."""
 
     def __init__(self, count: int, seed: int = 0, days: int = DAYS) -> None:

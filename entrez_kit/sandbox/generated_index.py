@@ -13,13 +13,14 @@ from typing import Final
 
 from pyroaring import BitMap
 
+from entrez_kit.local.records.sorted_index import SortedIndex
+from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.query.dates import to_number
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import STATUS_FILTERS
 from entrez_kit.query.index import PrefixSearch, RecordTerms, find_positions
 from entrez_kit.query.words import fold, normalize, split_words
 from entrez_kit.sandbox import vocabulary
-from entrez_kit.sandbox.index import SandboxIndex
 from entrez_kit.sandbox.render import (
     COUNTRY,
     NOTICE,
@@ -35,7 +36,6 @@ from entrez_kit.sandbox.render import (
     published_number,
     to_volume,
 )
-from entrez_kit.sandbox.terms import LINKOUT_FILTERS
 
 CONDITIONS: Final[Mapping[str, tuple[str, int]]] = {
     "medline": ("status", 0),
@@ -51,7 +51,7 @@ Where = tuple[str, str, int]
 """A condition ("" for none), a choice and one of its values."""
 
 
-class GeneratedIndex(SandboxIndex):
+class GeneratedIndex(SortedIndex):
     """Sets of generated records.
 
     Args:

@@ -5,8 +5,8 @@ Every text says that it is invented.
 
 from typing import Final
 
-from entrez_kit.sandbox.document import Document
-from entrez_kit.sandbox.text import xml_text
+from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.text import xml_text
 
 NOTE: Final = "This text was invented by the sandbox of entrez-kit. It is nobody's article and reports no findings."
 

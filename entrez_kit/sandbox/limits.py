@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-from entrez_kit.sandbox.replies import JSON, SandboxReply
+from entrez_kit.local.eutils.replies import JSON, LocalReply
 
 WITHOUT_KEY: Final = 3
 WITH_KEY: Final = 10
@@ -60,9 +60,9 @@ class RateRule:
             return Allowance(allowed, who, len(admitted) + len(refused), limit)
 
 
-def too_many(who: str, count: int, limit: int) -> SandboxReply:
+def too_many(who: str, count: int, limit: int) -> LocalReply:
     """Answer 429 as NCBI does: always JSON, with the address or the complete key."""
-    return SandboxReply(
+    return LocalReply(
         # NCBI returns the complete key; a client must remove it from its messages.
         json.dumps(
             {"error": "API rate limit exceeded", "api-key": who, "count": str(count), "limit": str(limit)},
@@ -75,7 +75,7 @@ def too_many(who: str, count: int, limit: int) -> SandboxReply:
     )
 
 
-def bad_key(key: str) -> SandboxReply:
+def bad_key(key: str) -> LocalReply:
     """Answer 400 for a key that does not exist."""
     body = {"error": "API key invalid", "api-key": key, "type": "api key", "status": "unknown"}
-    return SandboxReply(json.dumps(body, separators=(",", ":")).encode("utf-8") + b"\n", JSON, 400)
+    return LocalReply(json.dumps(body, separators=(",", ":")).encode("utf-8") + b"\n", JSON, 400)

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.sandbox.database import (
+from entrez_kit.local.eutils.database import (
     BadRequest,
     FetchCall,
     LinkInfo,
 )
-from entrez_kit.sandbox.replies import SandboxReply, plain, xml
-from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
+from entrez_kit.local.eutils.replies import LocalReply, plain, xml
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
+from entrez_kit.local.records.text import xml_text
 from entrez_kit.sandbox.taxonomy import BY_TAXID
-from entrez_kit.sandbox.text import xml_text
 
 FIELDS: Final = (
     SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
@@ -151,7 +151,7 @@ class NuccoreDatabase(SmallDatabase):
             "AccessionVersion": one.accession,
         }
 
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         """Return sequences as FASTA, GenBank or XML; unknown numbers are omitted.
 
         Raises:
@@ -215,7 +215,7 @@ def _to_genbank(one: Nucleotides) -> str:
     )
 
 
-def _answer_gbset(found: Sequence[Nucleotides]) -> SandboxReply:
+def _answer_gbset(found: Sequence[Nucleotides]) -> LocalReply:
     records = "".join(
         f"<GBSeq><GBSeq_locus>{one.bare}</GBSeq_locus><GBSeq_length>{len(one.sequence)}</GBSeq_length>"
         f"<GBSeq_definition>{xml_text(_format_definition(one))}</GBSeq_definition>"

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from pyroaring import BitMap
 
-from entrez_kit.sandbox import summaries
-from entrez_kit.sandbox.database import (
+from entrez_kit.local.eutils import summaries
+from entrez_kit.local.eutils.database import (
     Database,
     FetchCall,
     FieldInfo,
@@ -16,11 +16,11 @@ from entrez_kit.sandbox.database import (
     SearchCall,
     SearchOutcome,
 )
-from entrez_kit.sandbox.document import Document
+from entrez_kit.local.eutils.pubmed import Pmids, PubMedDatabase
+from entrez_kit.local.eutils.replies import LocalReply, xml
+from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.text import xml_text
 from entrez_kit.sandbox.pmc_text import render_article
-from entrez_kit.sandbox.pubmed import Pmids, PubMedDatabase
-from entrez_kit.sandbox.replies import SandboxReply, xml
-from entrez_kit.sandbox.text import xml_text
 
 _FILTER: Final = "pubmed pmc"
 """The filter for articles with a PMCID."""
@@ -30,7 +30,7 @@ class PmcIds(Pmids):
     """PMCIDs of numbered articles, stored as record numbers to save memory."""
 
     def _get_id(self, number: int) -> str:
-        return self.corpus.document(number).pmcid.removeprefix("PMC")
+        return self.collection.document(number).pmcid.removeprefix("PMC")
 
 
 class PmcDatabase(Database):
@@ -50,7 +50,7 @@ class PmcDatabase(Database):
 
     @property
     def _all(self) -> BitMap:
-        return self._pubmed.corpus.index.values("filter", _FILTER)
+        return self._pubmed.collection.index.values("filter", _FILTER)
 
     @property
     def count(self) -> int:
@@ -67,26 +67,26 @@ class PmcDatabase(Database):
         if uid:
             number = self._find_number(uid[1])
             return SearchOutcome(
-                ids=PmcIds(self._pubmed.corpus, [] if number is None else [number]), translation=f"{uid[1]}[UID]"
+                ids=PmcIds(self._pubmed.collection, [] if number is None else [number]), translation=f"{uid[1]}[UID]"
             )
 
         def find_earlier(number: int) -> Sequence[str] | None:
             kept = request.history(number)
-            return Pmids(kept.corpus, kept.numbers) if isinstance(kept, PmcIds) else None
+            return Pmids(kept.collection, kept.numbers) if isinstance(kept, PmcIds) else None
 
         term = f"({request.term}) AND {_FILTER}[sb]"
         found = self._pubmed.search(replace(request, term=term, history=find_earlier))
         assert isinstance(found.ids, Pmids)
-        return replace(found, ids=PmcIds(found.ids.corpus, found.ids.numbers))
+        return replace(found, ids=PmcIds(found.ids.collection, found.ids.numbers))
 
     def _find_number(self, uid: str) -> int | None:
         canonical = self.canonical(uid)
-        found = self._pubmed.corpus.find("aid", f"pmc{canonical}") if canonical is not None else []
-        return self._pubmed.corpus.number(found[0]) if found else None
+        found = self._pubmed.collection.find("aid", f"pmc{canonical}") if canonical is not None else []
+        return self._pubmed.collection.number(found[0]) if found else None
 
     def _find_document(self, uid: str) -> Document | None:
         number = self._find_number(uid)
-        return None if number is None else self._pubmed.corpus.document(number)
+        return None if number is None else self._pubmed.collection.document(number)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary: a few of PubMed's fields."""
@@ -97,7 +97,7 @@ class PmcDatabase(Database):
         names = ("PubDate", "EPubDate", "Source", "Authors", "Title", "Volume", "Issue", "Pages", "ArticleIds")
         return {name: whole[name] for name in names}
 
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         """Return articles with full text if the demo corpus has it, otherwise only the front matter.
 
         Raises:
@@ -122,7 +122,7 @@ class PmcDatabase(Database):
             return ()
         if link == "pmc_pubmed":
             return [(document.pmid, 0)]
-        known = self._pubmed.corpus.number
+        known = self._pubmed.collection.number
         return [(pmid, 0) for pmid in dict.fromkeys(document.cited_pmids) if known(pmid) is not None]
 
     def fields(self) -> Sequence[FieldInfo]:

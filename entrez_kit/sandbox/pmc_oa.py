@@ -7,19 +7,19 @@ versions.
 import re
 from typing import Final
 
-from entrez_kit.sandbox.document import Document
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.replies import LocalReply, document, xml
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.text import xml_text
 from entrez_kit.sandbox.invented import render_jats
-from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import SandboxReply, document, xml
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.text import xml_text
 
 BUCKET: Final = "pmc-oa-opendata"
 _PREFIX: Final = re.compile(r"(PMC[0-9]+)\.")
 _FILE: Final = re.compile(r"(?:metadata|(PMC[0-9]+\.[0-9]+))/(PMC[0-9]+)\.([0-9]+)\.(json|xml)")
 
 
-def pmc_oa(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for a listing or a file of the bucket."""
     if not request.rest:
         return _answer_listing(request, state)
@@ -35,7 +35,7 @@ def pmc_oa(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     return _answer_missing(request.rest)
 
 
-def _answer_listing(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def _answer_listing(request: LocalRequest, state: LocalState) -> LocalReply:
     prefix = request.get("prefix")
     wanted = _PREFIX.fullmatch(prefix)
     article = _find_article(wanted[1], state) if wanted else None
@@ -49,7 +49,7 @@ def _answer_listing(request: SandboxRequest, state: SandboxState) -> SandboxRepl
     )
 
 
-def _answer_missing(key: str) -> SandboxReply:
+def _answer_missing(key: str) -> LocalReply:
     return xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchKey</Code>'
         f"<Message>The specified key does not exist.</Message><Key>{xml_text(key)}</Key></Error>",
@@ -57,13 +57,13 @@ def _answer_missing(key: str) -> SandboxReply:
     )
 
 
-def _find_article(pmcid: str, state: SandboxState) -> Document | None:
+def _find_article(pmcid: str, state: LocalState) -> Document | None:
     database = state.databases.get("pubmed")
     if not isinstance(database, PubMedDatabase):
         return None
-    found = database.corpus.find("aid", pmcid.casefold())
-    number = database.corpus.number(found[0]) if found else None
-    return None if number is None else database.corpus.document(number)
+    found = database.collection.find("aid", pmcid.casefold())
+    number = database.collection.number(found[0]) if found else None
+    return None if number is None else database.collection.document(number)
 
 
 def _list_versions(pmcid: str) -> list[int]:

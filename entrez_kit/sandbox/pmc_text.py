@@ -5,8 +5,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import Final
 
-from entrez_kit.sandbox.document import Document, PartialDate, Person
-from entrez_kit.sandbox.text import xml_attribute, xml_text
+from entrez_kit.local.records.document import Document, PartialDate, Person
+from entrez_kit.local.records.text import xml_attribute, xml_text
 
 FORBIDDEN: Final = "The publisher of this article does not allow downloading of the full text in XML form."
 LICENSE: Final = "https://creativecommons.org/licenses/by/4.0/"

@@ -8,12 +8,12 @@ import re
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.sandbox.document import Document
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.replies import HTML, LocalReply, plain
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.text import xml_attribute, xml_text
 from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, invent_sections
-from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import HTML, SandboxReply, plain
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.text import xml_attribute, xml_text
 
 PATH: Final = "/publisher"
 _WANTED: Final = re.compile(r"([0-9]{1,10})(|\.html|\.pdf|/download)")
@@ -21,23 +21,23 @@ _LINE: Final = 92
 _LINES: Final = 52
 
 
-def publisher(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def publisher(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for an article of the corpus."""
     wanted = _WANTED.fullmatch(request.rest)
     database = state.databases.get("pubmed")
-    number = database.corpus.number(wanted[1]) if wanted and isinstance(database, PubMedDatabase) else None
+    number = database.collection.number(wanted[1]) if wanted and isinstance(database, PubMedDatabase) else None
     if wanted is None or number is None or not isinstance(database, PubMedDatabase):
         return plain("404 Not Found\n", 404)
     if not wanted[2]:
-        return SandboxReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
+        return LocalReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
     if wanted[2] == "/download":
-        return SandboxReply(_WALL.encode("utf-8"), "application/pdf")
-    document = database.corpus.document(number)
+        return LocalReply(_WALL.encode("utf-8"), "application/pdf")
+    document = database.collection.document(number)
     if not choose_copies(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
         return plain("404 Not Found\n", 404)
     if wanted[2] == ".pdf":
-        return SandboxReply(render_pdf(document), "application/pdf")
-    return SandboxReply(render_page(document).encode("utf-8"), HTML)
+        return LocalReply(render_pdf(document), "application/pdf")
+    return LocalReply(render_page(document).encode("utf-8"), HTML)
 
 
 _WALL: Final = """<!DOCTYPE html>

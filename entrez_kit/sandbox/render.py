@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from entrez_kit.local.records.document import MONTHS
+from entrez_kit.local.records.text import xml_attribute, xml_text
 from entrez_kit.query.dates import to_number
 from entrez_kit.sandbox import vocabulary
-from entrez_kit.sandbox.document import MONTHS
-from entrez_kit.sandbox.text import xml_attribute, xml_text
 
 TITLE: Final = ("{method}", "in", "{topic}", "among", "{population}:", "{design}", "(invented record", "{pmid})")
 _PLAIN_PARTS: Final = (

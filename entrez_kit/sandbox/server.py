@@ -13,30 +13,30 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.local.eutils.database import Database
+from entrez_kit.local.eutils.efetch import efetch
+from entrez_kit.local.eutils.elink import elink
+from entrez_kit.local.eutils.esearch import esearch
+from entrez_kit.local.eutils.esummary import esummary
+from entrez_kit.local.eutils.history import History
+from entrez_kit.local.eutils.idconv import idconv
+from entrez_kit.local.eutils.mesh import MeshDatabase
+from entrez_kit.local.eutils.others import ecitmatch, egquery, einfo, epost, espell
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.replies import LocalReply, plain
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
 from entrez_kit.sandbox import limits
-from entrez_kit.sandbox.corpus import Corpus, ParsedCorpus
 from entrez_kit.sandbox.crossref import crossref, openalex
-from entrez_kit.sandbox.database import Database
-from entrez_kit.sandbox.efetch import efetch
-from entrez_kit.sandbox.elink import elink
-from entrez_kit.sandbox.esearch import esearch
-from entrez_kit.sandbox.esummary import esummary
 from entrez_kit.sandbox.europepmc import EuropePMCService
 from entrez_kit.sandbox.faults import FaultPlan, Strike, parse_faults
 from entrez_kit.sandbox.gene import GeneDatabase
-from entrez_kit.sandbox.history import History
-from entrez_kit.sandbox.idconv import idconv
 from entrez_kit.sandbox.listener import HOST, Arrival, Listener
-from entrez_kit.sandbox.mesh import MeshDatabase
 from entrez_kit.sandbox.nuccore import NuccoreDatabase
-from entrez_kit.sandbox.others import ecitmatch, egquery, einfo, epost, espell
 from entrez_kit.sandbox.pmc import PmcDatabase
 from entrez_kit.sandbox.pmc_oa import pmc_oa
 from entrez_kit.sandbox.publisher import PATH as PUBLISHER
 from entrez_kit.sandbox.publisher import publisher
-from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import SandboxReply, plain
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 from entrez_kit.sandbox.unpaywall import unpaywall
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LogEntry", "Sandbox", "parse_faults"]
 
-Endpoint = Callable[[SandboxRequest, SandboxState], SandboxReply]
+Endpoint = Callable[[LocalRequest, LocalState], LocalReply]
 EUTILS: Final = "/entrez/eutils/"
 ENDPOINTS: Final[Mapping[str, tuple[str, Endpoint]]] = {
     **{
@@ -130,10 +130,10 @@ class Sandbox:
         if latency_ms < 0:
             raise _option_error("latency_ms", latency_ms, "must not be negative")
         self.faults = FaultPlan(faults, seed)
-        self.corpus = _load_corpus(corpus, records, seed, days)
+        self.collection = _load_corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
-        self._state = SandboxState(dict(build_databases(self.corpus)), History(seed))
+        self._state = LocalState(dict(build_databases(self.collection)), History(seed))
         self._rule = limits.RateRule() if enforce_limits else None
         self._latency = latency_ms / 1000
         self._port = port
@@ -279,7 +279,7 @@ class Sandbox:
     def _answer(self, arrival: Arrival) -> Strike:
         params = _parse_params(arrival.query) + _parse_params(arrival.form)
         name, endpoint, rest = self._find_route(arrival.path)
-        request = SandboxRequest(name, arrival.method, params, rest)
+        request = LocalRequest(name, arrival.method, params, rest)
         key = request.get("api_key") or None
         fault = None
         verdict = None
@@ -293,7 +293,7 @@ class Sandbox:
             self._dawdle(request)
             reply = self._reply(request, endpoint, arrival)
             if verdict is not None:
-                reply = SandboxReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
+                reply = LocalReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
             strike = _to_strike(reply)
             if endpoint is not None:
                 fault = self.faults.draw(name)
@@ -308,7 +308,7 @@ class Sandbox:
             )
         return strike
 
-    def _dawdle(self, request: SandboxRequest) -> None:
+    def _dawdle(self, request: LocalRequest) -> None:
         for endpoint, params, seconds in self._slow:
             if endpoint == request.endpoint and all(request.get(name) == value for name, value in params.items()):
                 self._stopped.wait(seconds)
@@ -323,7 +323,7 @@ class Sandbox:
             rest = f"{last}/{rest}" if rest else last
         return path, None, ""
 
-    def _reply(self, request: SandboxRequest, endpoint: Endpoint | None, arrival: Arrival) -> SandboxReply:
+    def _reply(self, request: LocalRequest, endpoint: Endpoint | None, arrival: Arrival) -> LocalReply:
         if endpoint is None or request.endpoint in self._down:
             return plain(f"404 Not Found: {arrival.path}\n", 404)
         key = request.get("api_key")
@@ -343,13 +343,13 @@ class Sandbox:
 
 
 @lru_cache(maxsize=1)
-def build_databases(corpus: Corpus) -> Mapping[str, Database]:
+def build_databases(collection: RecordCollection) -> Mapping[str, Database]:
     """Return every database by name; a new database is added here. The result of the last call is cached."""
-    pubmed = PubMedDatabase(corpus)
+    pubmed = PubMedDatabase(collection)
     databases: list[Database] = [
         pubmed,
         PmcDatabase(pubmed),
-        GeneDatabase(corpus),
+        GeneDatabase(collection),
         TaxonomyDatabase(),
         MeshDatabase(),
         NuccoreDatabase(),
@@ -357,12 +357,12 @@ def build_databases(corpus: Corpus) -> Mapping[str, Database]:
     return {database.name: database for database in databases}
 
 
-def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> Corpus:
+def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> RecordCollection:
     if records is not None:
-        from entrez_kit.sandbox.generate import DAYS, GeneratedCorpus
+        from entrez_kit.sandbox.generate import DAYS, GeneratedCollection
 
-        return GeneratedCorpus(records, seed, DAYS if days is None else days)
-    return ParsedCorpus.from_paths(paths) if paths else ParsedCorpus.demo()
+        return GeneratedCollection(records, seed, DAYS if days is None else days)
+    return ParsedCollection.from_paths(paths) if paths else ParsedCollection.demo()
 
 
 def _parse_params(query: str) -> tuple[tuple[str, str], ...]:
@@ -373,7 +373,7 @@ def _parse_params(query: str) -> tuple[tuple[str, str], ...]:
         return ()
 
 
-def _to_strike(reply: SandboxReply) -> Strike:
+def _to_strike(reply: LocalReply) -> Strike:
     return Strike(reply, reply.body)
 
 

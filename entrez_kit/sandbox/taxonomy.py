@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.query.words import normalize
-from entrez_kit.sandbox.database import (
+from entrez_kit.local.eutils.database import (
     FetchCall,
 )
-from entrez_kit.sandbox.replies import SandboxReply, plain, xml
-from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
-from entrez_kit.sandbox.text import xml_text
+from entrez_kit.local.eutils.replies import LocalReply, plain, xml
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
+from entrez_kit.local.records.text import xml_text
+from entrez_kit.query.words import normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class TaxonomyDatabase(SmallDatabase):
         canonical = self.canonical(uid)
         return None if canonical is None else BY_TAXID.get(int(canonical))
 
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         """Return taxa as XML or a list of their ids; unknown ids are omitted.
 
         Raises:

@@ -8,20 +8,20 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrez_kit.sandbox.document import Document
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.document import Document
 from entrez_kit.sandbox.publisher import PATH, choose_copies
-from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import SandboxReply, document
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(\.[0-9]+)*/\S+")
 _EXAMPLE: Final = re.compile(r"[^@\s]*+@example\.(com|org|net)|your[^@]*+@.*|[^@]*+", re.IGNORECASE)
 
 
-def unpaywall(base: Callable[[], str]) -> Callable[[SandboxRequest, SandboxState], SandboxReply]:
+def unpaywall(base: Callable[[], str]) -> Callable[[LocalRequest, LocalState], LocalReply]:
     """Return the endpoint of a sandbox with this base URL."""
 
-    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
         email = request.get("email")
         if not email:
             return _error_reply(422, "Email address required in API call, see http://unpaywall.org/products/api")
@@ -33,16 +33,16 @@ def unpaywall(base: Callable[[], str]) -> Callable[[SandboxRequest, SandboxState
         if not _DOI.fullmatch(doi):
             return _error_reply(404, f"'{doi[:200]}' is an invalid doi.  See https://doi.org/{doi[:200]}")
         database = state.databases.get("pubmed")
-        found = database.corpus.find("aid", doi.casefold()) if isinstance(database, PubMedDatabase) else []
-        number = database.corpus.number(found[0]) if found and isinstance(database, PubMedDatabase) else None
+        found = database.collection.find("aid", doi.casefold()) if isinstance(database, PubMedDatabase) else []
+        number = database.collection.number(found[0]) if found and isinstance(database, PubMedDatabase) else None
         if number is None or not isinstance(database, PubMedDatabase):
             return _error_reply(404, f"'{doi[:200]}' isn't in Unpaywall. See https://support.unpaywall.org/a/faq")
-        return document(_build_record(database.corpus.document(number), base()))
+        return document(_build_record(database.collection.document(number), base()))
 
     return endpoint
 
 
-def _error_reply(status: int, message: str) -> SandboxReply:
+def _error_reply(status: int, message: str) -> LocalReply:
     return document({"HTTP_status_code": status, "error": True, "message": message}, status)
 
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from entrez_kit.sandbox.replies import HTML, SandboxReply, failure
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import HTML, LocalReply, failure
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Endpoint, Sandbox
 
-Change = Callable[[SandboxReply, SandboxRequest], SandboxReply]
+Change = Callable[[LocalReply, LocalRequest], LocalReply]
 
 MAINTENANCE = b"<!DOCTYPE html>\n<html><head><title>Maintenance</title></head><body><p>Back soon.</p></body></html>"
 
@@ -17,7 +17,7 @@ def drift(sandbox: Sandbox, endpoint: str, change: Change) -> None:
     """Let an endpoint answer otherwise from now on."""
 
     def changed(original: Endpoint) -> Endpoint:
-        def answer(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+        def answer(request: LocalRequest, state: LocalState) -> LocalReply:
             return change(original(request, state), request)
 
         return answer
@@ -30,7 +30,7 @@ def drift(sandbox: Sandbox, endpoint: str, change: Change) -> None:
 def written(before: str, after: str) -> Change:
     """Write something else wherever a regular expression matches; it has to match."""
 
-    def change(reply: SandboxReply, request: SandboxRequest) -> SandboxReply:
+    def change(reply: LocalReply, request: LocalRequest) -> LocalReply:
         body, times = re.subn(before.encode(), after.encode(), reply.body)
         return replace(reply, body=body) if times else reply
 
@@ -40,7 +40,7 @@ def written(before: str, after: str) -> Change:
 def reversed_records(record: str) -> Change:
     """Send the records in the opposite order."""
 
-    def change(reply: SandboxReply, request: SandboxRequest) -> SandboxReply:
+    def change(reply: LocalReply, request: LocalRequest) -> LocalReply:
         found = list(re.finditer(record.encode(), reply.body, re.DOTALL))
         if not found:
             return reply
@@ -52,9 +52,9 @@ def reversed_records(record: str) -> Change:
 
 def repeated() -> Change:
     """Send the first reply again and again."""
-    sent: list[SandboxReply] = []
+    sent: list[LocalReply] = []
 
-    def change(reply: SandboxReply, request: SandboxRequest) -> SandboxReply:
+    def change(reply: LocalReply, request: LocalRequest) -> LocalReply:
         sent.append(reply)
         return sent[0]
 
@@ -63,12 +63,12 @@ def repeated() -> Change:
 
 def status(number: int, body: bytes = b"", *headers: tuple[str, str]) -> Change:
     """Answer with a status and nothing else that counts."""
-    return lambda reply, request: SandboxReply(body, HTML, number, headers)
+    return lambda reply, request: LocalReply(body, HTML, number, headers)
 
 
-def page(reply: SandboxReply, request: SandboxRequest) -> SandboxReply:
+def page(reply: LocalReply, request: LocalRequest) -> LocalReply:
     """Answer with a page for people."""
-    return SandboxReply(MAINTENANCE, HTML)
+    return LocalReply(MAINTENANCE, HTML)
 
 
 def words(endpoint: str, text: str, number: int = 200) -> Change:

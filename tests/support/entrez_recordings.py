@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 
 from recordings import LIST
 
-from entrez_kit.sandbox.replies import HTML, JSON, TEXT, XML, SandboxReply, plain
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import HTML, JSON, TEXT, XML, LocalReply, plain
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import ENDPOINTS, EUTILS, Sandbox
 
 _ADDRESS: Final = re.compile(r"https?://eutils\.ncbi\.nlm\.nih\.gov/entrez/eutils/(\w+)\.f?cgi\?(\S+)")
@@ -102,9 +102,9 @@ def read_recordings(folder: Path) -> list[Recorded]:
 
 def serve_recordings(recordings: Iterable[Recorded], faults: Mapping[str, float] | None = None) -> Sandbox:
     """Return a server that answers with recordings; other requests get status 404."""
-    replies = {one.key: SandboxReply(one.body, one.content_type, one.status) for one in recordings}
+    replies = {one.key: LocalReply(one.body, one.content_type, one.status) for one in recordings}
 
-    def replay(request: SandboxRequest, _: SandboxState) -> SandboxReply:
+    def replay(request: LocalRequest, _: LocalState) -> LocalReply:
         return replies.get(_key(request.endpoint, request.params), plain("404 Not Found\n", 404))
 
     sandbox = Sandbox(faults=faults, seed=3, enforce_limits=False)

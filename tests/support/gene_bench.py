@@ -52,7 +52,7 @@ def genes_of_fixture(sandbox: Sandbox, kit_for: KitFor) -> Callable[[Iterable[Ge
     """Serve invented genes."""
 
     def build(records: Iterable[GeneRecord]) -> Genes:
-        sandbox.register(GeneDatabase(sandbox.corpus, records))
+        sandbox.register(GeneDatabase(sandbox.collection, records))
         return Genes(kit_for(sandbox), sandbox)
 
     return build

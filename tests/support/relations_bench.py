@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from entrez_kit.sandbox.replies import SandboxReply, document, plain
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import LocalReply, document, plain
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
 Records = Sequence[Mapping[str, Any]]
@@ -25,7 +25,7 @@ def serve_europepmc(sandbox: Sandbox, **answers: Mapping[str, Records]) -> None:
         answers: records by PMID, for citations and for references.
     """
 
-    def answer(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def answer(request: LocalRequest, state: LocalState) -> LocalReply:
         source, ext_id, what = request.rest.split("/")
         outer, inner = LISTS[what]
         if source != "MED":

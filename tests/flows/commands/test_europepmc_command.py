@@ -11,8 +11,8 @@ import pytest
 from terminal import Cli, caller
 
 from entrez_kit.citations.write_files import FILES
-from entrez_kit.sandbox.replies import SandboxReply, document
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
 
@@ -132,7 +132,7 @@ def test_the_page_that_follows_is_named(cli: Cli) -> None:
 # Honesty
 
 
-def lying(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def lying(request: LocalRequest, state: LocalState) -> LocalReply:
     listed = [{"id": "1", "source": "MED", "title": "One"}] if request.get("cursorMark") == "*" else []
     return document({"version": "6.9", "hitCount": 3, "nextCursorMark": "AoI=", "resultList": {"result": listed}})
 

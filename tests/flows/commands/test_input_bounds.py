@@ -76,8 +76,8 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         ("FIFO_SECONDS", 0.2),
     ):
         monkeypatch.setattr(f"entrez_kit.base.input_files.{name}", value)
-    monkeypatch.setattr("entrez_kit.sandbox.corpus.MAX_RECORD_BYTES", LIMIT)
-    monkeypatch.setattr("entrez_kit.sandbox.corpus.MAX_CORPUS_BYTES", 10 * LIMIT)
+    monkeypatch.setattr("entrez_kit.local.records.collection.MAX_RECORD_BYTES", LIMIT)
+    monkeypatch.setattr("entrez_kit.local.records.collection.MAX_CORPUS_BYTES", 10 * LIMIT)
 
 
 @pytest.fixture

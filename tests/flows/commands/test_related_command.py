@@ -11,8 +11,8 @@ import pytest
 from terminal import Cli, Done, Module, envelope
 
 from entrez_kit import EntrezKit, InvalidInput
-from entrez_kit.sandbox.replies import SandboxReply, document
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -71,7 +71,7 @@ def test_works_without_a_pmid_are_counted_where_only_pmids_are_printed(
         {"id": "99000002", "source": "MED"},
     ]
 
-    def answer(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def answer(request: LocalRequest, state: LocalState) -> LocalReply:
         return document({"hitCount": 2, "citationList": {"citation": citing}})
 
     sandbox.route("/europepmc", "europepmc", answer)

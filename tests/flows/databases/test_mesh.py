@@ -7,7 +7,7 @@ from database_bench import Canned, KitFor, call, esearch_xml, run
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.mesh import MESH, decode_ui, mesh_record
-from entrez_kit.sandbox.mesh import Heading, MeshDatabase
+from entrez_kit.local.eutils.mesh import Heading, MeshDatabase
 from entrez_kit.sandbox.server import Sandbox
 
 

@@ -17,8 +17,8 @@ from entrez_kit.doctor.diagnosis import diagnose
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe
 from entrez_kit.doctor.recordings import check_folder, save
 from entrez_kit.doctor.report import NAMES
-from entrez_kit.sandbox.esearch import BEYOND_CEILING
-from entrez_kit.sandbox.replies import failure
+from entrez_kit.local.eutils.esearch import BEYOND_CEILING
+from entrez_kit.local.eutils.replies import failure
 from entrez_kit.sandbox.server import Sandbox
 
 pytestmark = pytest.mark.usefixtures("no_waiting")

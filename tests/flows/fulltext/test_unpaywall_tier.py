@@ -14,8 +14,8 @@ from entrez_kit.fulltext import unpaywall_tier as module
 from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
-from entrez_kit.sandbox.replies import HTML, JSON, SandboxReply
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import HTML, JSON, LocalReply
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport.download.guard import Downloaded, download
 from entrez_kit.services.unpaywall import Location, OpenAccess
@@ -37,7 +37,7 @@ LANDING = (
 class Publisher:
     """Unpaywall and a publisher at the sandbox: locations by name, and what each name answers."""
 
-    def __init__(self, sandbox: Sandbox, answers: Mapping[str, SandboxReply | bytes]) -> None:
+    def __init__(self, sandbox: Sandbox, answers: Mapping[str, LocalReply | bytes]) -> None:
         self.answers = answers
         self.asked: list[str] = []
         self.sandbox = sandbox
@@ -57,13 +57,13 @@ class Publisher:
         ]
         self.record |= {"best_oa_location": listed[0] if listed else None, "oa_locations": listed}
 
-    def _unpaywall(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
-        return SandboxReply(json.dumps(self.record).encode(), JSON)
+    def _unpaywall(self, request: LocalRequest, state: LocalState) -> LocalReply:
+        return LocalReply(json.dumps(self.record).encode(), JSON)
 
-    def _page(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def _page(self, request: LocalRequest, state: LocalState) -> LocalReply:
         self.asked.append(request.rest)
-        answer = self.answers.get(request.rest, SandboxReply(b"no", HTML, 404))
-        return SandboxReply(answer, HTML) if isinstance(answer, bytes) else answer
+        answer = self.answers.get(request.rest, LocalReply(b"no", HTML, 404))
+        return LocalReply(answer, HTML) if isinstance(answer, bytes) else answer
 
 
 def fetched(kit: EntrezKit) -> UnpaywallArticle:
@@ -81,7 +81,7 @@ def missed(kit: EntrezKit, doi: str = DOI) -> Answer:
 
 
 def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFor) -> None:
-    publisher = Publisher(sandbox, {"a.pdf": SandboxReply(PDF, "application/pdf"), "a": PAGE})
+    publisher = Publisher(sandbox, {"a.pdf": LocalReply(PDF, "application/pdf"), "a": PAGE})
     publisher.locate(
         {
             "url_for_pdf": "a.pdf",
@@ -111,17 +111,17 @@ def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFo
 @pytest.mark.parametrize(
     "broken",
     [
-        SandboxReply(b"no", HTML, 403),
-        SandboxReply(PDF[:200], "application/pdf"),
-        SandboxReply(encrypted(PDF, user="x", algorithm="RC4-128"), "application/pdf"),
-        SandboxReply(WALL, "application/pdf"),
-        SandboxReply(b'{"error": "not found"}', "application/pdf"),
-        SandboxReply(b"PK\x03\x04" + b"\x00" * 99, "application/pdf"),
-        SandboxReply(b"", "application/pdf"),
-        SandboxReply(b"", HTML, 302, (("Location", "http://169.254.169.254/latest/"),)),
+        LocalReply(b"no", HTML, 403),
+        LocalReply(PDF[:200], "application/pdf"),
+        LocalReply(encrypted(PDF, user="x", algorithm="RC4-128"), "application/pdf"),
+        LocalReply(WALL, "application/pdf"),
+        LocalReply(b'{"error": "not found"}', "application/pdf"),
+        LocalReply(b"PK\x03\x04" + b"\x00" * 99, "application/pdf"),
+        LocalReply(b"", "application/pdf"),
+        LocalReply(b"", HTML, 302, (("Location", "http://169.254.169.254/latest/"),)),
     ],
 )
-def test_a_pdf_that_is_none_makes_way_for_the_page(sandbox: Sandbox, kit_for: KitFor, broken: SandboxReply) -> None:
+def test_a_pdf_that_is_none_makes_way_for_the_page(sandbox: Sandbox, kit_for: KitFor, broken: LocalReply) -> None:
     publisher = Publisher(sandbox, {"a.pdf": broken, "a": PAGE})
     publisher.locate({"url_for_pdf": "a.pdf", "url": "a.pdf", "url_for_landing_page": "a"})
     found = fetched(kit_for(sandbox))
@@ -133,7 +133,7 @@ def test_a_pdf_that_is_none_makes_way_for_the_page(sandbox: Sandbox, kit_for: Ki
 
 def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(
-        sandbox, {"a.pdf": SandboxReply(b'{"error": 1}', "application/pdf"), "b.pdf": SandboxReply(WALL, HTML)}
+        sandbox, {"a.pdf": LocalReply(b'{"error": 1}', "application/pdf"), "b.pdf": LocalReply(WALL, HTML)}
     )
     publisher.locate({"url_for_pdf": "a.pdf"}, {"url_for_pdf": "b.pdf"})
     found = missed(kit_for(sandbox))
@@ -144,21 +144,21 @@ def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor
 
 
 def test_an_article_at_the_address_of_a_pdf_is_read_as_the_page_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
-    publisher = Publisher(sandbox, {"a.pdf": SandboxReply(PAGE, "application/pdf")})
+    publisher = Publisher(sandbox, {"a.pdf": LocalReply(PAGE, "application/pdf")})
     publisher.locate({"url_for_pdf": "a.pdf"})
 
     assert fetched(kit_for(sandbox)).content_format == "html-markdown"
 
 
 def test_a_pdf_at_the_address_of_a_page_is_read_as_the_pdf_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
-    publisher = Publisher(sandbox, {"a": SandboxReply(PDF, HTML)})
+    publisher = Publisher(sandbox, {"a": LocalReply(PDF, HTML)})
     publisher.locate({"url": "a"})
 
     assert fetched(kit_for(sandbox)).content_format == "pdf-text"
 
 
 def test_further_copies_are_tried_with_their_own_licence(sandbox: Sandbox, kit_for: KitFor) -> None:
-    publisher = Publisher(sandbox, {"c.pdf": SandboxReply(PDF, "application/pdf")})
+    publisher = Publisher(sandbox, {"c.pdf": LocalReply(PDF, "application/pdf")})
     publisher.locate(
         {"url_for_pdf": "a.pdf", "url": "a", "license": "cc-by"},
         {"url_for_pdf": "c.pdf", "license": "cc-by-nc", "host_type": "repository", "version": "acceptedVersion"},
@@ -180,7 +180,7 @@ def test_no_more_than_four_addresses_are_asked(sandbox: Sandbox, kit_for: KitFor
 
 
 def test_a_page_about_the_article_leads_to_the_pdf_it_names(sandbox: Sandbox, kit_for: KitFor) -> None:
-    publisher = Publisher(sandbox, {"a": LANDING, "named.pdf": SandboxReply(PDF, "application/pdf")})
+    publisher = Publisher(sandbox, {"a": LANDING, "named.pdf": LocalReply(PDF, "application/pdf")})
     publisher.locate({"url": "a", "license": "cc0"}, {"url": "b"})
     found = fetched(kit_for(sandbox))
 
@@ -192,7 +192,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unpaywall may run on this machine; a page of the public network that names a PDF there is not believed."""
-    publisher = Publisher(sandbox, {"named.pdf": SandboxReply(PDF, "application/pdf")})
+    publisher = Publisher(sandbox, {"named.pdf": LocalReply(PDF, "application/pdf")})
     publisher.locate({"url": "https://publisher.example/a"})
     requested: list[str] = []
 
@@ -299,9 +299,9 @@ def test_copies_inside_are_not_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
 def test_all_copies_together_have_one_time_limit(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def slow(request: LocalRequest, state: LocalState) -> LocalReply:
         time.sleep(0.4)
-        return SandboxReply(b"no", HTML, 404)
+        return LocalReply(b"no", HTML, 404)
 
     publisher = Publisher(sandbox, {})
     publisher.locate(*({"url": name} for name in "abcd"))

@@ -13,6 +13,8 @@ from services_bench import Bench
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.core.operation import execute
+from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.europepmc.search_europepmc import (
     EUROPEPMC_SEARCH,
     EuropePMCRequest,
@@ -20,8 +22,6 @@ from entrez_kit.pubmed.europepmc.search_europepmc import (
     Walk,
     build_query,
 )
-from entrez_kit.sandbox.replies import SandboxReply, document
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import Call
 
@@ -306,7 +306,7 @@ class Told:
     def __init__(self, *pages: dict[str, Any]) -> None:
         self.pages = list(pages)
 
-    def __call__(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def __call__(self, request: LocalRequest, state: LocalState) -> LocalReply:
         page = self.pages.pop(0) if self.pages else {"hitCount": 0, "resultList": {"result": []}}
         return document({"version": "6.9", **page})
 

@@ -8,11 +8,11 @@ import pytest
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.sources import Sources, Work
-from entrez_kit.sandbox.replies import SandboxReply, document
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 
 DOI: Final = "10.5555/malformed"
@@ -103,7 +103,7 @@ class Served:
         self.body: Any = None
         sandbox.route(path, name, self._answer)
 
-    def _answer(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def _answer(self, request: LocalRequest, state: LocalState) -> LocalReply:
         return document(self.body)
 
 

@@ -11,14 +11,14 @@ from recordings import enough
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.local.eutils.replies import LocalReply, document, plain
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.check_references import CHECK, CheckedReference
 from entrez_kit.references.check.crossref_records import article_of, standing_of_work
 from entrez_kit.references.check.retraction_watch import read_retraction_watch
 from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, combine_results, parse_sources
 from entrez_kit.references.files.references import Reference
-from entrez_kit.sandbox.replies import SandboxReply, document, plain
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -61,17 +61,17 @@ class World:
         sandbox.route("/openalex", "openalex", self._openalex)
         sandbox.route("/europepmc/search", "europepmc_search", self._europepmc)
 
-    def _down(self, number: int) -> SandboxReply:
+    def _down(self, number: int) -> LocalReply:
         return (
             plain("Service Unavailable", 503),
-            SandboxReply(b"<html><title>Oops</title></html>", "text/html"),
-            SandboxReply(b'{"status":"ok","message":{"DOI":', "application/json"),
+            LocalReply(b"<html><title>Oops</title></html>", "text/html"),
+            LocalReply(b'{"status":"ok","message":{"DOI":', "application/json"),
             document({"status": "ok", "message": {"DOI": "10.5555/another.work"}}),
             plain("", 200),
             plain("Bad Request", 400),
         )[number % 6]
 
-    def _crossref(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def _crossref(self, request: LocalRequest, state: LocalState) -> LocalReply:
         self.asked.append(("crossref", request.get("filter") or request.rest))
         if request.rest == "works":
             items = []
@@ -97,7 +97,7 @@ class World:
         says = {"updated-by": [update(NOTICE)]} if self.states[doi]["crossref"] == "says" else {}
         return {"DOI": doi.upper(), "title": ["A title"], **says}
 
-    def _openalex(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def _openalex(self, request: LocalRequest, state: LocalState) -> LocalReply:
         doi = request.rest.removeprefix("works/doi:")
         self.asked.append(("openalex", doi))
         how = self.states[doi]["openalex"]
@@ -107,7 +107,7 @@ class World:
             return self._down(sum(map(ord, doi)))
         return document({"id": "W1", "doi": f"https://doi.org/{doi}", "is_retracted": how == "says"})
 
-    def _europepmc(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def _europepmc(self, request: LocalRequest, state: LocalState) -> LocalReply:
         doi = request.get("query").removeprefix('DOI:"').removesuffix('"')
         how = self.states[doi]["europepmc"]
         if how == "down":
@@ -489,9 +489,9 @@ def test_a_list_of_crossref_that_does_not_exist_is_an_outage_and_no_unknown_doi(
 def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sandbox: Sandbox, kit_for: KitFor) -> None:
     from entrez_kit.services.transport import POLICIES, is_keyed
 
-    requested: list[SandboxRequest] = []
+    requested: list[LocalRequest] = []
 
-    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
         requested.append(request)
         return document({"message": {"DOI": "10.5555/x", "note": request.get("mailto")}})
 

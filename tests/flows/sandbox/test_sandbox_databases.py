@@ -10,7 +10,7 @@ import pytest
 from Bio import SeqIO
 from shelf import Client, biopython_reads, serving, write_shelf
 
-from entrez_kit.sandbox.mesh import read_demo_headings
+from entrez_kit.local.eutils.mesh import read_demo_headings
 from entrez_kit.sandbox.nuccore import SEQUENCES
 
 

@@ -8,24 +8,24 @@ import pytest
 from lxml import etree
 from shelf import Client, biopython_reads, dtd, medline_records, serving
 
+from entrez_kit.local.eutils.mesh import read_demo_vocabulary
+from entrez_kit.local.records.collection import ParsedCollection
 from entrez_kit.query.fields import FIELDS
 from entrez_kit.query.search import search
-from entrez_kit.sandbox.corpus import ParsedCorpus
-from entrez_kit.sandbox.generate import FIRST_PMID, GeneratedCorpus
-from entrez_kit.sandbox.mesh import read_demo_vocabulary
+from entrez_kit.sandbox.generate import FIRST_PMID, GeneratedCollection
 
 COUNT = 700
 
 
 @pytest.fixture(scope="module")
-def generated() -> GeneratedCorpus:
-    return GeneratedCorpus(COUNT, seed=3)
+def generated() -> GeneratedCollection:
+    return GeneratedCollection(COUNT, seed=3)
 
 
 @pytest.fixture(scope="module")
-def parsed(generated: GeneratedCorpus) -> ParsedCorpus:
+def parsed(generated: GeneratedCollection) -> ParsedCollection:
     """Read the generated records as if they came from a file."""
-    return ParsedCorpus((generated.pmid(number), generated.raw(number)) for number in range(COUNT))
+    return ParsedCollection((generated.pmid(number), generated.raw(number)) for number in range(COUNT))
 
 
 @pytest.fixture(scope="module")
@@ -34,27 +34,27 @@ def many() -> Iterator[Client]:
         yield client
 
 
-def test_records_are_valid_by_the_dtd_of_pubmed(generated: GeneratedCorpus) -> None:
+def test_records_are_valid_by_the_dtd_of_pubmed(generated: GeneratedCollection) -> None:
     judge = dtd("pubmed_250101.dtd")
     for number in range(COUNT):
         assert judge.validate(etree.fromstring(generated.raw(number))), judge.error_log
 
 
-def test_records_say_that_they_are_invented(generated: GeneratedCorpus) -> None:
+def test_records_say_that_they_are_invented(generated: GeneratedCollection) -> None:
     for number in range(0, COUNT, 7):
         root = ElementTree.fromstring(generated.raw(number))
         assert "invented" in "".join(root.find(".//ArticleTitle").itertext())  # type: ignore[union-attr]
         assert root.findtext(".//PMID") == str(FIRST_PMID + number)
 
 
-def test_the_seed_decides_everything(generated: GeneratedCorpus) -> None:
-    again, other = GeneratedCorpus(COUNT, seed=3), GeneratedCorpus(COUNT, seed=4)
+def test_the_seed_decides_everything(generated: GeneratedCollection) -> None:
+    again, other = GeneratedCollection(COUNT, seed=3), GeneratedCollection(COUNT, seed=4)
 
     assert all(again.raw(number) == generated.raw(number) for number in range(0, COUNT, 50))
     assert any(other.raw(number) != generated.raw(number) for number in range(0, COUNT, 50))
 
 
-def test_records_are_varied(parsed: ParsedCorpus) -> None:
+def test_records_are_varied(parsed: ParsedCollection) -> None:
     documents = [parsed.document(number) for number in range(COUNT)]
 
     assert {document.status for document in documents} == {"MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process"}
@@ -134,7 +134,7 @@ QUERIES = (
 @pytest.mark.long
 @pytest.mark.parametrize("term", QUERIES)
 def test_the_index_without_parsing_agrees_with_the_parsed_one(
-    generated: GeneratedCorpus, parsed: ParsedCorpus, term: str
+    generated: GeneratedCollection, parsed: ParsedCollection, term: str
 ) -> None:
     here, there = (search(term, corpus.index, read_demo_vocabulary(), lenient=True) for corpus in (generated, parsed))
 
@@ -145,14 +145,14 @@ def test_the_index_without_parsing_agrees_with_the_parsed_one(
 
 @pytest.mark.parametrize("order", ["", "pub_date", "Author", "JournalName"])
 def test_the_order_agrees_with_that_of_parsed_records(
-    generated: GeneratedCorpus, parsed: ParsedCorpus, order: str
+    generated: GeneratedCollection, parsed: ParsedCollection, order: str
 ) -> None:
     some = range(0, COUNT, 3)
 
     assert generated.index.rank(some, order) == parsed.index.rank(some, order)
 
 
-def test_every_list_of_words_and_values_agrees(generated: GeneratedCorpus, parsed: ParsedCorpus) -> None:
+def test_every_list_of_words_and_values_agrees(generated: GeneratedCollection, parsed: ParsedCollection) -> None:
     sources = {source for field in FIELDS for source in field.sources if field.kind not in ("date", "uid")}
     for source in sources - {"uid"}:
         for word in parsed.index.words(source):
@@ -161,7 +161,7 @@ def test_every_list_of_words_and_values_agrees(generated: GeneratedCorpus, parse
             assert generated.index.values(source, value) == parsed.index.values(source, value), (source, value)
 
 
-def test_citations_and_neighbours_agree(generated: GeneratedCorpus, parsed: ParsedCorpus) -> None:
+def test_citations_and_neighbours_agree(generated: GeneratedCollection, parsed: ParsedCollection) -> None:
     for number in range(0, COUNT, 60):
         pmid = generated.pmid(number)
         assert list(generated.cited_by(pmid)) == list(parsed.cited_by(pmid))
@@ -210,7 +210,7 @@ def test_no_records_at_all_can_be_served() -> None:
 
 
 def test_the_newest_record_is_not_from_the_future() -> None:
-    corpus = GeneratedCorpus(5_000)
+    corpus = GeneratedCollection(5_000)
 
     assert corpus.get_entry_day(0) == date(2010, 1, 1)
     assert corpus.get_entry_day(4_999) <= date(2024, 12, 31)

@@ -267,7 +267,7 @@ def test_at_most_10000_records_come_at_once(many: Client) -> None:
 def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
     folder = real_data / "efetch_pubmed"
     with serving(corpus=[folder]) as client:
-        corpus = client.sandbox.corpus
+        corpus = client.sandbox.collection
         ids = [corpus.pmid(number) for number in range(corpus.size)]
         body = client.post("efetch", db="pubmed", id=",".join(ids)).content
         texts = client.post("efetch", db="pubmed", id=",".join(ids), rettype="medline", retmode="text").text

@@ -16,11 +16,11 @@ import requests
 from shelf import Client, serving, write_shelf
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.sandbox.database import Database, FetchCall, FieldInfo, Items, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.database import Database, FetchCall, FieldInfo, Items, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.replies import LocalReply, plain
 from entrez_kit.sandbox.faults import FaultPlan
 from entrez_kit.sandbox.limits import RateRule
 from entrez_kit.sandbox.listener import Listener
-from entrez_kit.sandbox.replies import SandboxReply, plain
 from entrez_kit.sandbox.server import Sandbox, parse_faults
 
 
@@ -478,7 +478,7 @@ class Flowers(Database):
             "Leaf": {"Form": "oval"},
         }
 
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         return plain(",".join(request.ids))
 
     def fields(self) -> tuple[FieldInfo, ...]:

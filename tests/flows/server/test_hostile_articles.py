@@ -11,7 +11,7 @@ from papers import pdf_of, prose
 from serving import ServicesFor, connected, own_lines
 from terminal import Cli
 
-from entrez_kit.sandbox.replies import HTML, JSON, SandboxReply
+from entrez_kit.local.eutils.replies import HTML, JSON, LocalReply
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.markdown import QUOTED
 
@@ -39,7 +39,7 @@ PAGE: Final = (
     + f"<p>{' '.join(prose(400))}.</p></article></body></html>"
 ).encode()
 PDF: Final = pdf_of([*(line for line in LINES if line.isascii()), *prose(120)], title=f"# {MARK}")
-COPIES: Final = {"pdf": SandboxReply(PDF, "application/pdf"), "page": SandboxReply(PAGE, HTML)}
+COPIES: Final = {"pdf": LocalReply(PDF, "application/pdf"), "page": LocalReply(PAGE, HTML)}
 CONTROLS: Final = "\x9b\x9d\u202e\u2066\u200b"
 """Controls that XML allows."""
 
@@ -100,19 +100,19 @@ async def test_the_text_of_a_hostile_jats_article_is_quoted(
     assert_article_is_quoted(text, "PMID 99000001, PMC99000001, DOI 10.5555/ekit.2019.0001")
 
 
-def publish_copy(sandbox: Sandbox, copy: SandboxReply) -> None:
+def publish_copy(sandbox: Sandbox, copy: LocalReply) -> None:
     """Let Unpaywall name one copy of an article, and let its publisher serve it."""
     location = {"url_for_pdf": f"{sandbox.url}/publisher/copy", "url": f"{sandbox.url}/publisher/copy"}
     record = {"doi": DOI, "is_oa": True, "title": f"# {MARK}", "best_oa_location": location}
     record["oa_locations"] = [location]
-    sandbox.route("/unpaywall", "unpaywall", lambda *_: SandboxReply(json.dumps(record).encode(), JSON))
+    sandbox.route("/unpaywall", "unpaywall", lambda *_: LocalReply(json.dumps(record).encode(), JSON))
     sandbox.route("/publisher", "publisher", lambda *_: copy)
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
 async def test_the_text_of_a_hostile_open_access_copy_is_quoted(
-    services_for: ServicesFor, sandbox: Sandbox, copy: SandboxReply
+    services_for: ServicesFor, sandbox: Sandbox, copy: LocalReply
 ) -> None:
     publish_copy(sandbox, copy)
 
@@ -142,7 +142,7 @@ def test_a_terminal_gets_no_control_characters_of_an_open_access_copy(
     hostile = f"{MARK}\x1b[31m\x07 \x1b]0;title\x07"
     page = PAGE.replace(MARK.encode(), f"{hostile}{CONTROLS}".encode())
     pdf = pdf_of([hostile, *prose(120)], title=hostile)
-    publish_copy(sandbox, SandboxReply(page, HTML) if kind == "page" else SandboxReply(pdf, "application/pdf"))
+    publish_copy(sandbox, LocalReply(page, HTML) if kind == "page" else LocalReply(pdf, "application/pdf"))
 
     ended = cli("fulltext", DOI, "-f", "md", "--no-cache")
 

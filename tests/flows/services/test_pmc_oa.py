@@ -11,8 +11,8 @@ from recordings import enough
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
-from entrez_kit.sandbox.replies import JSON, XML, SandboxReply
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import JSON, XML, LocalReply
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -31,14 +31,14 @@ def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[st
     """Let the sandbox serve a bucket with these files; return the list of what is asked of it."""
     requested: list[str] = []
 
-    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
         requested.append(request.rest or request.get("prefix"))
         if not request.rest:
-            return SandboxReply(listed, XML)
+            return LocalReply(listed, XML)
         body = files.get(request.rest)
         if body is None:
-            return SandboxReply(b"<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>", XML, 404)
-        return SandboxReply(body, XML) if isinstance(body, bytes) else SandboxReply(json.dumps(body).encode(), JSON)
+            return LocalReply(b"<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>", XML, 404)
+        return LocalReply(body, XML) if isinstance(body, bytes) else LocalReply(json.dumps(body).encode(), JSON)
 
     sandbox.route("/pmc-oa", "pmc_oa", endpoint)
     return requested

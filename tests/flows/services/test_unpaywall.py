@@ -15,8 +15,8 @@ from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
-from entrez_kit.sandbox.replies import JSON, SandboxReply
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.replies import JSON, LocalReply
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.unpaywall import Location, read_open_access
 
@@ -26,17 +26,17 @@ DOI = "10.5555/ekit.2025.0010"
 FOUND = {"doi": DOI, "is_oa": True, "best_oa_location": {"url": "https://x.example/a", "url_for_pdf": None}}
 
 
-def answering(body: Any, status: int = 200) -> Callable[[SandboxRequest, SandboxState], SandboxReply]:
+def answering(body: Any, status: int = 200) -> Callable[[LocalRequest, LocalState], LocalReply]:
     """Return an endpoint that always answers the same."""
-    return lambda request, state: SandboxReply(json.dumps(body).encode(), JSON, status)
+    return lambda request, state: LocalReply(json.dumps(body).encode(), JSON, status)
 
 
 def test_the_doi_goes_out_in_the_path_and_the_email_with_it(sandbox: Sandbox, kit_for: KitFor) -> None:
-    requested: list[SandboxRequest] = []
+    requested: list[LocalRequest] = []
 
-    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
         requested.append(request)
-        return SandboxReply(json.dumps({**FOUND, "doi": request.rest}).encode(), JSON)
+        return LocalReply(json.dumps({**FOUND, "doi": request.rest}).encode(), JSON)
 
     sandbox.route("/unpaywall", "unpaywall", endpoint)
     kit = kit_for(sandbox, unpaywall_email=CANARY)
@@ -115,17 +115,17 @@ def test_the_email_appears_nowhere(
     caplog.set_level(logging.DEBUG)
     reported: list[str] = []
 
-    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
         email = request.get("email")
         reported.append(email)
         if request.rest.endswith("refused"):
-            return SandboxReply(json.dumps({"error": True, "message": f"{email} is refused"}).encode(), JSON, 422)
+            return LocalReply(json.dumps({"error": True, "message": f"{email} is refused"}).encode(), JSON, 422)
         if request.rest.endswith("unknown"):
-            return SandboxReply(json.dumps({"error": True, "message": f"unknown to {email}"}).encode(), JSON, 404)
+            return LocalReply(json.dumps({"error": True, "message": f"unknown to {email}"}).encode(), JSON, 404)
         if request.rest.endswith("broken"):
-            return SandboxReply(f"<html><title>{email}</title></html>".encode(), JSON, 500)
+            return LocalReply(f"<html><title>{email}</title></html>".encode(), JSON, 500)
         url = f"{sandbox.url}/publisher/none?email={email}"
-        return SandboxReply(json.dumps({**FOUND, "best_oa_location": {"url": url}, "asked_by": email}).encode(), JSON)
+        return LocalReply(json.dumps({**FOUND, "best_oa_location": {"url": url}, "asked_by": email}).encode(), JSON)
 
     sandbox.route("/unpaywall", "unpaywall", endpoint)
     kit = kit_for(sandbox, unpaywall_email=CANARY, ncbi_max_retries=1)

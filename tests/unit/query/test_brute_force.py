@@ -14,17 +14,17 @@ from brute_force import Article, Tree
 from query_writer import QueryWriter
 from shelf import SHELF
 
+from entrez_kit.local.records.collection import ParsedCollection, split_records
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.search import search
-from entrez_kit.sandbox.corpus import ParsedCorpus, split_records
-from entrez_kit.sandbox.generate import GeneratedCorpus
+from entrez_kit.sandbox.generate import GeneratedCollection
 
 
 @dataclass(frozen=True)
 class Bench:
     """Records, an invented MeSH for their headings, and both ways to search them."""
 
-    corpus: ParsedCorpus
+    corpus: ParsedCollection
 
     @cached_property
     def articles(self) -> list[Article]:
@@ -84,7 +84,7 @@ def _invent_tree(names: set[str], types: set[str] = frozenset()) -> Tree:  # typ
 @pytest.fixture(scope="module")
 def invented() -> Bench:
     folder = Path(__file__).parents[3] / "fixtures" / "pubmed"
-    generated = GeneratedCorpus(140, seed=11)
+    generated = GeneratedCollection(140, seed=11)
     records = [
         record
         for file in sorted(folder.glob("*.xml"))
@@ -92,7 +92,7 @@ def invented() -> Bench:
         if _is_plain(record[1])
     ]
     records += [(generated.pmid(number), generated.raw(number)) for number in range(generated.size)]
-    return Bench(ParsedCorpus([*records, *split_records([SHELF.encode()])]))
+    return Bench(ParsedCollection([*records, *split_records([SHELF.encode()])]))
 
 
 def _compare(bench: Bench, seed: int, count: int) -> Counter[str]:
@@ -133,7 +133,7 @@ def test_queries_on_recorded_records_agree_with_the_brute_force_matcher(real_dat
     records = [
         one for file in files for one in split_records([gzip.decompress(file.read_bytes())]) if _is_plain(one[1])
     ]
-    bench = Bench(ParsedCorpus([one for one in records if _is_plain(one[1])]))
+    bench = Bench(ParsedCollection([one for one in records if _is_plain(one[1])]))
 
     seen = _compare(bench, seed=3, count=300)
 

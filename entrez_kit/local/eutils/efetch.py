@@ -2,15 +2,15 @@
 
 from typing import Final
 
-from entrez_kit.sandbox.database import BadRequest, FetchCall
-from entrez_kit.sandbox.esearch import BEYOND_CEILING
-from entrez_kit.sandbox.replies import SandboxReply, failure
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.local.eutils.database import BadRequest, FetchCall
+from entrez_kit.local.eutils.esearch import BEYOND_CEILING
+from entrez_kit.local.eutils.replies import LocalReply, failure
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 
 MAX_RECORDS: Final = 10_000
 
 
-def efetch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def efetch(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EFetch request."""
     name = request.get("db").lower() or "pubmed"
     database = state.databases.get(name)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from entrez_kit.sandbox.document import Document, IndexTerm, Person
+from entrez_kit.local.records.document import Document, IndexTerm, Person
 
 WIDTH: Final = 87
 """Maximum length of a MEDLINE line. A longer value continues on the next line after six spaces."""

@@ -1,4 +1,4 @@
-"""The records that the sandbox serves: reading them from files and getting one by its number."""
+"""Collections of PubMed records: reading them from files and getting one by its number."""
 
 import gzip
 import re
@@ -18,11 +18,11 @@ from lxml import etree
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import open_input, too_large
+from entrez_kit.local.records.document import Document, record_parser
+from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
+from entrez_kit.local.records.terms import extract_terms
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.words import fold, normalize
-from entrez_kit.sandbox.document import Document, record_parser
-from entrez_kit.sandbox.index import ParsedIndex, SandboxIndex, SortKeys
-from entrez_kit.sandbox.terms import extract_terms
 
 _RECORD: Final = re.compile(
     rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>(?>(?:[^<]++|<(?!/?\1[\s>]))*)</\1\s*+>"
@@ -40,14 +40,14 @@ _NEIGHBOURS: Final = 100
 _CANDIDATES: Final = 20_000
 
 
-class Corpus(ABC):
+class RecordCollection(ABC):
     """Numbered PubMed records. ``index`` finds records, ``raw`` returns the XML of one."""
 
     size: int
 
     @property
     @abstractmethod
-    def index(self) -> SandboxIndex:
+    def index(self) -> SortedIndex:
         """The index of all records, built on first use."""
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Corpus(ABC):
 
     @abstractmethod
     def cited_by(self, pmid: str) -> Sequence[str]:
-        """Return the PMIDs of the records of this corpus that cite this one, newest first."""
+        """Return the PMIDs of the records of this collection that cite this one, newest first."""
 
     @abstractmethod
     def count_words(self) -> Mapping[str, int]:
@@ -106,7 +106,7 @@ class Corpus(ABC):
         return [(self.pmid(number), top), *((self.pmid(other), score) for other, score in nearest)]
 
 
-class ParsedCorpus(Corpus):
+class ParsedCollection(RecordCollection):
     """Records parsed from PubMed XML. A later record replaces an earlier one with the same PMID."""
 
     def __init__(self, records: Iterable[tuple[str, bytes]]) -> None:
@@ -126,21 +126,21 @@ class ParsedCorpus(Corpus):
         self.size = len(self._pmids)
 
     @classmethod
-    def from_paths(cls, paths: Sequence[Path]) -> "ParsedCorpus":
+    def from_paths(cls, paths: Sequence[Path]) -> "ParsedCollection":
         """Read files and folders of PubMed XML (``.xml``, ``.xml.gz``).
 
         Raises:
             InvalidInput: a path does not exist, cannot be read or contains no PubMed records.
         """
-        corpus = cls(record for path in paths for record in _read_path(path))
-        if not corpus.size:
+        collection = cls(record for path in paths for record in _read_path(path))
+        if not collection.size:
             raise _unusable_error(paths[0] if paths else Path(), "it contains no PubMed records")
-        return corpus
+        return collection
 
     @classmethod
     @cache
-    def demo(cls) -> "ParsedCorpus":
-        """Return the demo corpus of this package, indexed once per process; empty if it is not installed."""
+    def demo(cls) -> "ParsedCollection":
+        """Return the demo collection of this package, indexed once per process; empty if it is not installed."""
         folder = resources.files("entrez_kit.fixtures").joinpath("pubmed")
         if not folder.is_dir():
             return cls(())
@@ -178,7 +178,7 @@ class ParsedCorpus(Corpus):
         return raw if raw[:1] == b"<" else zlib.decompress(raw)
 
     def cited_by(self, pmid: str) -> Sequence[str]:
-        """Return the PMIDs of the records of this corpus that cite this one, newest first."""
+        """Return the PMIDs of the records of this collection that cite this one, newest first."""
         with self._lock:
             return self._citing.get(pmid, [])
 
@@ -256,7 +256,7 @@ def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
                 yield str(int(pmid.group(1))), raw
         pending = pending[end:]
         if len(pending) > MAX_RECORD_BYTES:
-            raise too_large("A record of the corpus", MAX_RECORD_BYTES)
+            raise too_large("A record of the collection", MAX_RECORD_BYTES)
 
 
 def _unusable_error(path: Path, problem: str) -> InvalidInput:

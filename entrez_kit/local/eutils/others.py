@@ -4,16 +4,16 @@ import re
 from datetime import date
 from typing import Any, Final
 
+from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.replies import EINFO_PROLOG, EPOST_PROLOG, LocalReply, document, failure, plain, xml
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.eutils.spelling import suggest
+from entrez_kit.local.records.text import xml_text
 from entrez_kit.query import dates
 from entrez_kit.query.lexer import OPERATORS
 from entrez_kit.query.printing import print_day
 from entrez_kit.query.words import fold
-from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall
-from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import EINFO_PROLOG, EPOST_PROLOG, SandboxReply, document, failure, plain, xml
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.spelling import suggest
-from entrez_kit.sandbox.text import xml_text
 
 ENTREZ: Final = {
     "pubmed": "PubMed",
@@ -29,12 +29,12 @@ ENTREZ: Final = {
     "structure": "Structure",
     "nlmcatalog": "NLM Catalog",
 }
-"""The databases in an EGQuery answer; those that the sandbox does not serve have no hits."""
+"""The databases in an EGQuery answer; those that are not served have no hits."""
 BUILD: Final = "Build-sandbox"
 _TAG: Final = re.compile(r"\[[^\[\]]*+\]")
 
 
-def epost(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def epost(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EPost request: store ids on the history server without checking that the records exist."""
     name = request.get("db").lower() or "pubmed"
     database = state.databases.get(name)
@@ -56,7 +56,7 @@ def epost(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     )
 
 
-def espell(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def espell(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESpell request with words of the database."""
     name = request.get("db").lower() or "pubmed"
     term = request.get("term")
@@ -94,7 +94,7 @@ def _correct(term: str, database: Database) -> tuple[str, str]:
     return (corrected, pieces) if changed else ("", "")
 
 
-def egquery(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def egquery(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EGQuery request: the number of hits of one query in every database."""
     term = request.get("term")
     items = []
@@ -120,7 +120,7 @@ def egquery(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     )
 
 
-def einfo(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def einfo(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EInfo request with the list of databases, or the fields and links of one database."""
     name = request.get("db").lower()
     json_wanted = request.retmode == "json"
@@ -155,7 +155,7 @@ def _format_update_time() -> str:
     return f"{print_day(dates.to_number(date.today()))} 00:00"
 
 
-def _answer_info(database: Database) -> SandboxReply:
+def _answer_info(database: Database) -> LocalReply:
     parts = [
         f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
         f"\t<MenuName>{xml_text(database.menu)}</MenuName>\n"
@@ -204,7 +204,7 @@ def _build_info(database: Database) -> dict[str, Any]:
     }
 
 
-def ecitmatch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def ecitmatch(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ECitMatch request: each line ``journal|year|volume|page|author|key|`` is returned with its PMID.
 
     As at NCBI, a line with fewer than five bars is omitted from the answer, and the answer ends before a line without a

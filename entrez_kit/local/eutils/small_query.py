@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.parser import Operand, fold_tree, parse
 from entrez_kit.query.words import STOP_WORDS, normalize, split_words
-from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
 
 Values = Mapping[str, Sequence[str]]
 """The values of a record by the code of the field."""

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from entrez_kit.sandbox.database import Database, DocSumItem, Items
-from entrez_kit.sandbox.replies import ESUMMARY_V1_PROLOG, SandboxReply, document, failure, prolog, xml
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.text import xml_attribute, xml_text
+from entrez_kit.local.eutils.database import Database, DocSumItem, Items
+from entrez_kit.local.eutils.replies import ESUMMARY_V1_PROLOG, LocalReply, document, failure, prolog, xml
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.text import xml_attribute, xml_text
 
 MAX_JSON: Final = 500
 MAX_XML: Final = 10_000
 NO_SUMMARY: Final = "cannot get document summary"
 
 
-def esummary(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def esummary(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESummary request."""
     mode = request.retmode
     name = request.get("db").lower() or "pubmed"
@@ -59,7 +59,7 @@ def _check_ids(database: Database, ids: Sequence[str]) -> tuple[list[str], list[
     return list(good), errors
 
 
-def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
+def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     result: dict[str, Any] = {"uids": list(ids)}
     for uid in ids:
         found = database.summary(uid)
@@ -80,7 +80,7 @@ def _to_plain_value(value: Any) -> Any:
     return _to_plain(value) if isinstance(value, Mapping) else value
 
 
-def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
+def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     date = database.summary_dtd
     parts = [prolog("eSummaryResult", f"esummary {database.name} {date}", f"{date}/esummary_{database.name}.dtd")]
     parts.append('<eSummaryResult>\n<DocumentSummarySet status="OK">\n<DbBuild>Build-sandbox</DbBuild>\n')
@@ -107,7 +107,7 @@ def _render_element(name: str, value: Any, depth: int) -> str:
     return f"{indent}<{name}>{xml_text(value)}</{name}>\n"
 
 
-def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
+def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     parts = [ESUMMARY_V1_PROLOG, "<eSummaryResult>\n"]
     parts += [f"\t<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
     for uid in ids:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from entrez_kit.sandbox.database import Database
-from entrez_kit.sandbox.history import History, StoredSet
+from entrez_kit.local.eutils.database import Database
+from entrez_kit.local.eutils.history import History, StoredSet
 
 
 @dataclass(frozen=True, slots=True)
-class SandboxRequest:
+class LocalRequest:
     """Endpoint, method and parameters of one request; a parameter may occur several times.
 
     ``rest`` is the part of the path after the endpoint, for services with identifiers in the path.
@@ -46,12 +46,12 @@ class SandboxRequest:
 
 
 @dataclass(slots=True)
-class SandboxState:
+class LocalState:
     """The data of the endpoints: databases and history."""
 
     databases: dict[str, Database]
     history: History = field(default_factory=History)
 
-    def recall_set(self, request: SandboxRequest) -> StoredSet | None:
+    def recall_set(self, request: LocalRequest) -> StoredSet | None:
         """Return the result set of WebEnv and query_key; None if there is no such set."""
         return self.history.recall(request.get("WebEnv"), request.number("query_key", 0))

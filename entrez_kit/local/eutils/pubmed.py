@@ -1,9 +1,9 @@
-"""The PubMed database of the sandbox."""
+"""The PubMed database over a collection of records."""
 
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from typing import Any, Final, overload
@@ -11,15 +11,8 @@ from typing import Any, Final, overload
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.query import dates
-from entrez_kit.query.fields import FIELDS
-from entrez_kit.query.index import SearchIndex
-from entrez_kit.query.names import find_names
-from entrez_kit.query.search import DateLimit, Found, search
-from entrez_kit.query.words import normalize
-from entrez_kit.sandbox import medline, summaries
-from entrez_kit.sandbox.corpus import Corpus
-from entrez_kit.sandbox.database import (
+from entrez_kit.local.eutils import medline, summaries
+from entrez_kit.local.eutils.database import (
     BadRequest,
     Database,
     DocSumItem,
@@ -29,8 +22,16 @@ from entrez_kit.sandbox.database import (
     SearchCall,
     SearchOutcome,
 )
-from entrez_kit.sandbox.mesh import read_demo_vocabulary
-from entrez_kit.sandbox.replies import SandboxReply, plain, xml
+from entrez_kit.local.eutils.mesh import read_demo_vocabulary
+from entrez_kit.local.eutils.replies import LocalReply, plain, xml
+from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.query import dates
+from entrez_kit.query.fields import FIELDS
+from entrez_kit.query.index import SearchIndex
+from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.names import find_names
+from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.words import normalize
 
 CEILING: Final = 9_999
 SORTS: Final = {
@@ -55,8 +56,8 @@ _REVIEW: Final = "review"
 class Pmids(Sequence[str]):
     """PMIDs of numbered records, stored as record numbers to save memory."""
 
-    def __init__(self, corpus: Corpus, numbers: Iterable[int]) -> None:
-        self.corpus = corpus
+    def __init__(self, collection: RecordCollection, numbers: Iterable[int]) -> None:
+        self.collection = collection
         self.numbers = array("I", numbers)
 
     def __len__(self) -> int:
@@ -73,11 +74,16 @@ class Pmids(Sequence[str]):
         return self._get_id(self.numbers[place])
 
     def _get_id(self, number: int) -> str:
-        return self.corpus.pmid(number)
+        return self.collection.pmid(number)
 
 
 class PubMedDatabase(Database):
-    """PubMed for any corpus: its query language, summaries, formats and links."""
+    """PubMed for any collection: its query language, summaries, formats and links.
+
+    Args:
+        collection: the records.
+        read_vocabulary: returns MeSH, the journals and the filters of these records.
+    """
 
     name = "pubmed"
     menu = "PubMed"
@@ -95,13 +101,16 @@ class PubMedDatabase(Database):
         LinkInfo("pubmed_pubmed_reviews_five", "pubmed", "Five most related Articles by Review", "Five reviews", 1),
     )
 
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
+    def __init__(
+        self, collection: RecordCollection, read_vocabulary: Callable[[], Vocabulary] = read_demo_vocabulary
+    ) -> None:
+        self.collection = collection
+        self._read_vocabulary = read_vocabulary
 
     @property
     def count(self) -> int:
         """Number of records."""
-        return self.corpus.size
+        return self.collection.size
 
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find records in PubMed's query language.
@@ -121,8 +130,8 @@ class PubMedDatabase(Database):
         try:
             found = search(
                 request.term,
-                self.corpus.index,
-                read_demo_vocabulary(),
+                self.collection.index,
+                self._read_vocabulary(),
                 history=find_earlier,
                 field=request.field,
                 limit=None if span is None else DateLimit(request.datetype or "pdat", *span),
@@ -136,7 +145,7 @@ class PubMedDatabase(Database):
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
         if order is None and request.sort:
             messages.append(f"Unknown sort schema '{request.sort}' ignored")
-        ids = Pmids(self.corpus, self._order(found, order or ""))
+        ids = Pmids(self.collection, self._order(found, order or ""))
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
@@ -151,46 +160,46 @@ class PubMedDatabase(Database):
     def _to_set(self, ids: Sequence[str]) -> BitMap:
         if isinstance(ids, Pmids):
             return BitMap(ids.numbers)
-        numbers = (self.corpus.number(pmid) for pmid in ids)
+        numbers = (self.collection.number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
     def _order(self, found: Found, order: str) -> list[int]:
-        newest = self.corpus.index.rank(list(found.records), order)
+        newest = self.collection.index.rank(list(found.records), order)
         if order != "relevance" or not found.resolved.ranking:
             return newest
-        scores = score_words(self.corpus.index, found.resolved.ranking, found.records)
+        scores = score_words(self.collection.index, found.resolved.ranking, found.records)
         return sorted(newest, key=lambda number: -scores[number])
 
     def _find_number(self, uid: str) -> int | None:
         pmid = self.canonical(uid)
-        return None if pmid is None else self.corpus.number(pmid)
+        return None if pmid is None else self.collection.number(pmid)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
         number = self._find_number(uid)
         if number is None:
             return None
-        document = self.corpus.document(number)
-        return summaries.build_summary(document, len(self.corpus.cited_by(document.pmid)))
+        document = self.collection.document(number)
+        return summaries.build_summary(document, len(self.collection.cited_by(document.pmid)))
 
     def docsum(self, uid: str) -> Sequence[DocSumItem] | None:
         """Return the version 1 summary."""
         number = self._find_number(uid)
         if number is None:
             return None
-        document = self.corpus.document(number)
-        return summaries.build_docsum(document, len(self.corpus.cited_by(document.pmid)))
+        document = self.collection.document(number)
+        return summaries.build_docsum(document, len(self.collection.cited_by(document.pmid)))
 
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are omitted.
 
         Raises:
             BadRequest: no id is a valid PMID.
         """
         pmids = self.canonical_ids(request.ids)
-        numbers = [number for pmid in pmids if (number := self.corpus.number(pmid)) is not None]
+        numbers = [number for pmid in pmids if (number := self.collection.number(pmid)) is not None]
         if request.rettype == "uilist":
-            found = [self.corpus.pmid(number) for number in numbers]
+            found = [self.collection.pmid(number) for number in numbers]
             if request.retmode == "xml":
                 ids = "".join(f"\n\t<Id>{pmid}</Id>" for pmid in found)
                 return xml(f'<?xml version="1.0" ?>\n<IdList>{ids}\n</IdList>\n')
@@ -199,23 +208,24 @@ class PubMedDatabase(Database):
             return plain("".join(self._render_medline(place, pmid) for place, pmid in enumerate(pmids, start=1)))
         if request.rettype == "abstract" and request.retmode == "text":
             texts = (
-                medline.render_abstract(self.corpus.document(number), i) for i, number in enumerate(numbers, start=1)
+                medline.render_abstract(self.collection.document(number), i)
+                for i, number in enumerate(numbers, start=1)
             )
             return plain("\n\n".join(texts))
         parts = [ARTICLE_SET.encode("utf-8")]
-        parts += [b"\n" + self.corpus.raw(number) for number in numbers]
-        return SandboxReply(b"".join([*parts, b"</PubmedArticleSet>"]))
+        parts += [b"\n" + self.collection.raw(number) for number in numbers]
+        return LocalReply(b"".join([*parts, b"</PubmedArticleSet>"]))
 
     def _render_medline(self, place: int, pmid: str) -> str:
         """Return the MEDLINE text of a record, or NCBI's error message for an unknown PMID."""
-        number = self.corpus.number(pmid)
+        number = self.collection.number(pmid)
         if number is None:
             return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
-        return "\n" + medline.render_medline(self.corpus.document(number))
+        return "\n" + medline.render_medline(self.collection.document(number))
 
     def fields(self) -> Sequence[FieldInfo]:
         """Return the search fields that EInfo lists."""
-        index = self.corpus.index
+        index = self.collection.index
         return [
             FieldInfo(
                 field.code,
@@ -239,23 +249,23 @@ class PubMedDatabase(Database):
         number = self._find_number(uid)
         if number is None:
             return ()
-        pmid = self.corpus.pmid(number)
+        pmid = self.collection.pmid(number)
         if link == "pubmed_pmc":
-            pmcid = self.corpus.document(number).pmcid
+            pmcid = self.collection.document(number).pmcid
             return [(pmcid.removeprefix("PMC"), 0)] if pmcid else ()
         if link == "pubmed_pubmed_citedin":
-            return [(other, int(pmid)) for other in self.corpus.cited_by(pmid)]
+            return [(other, int(pmid)) for other in self.collection.cited_by(pmid)]
         if link == "pubmed_pubmed_refs":
-            document = self.corpus.document(number)
+            document = self.collection.document(number)
             if not document.pmcid:  # NCBI has reference links only for articles in PMC
                 return ()
             cited = document.cited_pmids
-            return [(other, int(pmid)) for other in dict.fromkeys(cited) if self.corpus.number(other) is not None]
-        related = self.corpus.find_related(number)
+            return [(other, int(pmid)) for other in dict.fromkeys(cited) if self.collection.number(other) is not None]
+        related = self.collection.find_related(number)
         if link.endswith("combined"):
-            return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.corpus.cited_by(pmid)[:1])]
+            return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.collection.cited_by(pmid)[:1])]
         if "reviews" in link:
-            reviews = self.corpus.index.values("ptype", _REVIEW)
+            reviews = self.collection.index.values("ptype", _REVIEW)
             related = [pair for pair in related if self._to_set([pair[0]]) & reviews]
         return related[:_FIVE] if link.endswith("five") else related
 
@@ -265,15 +275,15 @@ class PubMedDatabase(Database):
 
     @cached_property
     def _spelling(self) -> Mapping[str, int]:
-        return self.corpus.count_words()
+        return self.collection.count_words()
 
     def knows_journal(self, journal: str) -> bool:
         """Return whether any record is from this journal."""
-        return self.corpus.index.has_value("journal", normalize(journal))
+        return self.collection.index.has_value("journal", normalize(journal))
 
     def match(self, journal: str, year: str, volume: str, page: str, author: str) -> list[str]:
         """Return the PMIDs of the records that match a citation: journal, volume and page, or year and author."""
-        index = self.corpus.index
+        index = self.collection.index
         found = BitMap(range(index.size))
         used = 0
         if journal.strip():
@@ -293,7 +303,7 @@ class PubMedDatabase(Database):
                 found &= BitMap.union(BitMap(), *(index.values("author", name) for name in known))
             if not used and not names:
                 return []
-        return [self.corpus.pmid(number) for number in reversed(found)]
+        return [self.collection.pmid(number) for number in reversed(found)]
 
 
 def score_words(index: SearchIndex, words: Iterable[str], records: BitMap) -> Counter[int]:

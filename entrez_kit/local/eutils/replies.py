@@ -1,10 +1,10 @@
-"""An HTTP answer of the sandbox, and the functions that build one."""
+"""An HTTP answer, and the functions that build one."""
 
 import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.sandbox.text import xml_text
+from entrez_kit.local.records.text import xml_text
 
 XML: Final = "text/xml; charset=UTF-8"
 JSON: Final = "application/json; charset=UTF-8"
@@ -15,7 +15,7 @@ DTD: Final = "https://eutils.ncbi.nlm.nih.gov/eutils/dtd"
 
 
 @dataclass(frozen=True, slots=True)
-class SandboxReply:
+class LocalReply:
     """Status, body and headers of one answer."""
 
     body: bytes
@@ -24,19 +24,19 @@ class SandboxReply:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def xml(text: str, status: int = 200) -> SandboxReply:
+def xml(text: str, status: int = 200) -> LocalReply:
     """Answer with XML."""
-    return SandboxReply(text.encode("utf-8"), XML, status)
+    return LocalReply(text.encode("utf-8"), XML, status)
 
 
-def plain(text: str, status: int = 200) -> SandboxReply:
+def plain(text: str, status: int = 200) -> LocalReply:
     """Answer with plain text."""
-    return SandboxReply(text.encode("utf-8"), TEXT, status)
+    return LocalReply(text.encode("utf-8"), TEXT, status)
 
 
-def document(value: Any, status: int = 200) -> SandboxReply:
+def document(value: Any, status: int = 200) -> LocalReply:
     """Answer with JSON, compact and not ASCII-only, as the E-utilities write it."""
-    return SandboxReply(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), JSON, status)
+    return LocalReply(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), JSON, status)
 
 
 def prolog(root: str, identifier: str, path: str) -> str:
@@ -63,7 +63,7 @@ _PROLOGS: Final = {
 }
 
 
-def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 200) -> SandboxReply:
+def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 200) -> LocalReply:
     """Answer with ``<ERROR>`` (or its JSON form) as this E-utility does, usually with HTTP 200."""
     if retmode == "json":
         header = {"type": endpoint, "version": "0.3"}
@@ -76,6 +76,6 @@ def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 
             key = f'"linksets":[],"ERROR":{text}'
         else:
             key = f'"error":{text}'
-        return SandboxReply(f'{{"header":{json.dumps(header, separators=(",", ":"))},{key}}}\n'.encode(), JSON, status)
+        return LocalReply(f'{{"header":{json.dumps(header, separators=(",", ":"))},{key}}}\n'.encode(), JSON, status)
     root, start = _PROLOGS[endpoint]
     return xml(f"{start}<{root}>\n\t<ERROR>{xml_text(message)}</ERROR>\n</{root}>\n", status)

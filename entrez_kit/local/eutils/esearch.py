@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from entrez_kit.sandbox.database import BadRequest, Database, SearchCall, SearchOutcome
-from entrez_kit.sandbox.replies import ESEARCH_PROLOG, SandboxReply, document, failure, xml
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.text import xml_text
+from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, document, failure, xml
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.text import xml_text
 
 DEFAULT_RETMAX: Final = 20
 MAX_RETMAX: Final = 10_000
@@ -18,7 +18,7 @@ BEYOND_CEILING: Final = (
 )
 
 
-def esearch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESearch request."""
     mode = request.retmode
     name = request.get("db").lower() or "pubmed"
@@ -54,8 +54,8 @@ def esearch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
 
 
 def _answer(
-    request: SandboxRequest, state: SandboxState, database: Database, outcome: SearchOutcome, environment: str
-) -> SandboxReply:
+    request: LocalRequest, state: LocalState, database: Database, outcome: SearchOutcome, environment: str
+) -> LocalReply:
     mode = request.retmode
     count = len(outcome.ids)
     if request.get("rettype").lower() == "count":
@@ -100,7 +100,7 @@ def _answer_json(
     stored: tuple[str, int] | None,
     errors: Sequence[Sequence[str]],
     warnings: Sequence[Sequence[str]],
-) -> SandboxReply:
+) -> LocalReply:
     result: dict[str, object] = {"count": str(len(outcome.ids)), "retmax": str(len(page)), "retstart": str(start)}
     if stored is not None:
         result |= {"querykey": str(stored[1]), "webenv": stored[0]}
@@ -121,7 +121,7 @@ def _answer_xml(
     stored: tuple[str, int] | None,
     errors: Sequence[Sequence[str]],
     warnings: Sequence[Sequence[str]],
-) -> SandboxReply:
+) -> LocalReply:
     parts = [
         ESEARCH_PROLOG,
         f"<eSearchResult><Count>{len(outcome.ids)}</Count><RetMax>{len(page)}</RetMax><RetStart>{start}</RetStart>",

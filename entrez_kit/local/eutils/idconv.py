@@ -4,17 +4,17 @@ import re
 from datetime import datetime
 from typing import Any, Final
 
-from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import SandboxReply, document, xml
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.text import xml_attribute
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.replies import LocalReply, document, xml
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.text import xml_attribute
 
 MAX_IDS: Final = 200
 _PMCID: Final = re.compile(r"PMC[0-9]+(\.[0-9]+)?", re.IGNORECASE)
 _KINDS: Final = ("pmcid", "pmid", "doi", "mid")
 
 
-def idconv(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def idconv(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ID Converter request. The converter knows only articles in PMC."""
     ids = list(dict.fromkeys(one for value in request.every("ids") for one in re.split(r"[,\s]+", value) if one))
     kind = request.get("idtype").lower()
@@ -64,7 +64,7 @@ def _find_problem(ids: list[str], kind: str) -> str | None:
     return None
 
 
-def _error_reply(message: str) -> SandboxReply:
+def _error_reply(message: str) -> LocalReply:
     return document(
         {"status": "error", "response-date": f"{datetime.now():%Y-%m-%d %H:%M:%S}", "message": message}, 400
     )
@@ -77,15 +77,15 @@ def _detect_kind(one: str) -> str:
 
 
 def _build_record(one: str, kind: str, database: PubMedDatabase) -> dict[str, Any]:
-    corpus = database.corpus
-    number = corpus.number(str(int(one))) if kind == "pmid" else None
+    collection = database.collection
+    number = collection.number(str(int(one))) if kind == "pmid" else None
     if kind != "pmid":
         value = one.casefold().partition(".")[0] if kind == "pmcid" else one.casefold()
         if kind == "pmcid" and not value.startswith("pmc"):
             value = f"pmc{value}"
-        found = corpus.find("aid", value)
-        number = corpus.number(found[0]) if found else None
-    found_record = None if number is None else corpus.document(number)
+        found = collection.find("aid", value)
+        number = collection.number(found[0]) if found else None
+    found_record = None if number is None else collection.document(number)
     if found_record is None or not found_record.pmcid:
         asked: dict[str, Any] = {kind: int(one) if kind == "pmid" else one}
         return {**asked, "requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"}

@@ -1,4 +1,4 @@
-"""The MeSH database of the sandbox, with the headings of this package."""
+"""The MeSH database, with the headings of this package."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,16 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final
 
-from entrez_kit.query import mesh as query_mesh
-from entrez_kit.query.mesh import Vocabulary
-from entrez_kit.query.words import split_words
-from entrez_kit.sandbox.database import (
+from entrez_kit.local.eutils.database import (
     FetchCall,
     Items,
 )
-from entrez_kit.sandbox.replies import SandboxReply, plain
-from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
-from entrez_kit.sandbox.terms import LINKOUT_FILTERS
+from entrez_kit.local.eutils.replies import LocalReply, plain
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
+from entrez_kit.local.records.terms import LINKOUT_FILTERS
+from entrez_kit.query import mesh as query_mesh
+from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.words import split_words
 
 FIELDS: Final = (
     SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
@@ -61,7 +61,7 @@ def read_demo_headings() -> list[Heading]:
 
 @cache
 def read_demo_vocabulary() -> Vocabulary:
-    """Return the headings of this package for searches, with the filters that the sandbox answers without LinkOut."""
+    """Return the headings of this package for searches, with the filters that identifiers answer in place of LinkOut."""
     headings = [
         (heading.ui[0], query_mesh.Heading(heading.name, heading.tree_numbers, heading.entry_terms))
         for heading in read_demo_headings()
@@ -142,7 +142,7 @@ class MeshDatabase(SmallDatabase):
         canonical = self.canonical(uid)
         return None if canonical is None else self.headings.get(canonical)
 
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as text, the only format; unknown ids are omitted.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The search index of the sandbox: PubMed's index, and the orders of results."""
+"""The search index of a collection: PubMed's index, and the orders of results."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ SortKeys = tuple[int, str, str, int]
 """The sort keys of a record: publication date, first author, journal, PMID."""
 
 
-class SandboxIndex(SearchIndex):
+class SortedIndex(SearchIndex):
     """An index that can sort records."""
 
     @abstractmethod
@@ -17,7 +17,7 @@ class SandboxIndex(SearchIndex):
         """Return record numbers in the order "Author", "JournalName" or "pub_date"; otherwise by descending PMID."""
 
 
-class ParsedIndex(MemoryIndex, SandboxIndex):
+class ParsedIndex(MemoryIndex, SortedIndex):
     """An inverted index of the terms of parsed records."""
 
     def __init__(self, count: int, read: Callable[[int], tuple[RecordTerms, SortKeys]]) -> None:

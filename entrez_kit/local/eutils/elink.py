@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from entrez_kit.sandbox.database import Database, LinkInfo
-from entrez_kit.sandbox.replies import ELINK_PROLOG, SandboxReply, document, failure, xml
-from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
-from entrez_kit.sandbox.text import xml_text
+from entrez_kit.local.eutils.database import Database, LinkInfo
+from entrez_kit.local.eutils.replies import ELINK_PROLOG, LocalReply, document, failure, xml
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.text import xml_text
 
 COMMANDS: Final = ("neighbor", "neighbor_score", "neighbor_history", "acheck", "ncheck", "lcheck", "llinks", "prlinks")
 _HEADER: Final = {"type": "elink", "version": "0.3"}
 Found = list[tuple[LinkInfo, list[tuple[str, int]]]]
 
 
-def elink(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def elink(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ELink request with one link set for each ``id`` parameter, which may contain several ids."""
     mode = request.retmode
     source = request.get("dbfrom").lower() or "pubmed"
@@ -67,7 +67,7 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
     return found
 
 
-def _answer_neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> SandboxReply:
+def _answer_neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> LocalReply:
     if mode == "json":
         linksets: list[dict[str, Any]] = []
         for group, found in sets:
@@ -98,9 +98,7 @@ def _answer_neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode
     return _wrap_result(parts)
 
 
-def _answer_history(
-    state: SandboxState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str
-) -> SandboxReply:
+def _answer_history(state: LocalState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str) -> LocalReply:
     linksets: list[dict[str, Any]] = []
     parts = []
     environment: str | None = None
@@ -127,10 +125,10 @@ def _answer_history(
 
 def _check_links(
     database: Database, groups: Sequence[Sequence[str]], wanted: Sequence[LinkInfo], command: str, mode: str
-) -> SandboxReply:
+) -> LocalReply:
     """List the links of each record (acheck), or report whether it has any (ncheck, lcheck).
 
-    The sandbox has no outside links, so lcheck always reports none.
+    There are no outside links, so lcheck always reports none.
     """
     linksets: list[dict[str, Any]] = []
     parts = []
@@ -176,7 +174,7 @@ def _build_info(link: LinkInfo) -> dict[str, str]:
     }
 
 
-def _answer_without_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> SandboxReply:
+def _answer_without_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> LocalReply:
     """Answer that no record has links to a publisher, because the records are invented."""
     if mode == "json":
         sets = [{"dbfrom": source, "idurllist": [{"id": uid, "info": "No links"} for uid in group]} for group in groups]
@@ -193,5 +191,5 @@ def _open_link_set(source: str, group: Sequence[str]) -> str:
     return f"<LinkSet>\n\t<DbFrom>{source}</DbFrom>\n\t<IdList>\n{ids}\t</IdList>\n"
 
 
-def _wrap_result(parts: Sequence[str]) -> SandboxReply:
+def _wrap_result(parts: Sequence[str]) -> LocalReply:
     return xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")

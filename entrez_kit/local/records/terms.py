@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
+from entrez_kit.local.records.document import Document, Person
 from entrez_kit.query import unsettled
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import NOTICE_FILTERS, STATUS_FILTERS
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.words import normalize
-from entrez_kit.sandbox.document import Document, Person
 
 LINKOUT_FILTERS = ("free full text", "loattrfree full text", "full text", "loattrfull text")
 """Filters that PubMed answers from LinkOut; here the identifiers of a record decide."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entrez_kit.local.eutils.database import DocSumItem, Items
+from entrez_kit.local.records.document import NOTICE_WORDS, Document, marked_text
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.words import split_words
-from entrez_kit.sandbox.database import DocSumItem, Items
-from entrez_kit.sandbox.document import NOTICE_WORDS, Document, marked_text
 
 RECORD_STATUS: Final = {
     "MEDLINE": "PubMed - indexed for MEDLINE",

@@ -1,6 +1,6 @@
-"""The parser of PubMed records for the indexes, summaries and MEDLINE text of the sandbox.
+"""The parser of PubMed records for the indexes, summaries and MEDLINE text of local collections.
 
-It is independent of the library's parser, which is tested against the sandbox: the two must not share mistakes.
+It is independent of the library's parser, which is tested against this one: the two must not share mistakes.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from lxml import etree
 
 from entrez_kit.base.mixed_content import text_of as plain_text_of
-from entrez_kit.sandbox.text import squeeze
+from entrez_kit.local.records.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS: Final = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}

@@ -1,4 +1,4 @@
-"""The interface of a database that the E-utilities of the sandbox serve.
+"""The interface of a database that local E-utilities serve.
 
 A new database needs one subclass of ``Database`` and one line in ``server.py``; no endpoint changes.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from entrez_kit.sandbox.replies import SandboxReply
+from entrez_kit.local.eutils.replies import LocalReply
 
 
 class BadRequest(Exception):
@@ -99,7 +99,7 @@ class FetchCall:
 
 
 class Database(ABC):
-    """One Entrez database of the sandbox.
+    """One local Entrez database.
 
     ``ceiling`` is the maximum number of records that a client can retrieve from one search (9,999 for PubMed, None
     elsewhere). ``summary_dtd`` is the date of the DTD of version 2 summaries.
@@ -138,7 +138,7 @@ class Database(ABC):
         return None if summary is None else [_as_item(name, value) for name, value in summary.items()]
 
     @abstractmethod
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchCall) -> LocalReply:
         """Return the full records.
 
         Raises:

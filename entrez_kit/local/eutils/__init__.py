@@ -1,0 +1,1 @@
+"""The E-utilities over local databases: one module for each, with their replies."""

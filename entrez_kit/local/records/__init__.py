@@ -1,0 +1,1 @@
+"""Collections of PubMed records: parsed records, their search terms and the order of results."""
