@@ -40,17 +40,18 @@ BARE: Final = frozenset(
 """Filters that need no tag, normalized."""
 KNOWN: Final = BARE | {*STATUS_FILTERS.values(), "all", "data", "pubmed pmc"}
 """Filters that exist although no record may match them, normalized."""
-_SYNONYMS: Final = {"has abstract": "hasabstract", "abstract": "hasabstract"}
+_SYNONYMS: Final = {
+    "has abstract": "hasabstract",
+    "abstract": "hasabstract",
+    "systematic review": "systematic",
+    "systematic reviews": "systematic",
+}
 APPROXIMATE: Final = frozenset(("pubmed pmc", "data", "pubstatusnihms", "pubstatuspmcsd"))
 """Filters that the records answer nearly: embargo dates, for example, are not in them."""
 
 _LINKOUT: Final = re.compile(r"(?:free )?full text|lo(?:all|prov|attr|cat|group|free).*|ffrft.*|fft")
 _BOOKS: Final = re.compile(r"pubmed books|books|pmcbook.*")
-_STRATEGIES: Final = re.compile(
-    r"systematic|clinical queries.*|litc.*"
-    r"|(?:therapy|diagnosis|prognosis|etiology|clinical prediction guides) (?:broad|narrow)"
-    r"|medical genetics|cochrane.*|.* sb"
-)
+_STRATEGIES: Final = re.compile(r"clinical queries.*|litc.*|medical genetics|cochrane.*|.* sb")
 
 
 def find_filter(key: str) -> str:

@@ -15,12 +15,16 @@ from entrez_kit.query.words import normalize
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A MeSH heading, a publication type (tree V) or a subheading, with its places in the tree."""
+    """A MeSH heading, a publication type (tree V) or a subheading, with its places in the tree.
+
+    ``related_numbers`` are the registry and EC numbers of narrower substances that have no heading.
+    """
 
     name: str
     tree_numbers: tuple[str, ...] = ()
     entry_terms: tuple[str, ...] = ()
     abbreviation: str = ""
+    related_numbers: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -34,6 +38,7 @@ class Substance:
 
     name: str
     synonyms: tuple[str, ...] = ()
+    related_numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,20 @@ class Vocabulary:
         """Return the substance with this normalized name or synonym."""
         return self._by_substance.get(key)
 
+    @cached_property
+    def _by_number(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        listed = [(one.name, one.related_numbers) for one in self.headings.headings]
+        listed += [(one.name, one.related_numbers) for one in self._substances]
+        for name, numbers in listed:
+            for number in numbers:
+                found.setdefault(number.casefold(), []).append(normalize(name))
+        return found
+
+    def find_related(self, number: str) -> tuple[str, ...]:
+        """Return the normalized names of the headings and substances that list a number as related."""
+        return tuple(self._by_number.get(number, ()))
+
     def find_journals(self, key: str) -> Sequence[Journal]:
         """Return the journals with this normalized title, abbreviation, ISSN or identifier."""
         return self._by_journal.get(key, ())
@@ -172,6 +191,7 @@ def read_headings(file: IO[bytes]) -> Iterator[Heading]:
             tuple(one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")),
             tuple(dict.fromkeys(term for term in terms if term != name)),
             next((one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/Abbreviation")), ""),
+            _read_related_numbers(record),
         )
 
 
@@ -180,7 +200,8 @@ def read_substances(file: IO[bytes]) -> Iterator[Substance]:
     for _, record in _read_records(file, ("SupplementalRecord",)):
         name = record.findtext("SupplementalRecordName/String") or ""
         terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
-        yield Substance(name, tuple(dict.fromkeys(term for term in terms if term != name)))
+        others = tuple(dict.fromkeys(term for term in terms if term != name))
+        yield Substance(name, others, _read_related_numbers(record))
 
 
 def read_actions(file: IO[bytes]) -> dict[str, list[str]]:
@@ -191,6 +212,12 @@ def read_actions(file: IO[bytes]) -> dict[str, list[str]]:
         members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
         found[name] = [one.text or "" for one in members]
     return found
+
+
+def _read_related_numbers(record: Any) -> tuple[str, ...]:
+    """Return the related numbers without the names in parentheses behind them."""
+    listed = record.iterfind("ConceptList/Concept/RelatedRegistryNumberList/RelatedRegistryNumber")
+    return tuple(dict.fromkeys(number for one in listed if (number := (one.text or "").partition(" (")[0].strip())))
 
 
 def _read_records(file: IO[bytes], tags: Sequence[str]) -> Iterator[tuple[str, Any]]:

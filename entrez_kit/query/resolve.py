@@ -34,8 +34,9 @@ from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.mapping import LONGEST_NAME, find_unlisted_heading, map_phrase
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.names import find_names
-from entrez_kit.query.parser import Operand, Syntax, fold_tree
+from entrez_kit.query.parser import Operand, Syntax, fold_tree, parse
 from entrez_kit.query.printing import print_days, quote_term, quote_value
+from entrez_kit.query.search_strategies import STRATEGIES
 from entrez_kit.query.words import STOP_WORDS, fold, normalize, split_words
 
 _PATTERN: Final = re.compile(r"(?:[^\W_]|\*)+")
@@ -383,7 +384,7 @@ class Resolver:
         if field.kind == "mesh":
             return self._get_tree(field).find(key) is not None
         if field.kind == "filter":
-            return find_filter(key) in KNOWN
+            return find_filter(key) in KNOWN | STRATEGIES.keys()
         if field.kind == "journal":
             return bool(self._vocabulary.find_journals(key))
         if field.code == "SUBS":
@@ -496,7 +497,10 @@ class Resolver:
         if tag.field.code == "AUID":
             value = value.removeprefix("orcid ").rsplit("/", 1)[-1]
         leaf = Wildcard(tag.field, value) if "*" in value.lstrip("*") else TermSet(tag.field.sources[0], (value,))
-        return Shown(leaf, quote_value(phrase, tag.field.label))
+        found: Query = leaf
+        if tag.field.code == "ECNO" and (names := self._vocabulary.find_related(value)):
+            found = Or((leaf, TermSet("substance", names)))
+        return Shown(found, quote_value(phrase, tag.field.label))
 
     def _find_action(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         members = self._vocabulary.find_action(normalize(phrase))
@@ -507,12 +511,20 @@ class Resolver:
 
     def _find_filter(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         key = find_filter(normalize(phrase))
+        if key in STRATEGIES and key not in self._vocabulary.filters:
+            return self._search_strategy(tag, phrase, STRATEGIES[key])
         reason = None if key in self._vocabulary.filters else explain_unknowable(key)
         if reason is not None:
             raise unknowable_error(f"{phrase}[filter]", reason, self._query)
         if key in APPROXIMATE:
             self.found.limit(Fidelity.APPROXIMATE)
         return Shown(TermSet("filter", (key,)), quote_value(phrase, tag.field.label))
+
+    def _search_strategy(self, tag: Tag, phrase: str, strategy: str) -> Query:
+        """Return the query that PubMed maintains under the name of a filter; what its words map to is not reported."""
+        self.found.limit(Fidelity.APPROXIMATE)
+        resolver = Resolver(self._evaluator, self._vocabulary, today=self._today)
+        return Shown(resolver.resolve(parse(strategy)).query or NOTHING, quote_value(phrase, tag.field.label))
 
     # dates and PMIDs
 

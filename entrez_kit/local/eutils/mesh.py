@@ -61,7 +61,7 @@ def read_demo_headings() -> list[Heading]:
 
 @cache
 def read_demo_vocabulary() -> Vocabulary:
-    """Return the headings of this package for searches, with the filters that identifiers answer in place of LinkOut."""
+    """Return the headings of this package for searches, with the LinkOut filters that identifiers decide here."""
     headings = [
         (heading.ui[0], query_mesh.Heading(heading.name, heading.tree_numbers, heading.entry_terms))
         for heading in read_demo_headings()

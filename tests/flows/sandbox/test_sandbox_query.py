@@ -178,7 +178,7 @@ def test_an_unknown_field_is_named_and_everything_is_searched_instead(shelf: Cli
     assert found["querytranslation"] == shelf.search("asthma")["querytranslation"]
 
 
-@pytest.mark.parametrize("term", ["systematic[sb]", "asthma AND loprovhighwire[filter]"])
+@pytest.mark.parametrize("term", ["medical genetics[sb]", "asthma AND loprovhighwire[filter]"])
 def test_a_filter_that_needs_other_data_is_an_error(shelf: Client, term: str) -> None:
     assert "ERROR" in shelf.search(term)
 

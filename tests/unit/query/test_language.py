@@ -14,6 +14,7 @@ from entrez_kit.query.mesh import Heading, Journal, Substance, Vocabulary, read_
 from entrez_kit.query.parser import parse
 from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import Found, search
+from entrez_kit.query.search_strategies import STRATEGIES
 from entrez_kit.query.words import STOP_WORDS, split_words
 
 TITLES = (
@@ -64,7 +65,7 @@ INDEX = MemoryIndex(len(TITLES), _record)
 VOCABULARY = Vocabulary(
     [Heading(name, trees, terms) for name, trees, terms in HEADINGS],
     [Heading(name, trees, (), code) for name, trees, code in SUBHEADINGS],
-    [Substance("aspirin", ("acetylsalicylic acid",))],
+    [Substance("aspirin", ("acetylsalicylic acid",), ("9999-99-9",))],
     {"Anti-Inflammatory Agents": ("Aspirin",)},
     [Journal("1234567", "J Ex Part", "Journal of Examples. Part", ("1111-2222",))],
 )
@@ -127,6 +128,7 @@ def _found(term: str) -> str:
         ("anti-inflammatory agents[pa]", "2"),
         ("acetylsalicylic acid[nm]", "2"),
         ("50-78-2[rn]", "2"),
+        ("9999-99-9[rn]", "2"),
         # people and journals
         ("smith j[au]", "1 2"),
         ('"smith j"[au]', "2"),
@@ -220,13 +222,16 @@ def test_a_query_is_printed_like_this(term: str, translation: str) -> None:
         ("cats", Fidelity.APPROXIMATE),
         ('cancer OR "cats and dogs"[ti]', Fidelity.APPROXIMATE),
         ('"pubmed pmc"[sb]', Fidelity.APPROXIMATE),
+        ("systematic[sb]", Fidelity.APPROXIMATE),
     ],
 )
 def test_an_answer_says_how_exact_it_is(term: str, fidelity: Fidelity) -> None:
     assert _search(term).fidelity == fidelity
 
 
-@pytest.mark.parametrize("term", ["free full text[sb]", '"pubmed books"[filter]', "systematic[sb]", "loprovx[sb]"])
+@pytest.mark.parametrize(
+    "term", ["free full text[sb]", '"pubmed books"[filter]', "medical genetics[filter]", "loprovx[sb]"]
+)
 @pytest.mark.parametrize("lenient", [True, False])
 def test_what_no_copy_can_know_is_refused(term: str, lenient: bool) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -234,6 +239,49 @@ def test_what_no_copy_can_know_is_refused(term: str, lenient: bool) -> None:
 
     assert caught.value.reason == "not_in_copy"
     assert caught.value.details["part"].partition("[")[0] in term
+
+
+def _describe_study(number: int) -> RecordTerms:
+    terms = RecordTerms()
+    title, types, status = (
+        ("Statins: a systematic review", (), "publisher"),
+        ("Statins: protocol of a systematic review", (), "publisher"),
+        ("A systematic review in retrospect", ("Comment",), "publisher"),
+        ("Statins: a systematic review indexed as none", (), "medline"),
+        ("Statins", ("Systematic Review",), "medline"),
+        ("A randomized and controlled trial", (), "publisher"),
+        ("Statins in general", ("Randomized Controlled Trial",), "medline"),
+    )[number]
+    terms.add_text("title", title)
+    terms.add_value("ptype", *types)
+    terms.add_value("filter", status)
+    return terms
+
+
+@pytest.mark.parametrize(
+    ("term", "records"),
+    [
+        ("systematic[sb]", "0 4"),
+        ("statins[ti] AND systematic[filter]", "0 4"),
+        ("statins[ti] NOT Systematic Reviews[filter]", "1 3 6"),
+        ("Therapy/Narrow[filter]", "5 6"),
+        ("Prognosis/Broad[filter]", ""),
+    ],
+)
+def test_a_search_strategy_is_searched_under_the_name_of_its_filter(term: str, records: str) -> None:
+    found = search(term, MemoryIndex(7, _describe_study))
+
+    assert " ".join(map(str, found.records)) == records
+    assert found.fidelity is Fidelity.APPROXIMATE
+    assert not found.resolved.phrases_not_found
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_search_strategy_is_read_without_repairs_and_names_known_fields(name: str) -> None:
+    found = search(STRATEGIES[name], INDEX, VOCABULARY)
+
+    assert not found.repairs
+    assert not found.resolved.fields_not_found
 
 
 def test_an_unknown_field_is_an_error_unless_pubmed_is_imitated() -> None:
@@ -361,8 +409,10 @@ def test_vocabularies_are_read_from_xml() -> None:
     )
     substances = (
         "<SupplementalRecordSet><SupplementalRecord><SupplementalRecordName><String>aspirin x</String>"
-        "</SupplementalRecordName><ConceptList><Concept><TermList><Term><String>asp</String></Term></TermList></Concept>"
-        "</ConceptList></SupplementalRecord></SupplementalRecordSet>"
+        "</SupplementalRecordName><ConceptList><Concept><RelatedRegistryNumberList><RelatedRegistryNumber>"
+        "50-78-2 (A (x))</RelatedRegistryNumber></RelatedRegistryNumberList><TermList><Term><String>asp</String></Term>"
+        "</TermList>"
+        "</Concept></ConceptList></SupplementalRecord></SupplementalRecordSet>"
     )
     actions = (
         "<PharmacologicalActionSet><PharmacologicalAction><DescriptorReferredTo><DescriptorName><String>Pain Relief"
@@ -373,5 +423,5 @@ def test_vocabularies_are_read_from_xml() -> None:
 
     assert list(read_headings(io.BytesIO(descriptors.encode()))) == [Heading("Lung, A", ("A04", "B1"), ("Lungs",))]
     assert list(read_headings(io.BytesIO(qualifiers.encode()))) == [Heading("therapy", ("Y1",), (), "TH")]
-    assert list(read_substances(io.BytesIO(substances.encode()))) == [Substance("aspirin x", ("asp",))]
+    assert list(read_substances(io.BytesIO(substances.encode()))) == [Substance("aspirin x", ("asp",), ("50-78-2",))]
     assert read_actions(io.BytesIO(actions.encode())) == {"Pain Relief": ["aspirin x"]}
