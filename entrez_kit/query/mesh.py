@@ -183,7 +183,7 @@ def rotate(key: str) -> Iterator[str]:
 
 def read_headings(file: IO[bytes]) -> Iterator[Heading]:
     """Read the descriptors of a ``desc`` file or the qualifiers of a ``qual`` file."""
-    for kind, record in _read_records(file, ("DescriptorRecord", "QualifierRecord")):
+    for kind, record in read_mesh_records(file, ("DescriptorRecord", "QualifierRecord")):
         name = record.findtext(f"{kind}Name/String") or ""
         terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
         yield Heading(
@@ -191,36 +191,36 @@ def read_headings(file: IO[bytes]) -> Iterator[Heading]:
             tuple(one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")),
             tuple(dict.fromkeys(term for term in terms if term != name)),
             next((one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/Abbreviation")), ""),
-            _read_related_numbers(record),
+            read_related_numbers(record),
         )
 
 
 def read_substances(file: IO[bytes]) -> Iterator[Substance]:
     """Read the supplementary concepts of a ``supp`` file."""
-    for _, record in _read_records(file, ("SupplementalRecord",)):
+    for _, record in read_mesh_records(file, ("SupplementalRecord",)):
         name = record.findtext("SupplementalRecordName/String") or ""
         terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
         others = tuple(dict.fromkeys(term for term in terms if term != name))
-        yield Substance(name, others, _read_related_numbers(record))
+        yield Substance(name, others, read_related_numbers(record))
 
 
 def read_actions(file: IO[bytes]) -> dict[str, list[str]]:
     """Read the members of each pharmacological action of a ``pa`` file."""
     found: dict[str, list[str]] = {}
-    for _, record in _read_records(file, ("PharmacologicalAction",)):
+    for _, record in read_mesh_records(file, ("PharmacologicalAction",)):
         name = record.findtext("DescriptorReferredTo/DescriptorName/String") or ""
         members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
         found[name] = [one.text or "" for one in members]
     return found
 
 
-def _read_related_numbers(record: Any) -> tuple[str, ...]:
+def read_related_numbers(record: Any) -> tuple[str, ...]:
     """Return the related numbers without the names in parentheses behind them."""
     listed = record.iterfind("ConceptList/Concept/RelatedRegistryNumberList/RelatedRegistryNumber")
     return tuple(dict.fromkeys(number for one in listed if (number := (one.text or "").partition(" (")[0].strip())))
 
 
-def _read_records(file: IO[bytes], tags: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def read_mesh_records(file: IO[bytes], tags: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Yield the records of a large file with their kinds, and free the memory of each record afterwards."""
     from lxml import etree
 

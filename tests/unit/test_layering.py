@@ -54,6 +54,7 @@ ONLY_IN = {
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
     **dict.fromkeys(("openai", "model2vec", "usearch"), ("entrez_kit/corpus/",)),
     "numpy": ("entrez_kit/corpus/", "entrez_kit/local/"),
+    "zstandard": ("entrez_kit/local/packing.py",),
     "pyarrow": ("commands/_formats/parquet.py",),
     "pyroaring": ("entrez_kit/query/", "entrez_kit/local/", "entrez_kit/sandbox/"),
     **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
@@ -73,6 +74,7 @@ HEAVY = {
     "model2vec",
     "pyarrow",
     "usearch",
+    "zstandard",
 }
 
 

@@ -18,7 +18,7 @@ from lxml import etree
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import open_input, too_large
-from entrez_kit.local.records.document import Document, record_parser
+from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.local.records.terms import extract_terms
 from entrez_kit.query.index import RecordTerms
@@ -62,13 +62,19 @@ class RecordCollection(ABC):
     def raw(self, number: int) -> bytes:
         """Return the XML of a record."""
 
-    @abstractmethod
     def cited_by(self, pmid: str) -> Sequence[str]:
         """Return the PMIDs of the records of this collection that cite this one, newest first."""
+        return self.find("cited", pmid)
 
-    @abstractmethod
     def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in titles, abstracts and headings."""
+        index = self.index
+        return {
+            word: sum(len(index.postings(source, word)) for source in ("title", "abstract", "mesh"))
+            for source in ("title", "abstract", "mesh")
+            for word in index.words(source)
+            if word.isalpha()
+        }
 
     def document(self, number: int) -> Document:
         """Return a parsed record."""
@@ -76,7 +82,8 @@ class RecordCollection(ABC):
 
     def find(self, source: str, value: str) -> list[str]:
         """Return the PMIDs of the records with this value, newest first."""
-        return [self.pmid(number) for number in reversed(self.index.values(source, value))]
+        index = self.index
+        return [self.pmid(number) for number in index.rank(list(index.values(source, value)), "")]
 
     def find_related(self, number: int) -> list[tuple[str, int]]:
         """Return the records that share MeSH headings or title words with this one, with scores, most similar first.
@@ -158,11 +165,7 @@ class ParsedCollection(RecordCollection):
         return ParsedIndex(self.size, self._read)
 
     def _read(self, number: int) -> tuple[RecordTerms, SortKeys]:
-        document = self.document(number)
-        day = document.publication_date.number or document.event("pubmed", "entrez").number
-        first = document.authors[0].short if document.authors else "\uffff"
-        journal = normalize(document.journal_ta or document.book_title)
-        return extract_terms(document), (day, fold(first), journal, int(self._pmids[number]))
+        return read_terms(self.document(number))
 
     def pmid(self, number: int) -> str:
         """Return the PMID of a record."""
@@ -177,28 +180,13 @@ class ParsedCollection(RecordCollection):
         raw = self._raws[number]
         return raw if raw[:1] == b"<" else zlib.decompress(raw)
 
-    def cited_by(self, pmid: str) -> Sequence[str]:
-        """Return the PMIDs of the records of this collection that cite this one, newest first."""
-        with self._lock:
-            return self._citing.get(pmid, [])
 
-    @cached_property
-    def _citing(self) -> dict[str, list[str]]:
-        citing: dict[str, list[str]] = {}
-        for number in range(self.size - 1, -1, -1):
-            for cited in dict.fromkeys(self.document(number).cited_pmids):
-                citing.setdefault(cited, []).append(self._pmids[number])
-        return citing
-
-    def count_words(self) -> Mapping[str, int]:
-        """Count the records that contain each word, for the words in titles, abstracts and headings."""
-        index = self.index
-        return {
-            word: sum(len(index.postings(source, word)) for source in ("title", "abstract", "mesh"))
-            for source in ("title", "abstract", "mesh")
-            for word in index.words(source)
-            if word.isalpha()
-        }
+def read_terms(document: Document) -> tuple[RecordTerms, SortKeys]:
+    """Return the searchable terms and the sort keys of a record."""
+    day = document.publication_date.number or document.event("pubmed", "entrez").number
+    first = document.authors[0].short if document.authors else "\uffff"
+    journal = normalize(document.journal_ta or document.book_title)
+    return extract_terms(document), (day, fold(first), journal, int(document.pmid))
 
 
 def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -274,7 +262,9 @@ def check_record(pmid: str, raw: bytes, source: Path) -> None:
     Raises:
         InvalidInput: the record is not well-formed; the message names the file and the record.
     """
-    parser = record_parser()
-    root = etree.fromstring(raw, parser)
-    if root is None or any(error.domain_name != "NAMESPACE" for error in parser.error_log):
+    try:
+        defect = Document(raw).find_defect()
+    except (etree.XMLSyntaxError, AttributeError) as exc:
+        defect = str(exc)
+    if defect is not None:
         raise _unusable_error(source, f"record {pmid} is not well-formed XML")

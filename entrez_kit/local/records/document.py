@@ -139,13 +139,18 @@ class Document:
     """One record. Its properties are parsed from the XML on first use."""
 
     def __init__(self, raw: bytes) -> None:
-        self.root = etree.fromstring(raw, record_parser())
+        self._parser = record_parser()
+        self.root = etree.fromstring(raw, self._parser)
         self.is_book = self.root.tag == "PubmedBookArticle"
         self._citation = self.root.find("BookDocument" if self.is_book else "MedlineCitation")
         article = self._citation if self.is_book else self._citation.find("Article")
         self._article = self._citation if article is None else article
         self._data = self.root.find("PubmedBookData" if self.is_book else "PubmedData")
         self._book = self._citation.find("Book")
+
+    def find_defect(self) -> str | None:
+        """Describe why the XML is not well-formed; None if it is. Undeclared namespace prefixes are accepted."""
+        return next((str(error.message) for error in self._parser.error_log if error.domain_name != "NAMESPACE"), None)
 
     def _get_text(self, path: str) -> str:
         return text_of(self._citation.find(path))

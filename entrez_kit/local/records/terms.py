@@ -106,6 +106,7 @@ def _add_identifiers(document: Document, terms: RecordTerms) -> None:
     places = [value for _, value in document.locations]
     terms.add_text("ids", document.pmid, *dict.fromkeys((*own, *places)))
     terms.add_exact("pmid", document.pmid)
+    terms.add_exact("cited", *document.cited_pmids)
     terms.add_number("uid", int(document.pmid))
     terms.add_exact("aid", *(value.casefold() for value in (*own, *places)))
     terms.add_exact("lid", *(value.casefold() for value in places))

@@ -1,0 +1,350 @@
+"""Copies of PubMed on this machine: their folders, and a copy opened for searches.
+
+A copy is a folder ``copies/NAME`` of the data folder. ``copy.db`` has the records and everything else except the search
+index, whose files are in ``index``.
+"""
+
+import hashlib
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
+from entrez_kit.base.private_files import make_private_folder
+from entrez_kit.base.settings import Settings
+from entrez_kit.core.model import Result, omit_if_empty
+from entrez_kit.local.apply import find_baseline_year
+from entrez_kit.local.copy_file import FILE, create_file, open_file, read_fact, read_visible, translate_errors
+from entrez_kit.local.mesh_store import StoredVocabulary
+from entrez_kit.local.order import read_place
+from entrez_kit.local.packing import unpack
+from entrez_kit.local.records.collection import RecordCollection, read_terms
+from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
+from entrez_kit.local.sources import RECORD_KINDS
+from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.mesh import Vocabulary
+
+FOLDER: Final = "copies"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class CopyInfo(Result):
+    """What a copy contains.
+
+    ``date`` is the day up to which it has PubMed's records: the newest entry date. ``hash`` identifies its content: two
+    copies with the same hash give the same answers. ``complete`` is false while an import is interrupted.
+    """
+
+    name: str
+    records: int
+    deleted: int
+    date: str | None = omit_if_empty()
+    baseline_year: int | None = omit_if_empty()
+    last_file: str | None = omit_if_empty()
+    last_update: int | None = omit_if_empty()
+    files: int
+    other_files: int
+    mesh_year: int | None = omit_if_empty()
+    mesh_records: int
+    journals: int
+    topic: str | None = omit_if_empty()
+    corpus: str | None = omit_if_empty()
+    created_at: str
+    updated_at: str | None = omit_if_empty()
+    hash: str
+    complete: bool
+    size_bytes: int
+    path: str
+
+
+def copies_folder(settings: Settings) -> Path:
+    """Return the folder of all copies."""
+    return settings.data_dir / FOLDER
+
+
+def copy_folder(settings: Settings, name: str) -> Path:
+    """Return the folder of a copy, which may not exist.
+
+    Raises:
+        InvalidInput: it is not a name.
+    """
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{name!r} cannot be the name of a copy.",
+            invalid_input=f"name={name}",
+            recovery_hint="Use 1 to 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit.",
+            details={"reason": "bad_name"},
+        )
+    return copies_folder(settings) / name
+
+
+def list_names(settings: Settings) -> list[str]:
+    """Return the names of all copies."""
+    folder = copies_folder(settings)
+    if not folder.is_dir():
+        return []
+    with translate_errors(folder / FILE):
+        return sorted(path.name for path in folder.iterdir() if (path / FILE).is_file() and _NAME.fullmatch(path.name))
+
+
+def open_copy(settings: Settings, name: str) -> "Copy":
+    """Open a copy for searches.
+
+    Raises:
+        EntityNotFound: it does not exist.
+        StoreError: it is damaged or cannot be read.
+    """
+    return Copy(find_folder(settings, name))
+
+
+def find_folder(settings: Settings, name: str) -> Path:
+    """Return the folder of an existing copy.
+
+    Raises:
+        EntityNotFound: it does not exist.
+    """
+    folder = copy_folder(settings, name)
+    if not (folder / FILE).is_file():
+        known = list_names(settings)
+        raise EntityNotFound(
+            f"There is no local copy named {name!r}.",
+            invalid_input=f"name={name}",
+            recovery_hint=f"`entrez-kit local import {name} FILE...` makes one."
+            + (f" Existing copies: {', '.join(known[:20])}." if known else ""),
+            details={"reason": "no_such_copy", "copies": known[:20]},
+        )
+    return folder
+
+
+class Copy:
+    """A copy opened for searches: a snapshot that later imports do not change. Threads may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = folder.name
+        self.path = folder / FILE
+        self._lock = RLock()
+        self._connection = open_file(self.path)
+        with self.reading() as connection:
+            connection.execute("BEGIN")  # the snapshot
+            self.visible = read_visible(connection)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Provide the connection for the length of the block."""
+        with self._lock, translate_errors(self.path):
+            yield self._connection
+
+    @cached_property
+    def collection(self) -> "CopyCollection":
+        """The records."""
+        return CopyCollection(self)
+
+    @cached_property
+    def _vocabulary(self) -> StoredVocabulary:
+        return StoredVocabulary(self.reading)
+
+    def read_vocabulary(self) -> Vocabulary:
+        """Return MeSH, the journals and the filters of this copy."""
+        return self._vocabulary
+
+    @cached_property
+    def hash(self) -> str:
+        """The identity of the content; two copies with the same hash give the same answers."""
+        with self.reading() as connection:
+            return str(read_fact(connection, "hash") or compute_hash(connection))
+
+    @cached_property
+    def date(self) -> str | None:
+        """The newest entry date of a record (2026-01-31)."""
+        with self.reading() as connection:
+            stored = read_fact(connection, "newest_edat")
+            newest = find_newest_edat(connection) if stored is None else int(stored)
+        return f"{newest // 10000:04}-{newest // 100 % 100:02}-{newest % 100:02}" if newest else None
+
+    @cached_property
+    def info(self) -> CopyInfo:
+        """What the copy contains."""
+        with self.reading() as connection:
+            rows = connection.execute("SELECT place, kind, applied_at FROM files").fetchall()
+            (deleted,) = connection.execute("SELECT count(*) FROM heads WHERE slot IS NULL").fetchone()
+            (mesh,) = connection.execute("SELECT count(*) FROM headings").fetchone()
+            (journals,) = connection.execute("SELECT count(*) FROM journals").fetchone()
+            facts = dict(connection.execute("SELECT name, value FROM facts WHERE name != 'visible'"))
+        numbers = sorted(number for place, _, _ in rows if (number := read_place(place)) is not None)
+        return CopyInfo(
+            name=self.name,
+            records=len(self.visible),
+            deleted=deleted,
+            date=self.date,
+            baseline_year=find_baseline_year(place for place, _, _ in rows),
+            last_file=str(numbers[-1]) if numbers else None,
+            last_update=facts.get("last_update"),
+            files=len(numbers),
+            other_files=sum(kind in RECORD_KINDS for _, kind, _ in rows) - len(numbers),
+            mesh_year=facts.get("mesh_year"),
+            mesh_records=mesh,
+            journals=journals,
+            topic=facts.get("topic"),
+            corpus=facts.get("corpus"),
+            created_at=facts.get("created_at", ""),
+            updated_at=max((at for _, _, at in rows), default=None),
+            hash=self.hash,
+            complete="hash" in facts,
+            size_bytes=sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file()),
+            path=str(self.folder),
+        )
+
+
+class CopyCollection(RecordCollection):
+    """The records of a copy."""
+
+    def __init__(self, copy: Copy) -> None:
+        self._copy = copy
+        with copy.reading() as connection:
+            rows = connection.execute("SELECT pmid, slot FROM records ORDER BY pmid").fetchall()
+        kept = [(pmid, slot) for pmid, slot in rows if slot in copy.visible]
+        self._pmids = [str(pmid) for pmid, _ in kept]
+        self._slots = [slot for _, slot in kept]
+        self._numbers = {pmid: number for number, pmid in enumerate(self._pmids)}
+        self.size = len(kept)
+
+    @cached_property
+    def _index(self) -> ParsedIndex:
+        return ParsedIndex(self.size, self._read)
+
+    @property
+    def index(self) -> SortedIndex:
+        """The index of all records, built on first use."""
+        return self._index
+
+    def _read(self, number: int) -> tuple[RecordTerms, SortKeys]:
+        return read_terms(self.document(number))
+
+    def pmid(self, number: int) -> str:
+        """Return the PMID of a record."""
+        return self._pmids[number]
+
+    def number(self, pmid: str) -> int | None:
+        """Return the number of the record with this PMID; None if the PMID is unknown."""
+        return self._numbers.get(pmid)
+
+    def raw(self, number: int) -> bytes:
+        """Return the XML of a record."""
+        with self._copy.reading() as connection:
+            row = connection.execute("SELECT packed FROM records WHERE slot = ?", (self._slots[number],)).fetchone()
+        return unpack_record(row[0], self._copy.path)
+
+
+def unpack_record(packed: bytes, path: Path) -> bytes:
+    """Return the XML of a stored record.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    try:
+        return unpack(packed)
+    except ValueError as exc:
+        raise StoreError(
+            f"The copy {path.parent.name!r} is damaged: {exc}.",
+            recovery_hint=f"`entrez-kit local verify {path.parent.name} --full` shows the damage.",
+            details={"reason": "corrupt", "path": str(path)},
+        ) from None
+
+
+def compute_hash(connection: sqlite3.Connection) -> str:
+    """Return the identity of a copy's content: all records and deletions in the order of PMIDs, and the vocabulary.
+
+    It does not depend on the order of imports, their interruptions, or the files of the index.
+    """
+    found = hashlib.blake2b(digest_size=32)
+    for pmid, version, digest in connection.execute("SELECT pmid, version, digest FROM heads ORDER BY pmid, version"):
+        found.update(b"%d %d %s\n" % (pmid, version, digest.hex().encode()))
+    rows = connection.execute("SELECT kind, digest FROM files ORDER BY kind")
+    for kind, digest in rows:
+        if kind not in RECORD_KINDS:
+            found.update(b"%s %s\n" % (kind.encode(), digest.hex().encode()))
+    return found.hexdigest()
+
+
+def find_newest_edat(connection: sqlite3.Connection) -> int:
+    """Return the newest entry date of a record (yyyymmdd), or 0."""
+    (newest,) = connection.execute("SELECT max(edat) FROM heads WHERE slot IS NOT NULL").fetchone()
+    return newest or 0
+
+
+def prepare_folder(settings: Settings, name: str, now: str) -> Path:
+    """Return the folder of a copy; create an empty copy if it does not exist.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    folder = copy_folder(settings, name)
+    with translate_errors(folder / FILE):
+        make_private_folder(folder)
+    if not (folder / FILE).is_file():
+        create_file(folder / FILE)
+    connection = open_file(folder / FILE, writable=True)
+    try:
+        connection.execute("INSERT OR IGNORE INTO facts VALUES ('created_at', ?)", (now,))
+    finally:
+        connection.close()
+    return folder
+
+
+def remove_copy(settings: Settings, name: str) -> CopyInfo | None:
+    """Remove a copy, also a damaged one; return what it contained if it could be read.
+
+    Raises:
+        EntityNotFound: it does not exist.
+        StoreError: another process changes it, or it cannot be removed.
+    """
+    folder = find_folder(settings, name)
+    info: CopyInfo | None = None
+    try:
+        copy = Copy(folder)
+        info = copy.info
+        copy.close()
+    except StoreError:
+        pass
+    with hold_lock(folder), translate_errors(folder / FILE):
+        (folder / FILE).unlink()  # from now on it is no copy, also if the process is killed
+        shutil.rmtree(folder)
+    return info
+
+
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Allow one process to change a copy; the system releases the lock if the process dies.
+
+    Raises:
+        StoreError: another process changes the copy.
+    """
+    from filelock import FileLock, Timeout
+
+    with translate_errors(folder / FILE):
+        make_private_folder(folder.parent)
+        lock = FileLock(folder.parent / f".{folder.name}.lock", timeout=0, mode=0o600)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise StoreError(
+                f"Another process is changing the copy {folder.name!r}.",
+                recovery_hint="Wait until it ends, and try again.",
+                details={"reason": "locked", "path": str(folder)},
+            ) from None
+    try:
+        yield
+    finally:
+        lock.release()

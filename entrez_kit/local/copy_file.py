@@ -1,0 +1,336 @@
+"""The SQLite file of a copy: its schema, its connections and the compression of records.
+
+Another person may have made the file, so its schema is compared with the expected one before it is used.
+"""
+
+import errno
+import os
+import re
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.private_files import (
+    Schema,
+    SchemaObject,
+    find_schema_change,
+    make_private_database,
+    normalize_definition,
+    read_schema,
+    restrict_schema,
+)
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+FILE: Final = "copy.db"
+APPLICATION_ID: Final = 0x456B6370
+"""Marks the file as a copy ("Ekcp")."""
+FORMAT: Final = 1
+BUSY_SECONDS: Final = 30.0
+
+_TABLES: Final = (
+    """
+    CREATE TABLE facts (
+        -- Single values, such as the creation time and the numbers of the visible records.
+        name TEXT PRIMARY KEY,
+        value BLOB NOT NULL
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE files (
+        -- The files that were applied.
+        place INTEGER PRIMARY KEY,        -- the order of the file; see entrez_kit/local/order.py
+        name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        md5 TEXT NOT NULL,                -- of the file as it was given
+        digest BLOB NOT NULL,             -- of its uncompressed content
+        size INTEGER NOT NULL,
+        records INTEGER NOT NULL,
+        deletions INTEGER NOT NULL,
+        applied_at TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE heads (
+        -- The latest event of each version of a PMID. Version 0 is the deletion of all versions.
+        pmid INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        place INTEGER NOT NULL,           -- the file
+        slot INTEGER,                     -- the number of the record, or null if it was deleted
+        edat INTEGER NOT NULL,            -- yyyymmdd, or 0
+        digest BLOB NOT NULL,             -- of the record, or empty
+        PRIMARY KEY (pmid, version)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE records (
+        slot INTEGER PRIMARY KEY,
+        pmid INTEGER NOT NULL,
+        packed BLOB NOT NULL              -- PubMed's XML, compressed
+    )
+    """,
+    """
+    CREATE TABLE segments (
+        -- The files of the search index, in the order of their records.
+        first INTEGER PRIMARY KEY,        -- the number of the first record
+        count INTEGER NOT NULL,
+        name TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE headings (
+        -- MeSH: descriptors (D), qualifiers (Q) and supplementary concepts (C).
+        ui TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        abbreviation TEXT NOT NULL,
+        scope_note TEXT NOT NULL,
+        terms TEXT NOT NULL,              -- entry terms, one a line
+        trees TEXT NOT NULL               -- tree numbers, one a line
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE heading_keys (
+        -- The normalized names and entry terms of MeSH. Rank 0 is the name itself.
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        rank INTEGER NOT NULL,
+        ui TEXT NOT NULL,
+        PRIMARY KEY (kind, key, rank, ui)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE heading_trees (
+        kind TEXT NOT NULL,
+        tree TEXT NOT NULL,
+        ui TEXT NOT NULL,
+        PRIMARY KEY (kind, tree, ui)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE heading_numbers (
+        -- Registry and EC numbers of narrower substances that have no heading.
+        kind TEXT NOT NULL,
+        number TEXT NOT NULL,
+        ui TEXT NOT NULL,
+        name TEXT NOT NULL,               -- normalized
+        PRIMARY KEY (number, kind, ui)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE actions (
+        -- The headings and substances with a pharmacological action, by normalized name of the action.
+        action TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        member TEXT NOT NULL,             -- normalized
+        PRIMARY KEY (action, number)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE journals (
+        nlm_id TEXT PRIMARY KEY,
+        abbreviation TEXT NOT NULL,
+        title TEXT NOT NULL,
+        issns TEXT NOT NULL               -- one a line
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE journal_keys (
+        key TEXT NOT NULL,
+        nlm_id TEXT NOT NULL,
+        PRIMARY KEY (key, nlm_id)
+    ) WITHOUT ROWID
+    """,
+)
+_CREATED: Final = re.compile(r"CREATE TABLE (\w+)")
+
+
+@cache
+def expected_schema() -> Schema:
+    """Return the schema of the current format."""
+    expected = {}
+    for statement in _TABLES:
+        text = normalize_definition(statement)
+        created = _CREATED.match(text)
+        assert created is not None
+        expected[SchemaObject("table", created[1])] = frozenset({text})
+    return expected
+
+
+def create_file(path: Path) -> None:
+    """Create the file of an empty copy.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    with translate_errors(path):
+        make_private_database(path)
+        connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            if not read_schema(connection):
+                for statement in _TABLES:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version={FORMAT}")
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+
+
+def open_file(path: Path, *, writable: bool = False) -> sqlite3.Connection:
+    """Open the file of a copy.
+
+    Raises:
+        StoreError: it is missing, damaged, has a different schema, or a newer version of entrez-kit made it.
+    """
+    with translate_errors(path):
+        if not path.is_file():
+            raise store_error(path, "does not exist", "missing")
+        connection = _connect(path, writable=writable)
+        try:
+            restrict_schema(connection)
+            connection.execute("PRAGMA cache_size=-32000")
+            _check(connection, path)
+            if writable:
+                connection.execute("PRAGMA synchronous=FULL")
+            else:
+                connection.execute("PRAGMA query_only=ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    address = path.absolute().as_uri()
+    options: dict[str, Any] = {
+        "uri": True,
+        "isolation_level": None,
+        "check_same_thread": False,
+        "timeout": BUSY_SECONDS,
+    }
+    if writable:
+        make_private_database(path)
+        connection: sqlite3.Connection = sqlite3.connect(f"{address}?mode=rw", **options)
+        return connection
+    connection = sqlite3.connect(f"{address}?mode=rw" if os.access(path, os.W_OK) else f"{address}?mode=ro", **options)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
+    except sqlite3.OperationalError:  # a read-only disk, on which SQLite cannot create its journal
+        connection.close()
+        connection = sqlite3.connect(f"{address}?mode=ro&immutable=1", **options)
+    return connection
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if mark != APPLICATION_ID:
+        raise store_error(path, "is not a copy of entrez-kit", "not_a_copy")
+    if version > FORMAT:
+        raise StoreError(
+            f"A newer version of entrez-kit made the copy {path} (format {version}; supported: {FORMAT}).",
+            recovery_hint="Upgrade entrez-kit, or import the copy again.",
+            details={"reason": "newer_store", "format": version, "known": FORMAT},
+        )
+    if change := find_schema_change(read_schema(connection), expected_schema(), expected_schema()):
+        raise store_error(path, change, "changed_schema")
+
+
+def store_error(path: Path, problem: str, reason: str, **details: object) -> StoreError:
+    """Return the error for a copy that cannot be used."""
+    return StoreError(
+        f"The copy {path.parent.name!r} cannot be used: {path.name} {problem}.",
+        recovery_hint=f"Remove the copy with `entrez-kit local remove {path.parent.name}` and import it again. "
+        "If another person gave you the copy, do not use it.",
+        details={"reason": reason, "path": str(path), **details},
+    )
+
+
+_FULL: Final = "Free some space and run the command again: applied files are kept."
+
+
+@contextmanager
+def translate_errors(path: Path) -> Iterator[None]:
+    """Convert the errors of SQLite and of the file system in this block into ``StoreError``."""
+    error: StoreError | None = None
+    try:
+        yield
+    except sqlite3.Error as exc:
+        code = int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            error = StoreError(f"The disk is full: {path} could not be written.", recovery_hint=_FULL)
+            error.details["reason"] = "disk_full"
+        elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            error = StoreError(
+                f"The copy {path.parent.name!r} is locked by another program.",
+                recovery_hint="Wait until the other import ends, and try again.",
+                details={"reason": "locked", "path": str(path)},
+            )
+        elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM):
+            error = StoreError(
+                f"The copy {path.parent.name!r} cannot be read or written ({exc}).",
+                recovery_hint="Check the folder and the disk, or set ENTREZ_KIT_DATA_DIR to another folder.",
+                details={"reason": "cannot_open", "path": str(path)},
+            )
+        elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or str(exc).startswith(("no such", "Could not")):
+            error = store_error(path, f"is damaged ({exc})", "corrupt")
+        else:
+            raise
+    except zlib.error:
+        error = store_error(path, "has a record that cannot be decompressed", "corrupt")
+    except OSError as exc:
+        full = exc.errno in (errno.ENOSPC, errno.EDQUOT)
+        error = StoreError(
+            f"{exc.filename or path} cannot be read or written: {exc.strerror or type(exc).__name__}.",
+            recovery_hint=_FULL if full else "Check the folder, or set ENTREZ_KIT_DATA_DIR to another folder.",
+            details={"reason": "disk_full" if full else "cannot_open", "path": str(path)},
+        )
+    if error is not None:
+        raise error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Run the block in a transaction that writes all or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:
+        yield
+
+
+# Single values
+
+
+def read_fact(connection: sqlite3.Connection, name: str, default: Any = None) -> Any:
+    """Return a single value."""
+    row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return default if row is None else row[0]
+
+
+def write_fact(connection: sqlite3.Connection, name: str, value: object) -> None:
+    """Set a single value; None removes it."""
+    if value is None:
+        connection.execute("DELETE FROM facts WHERE name = ?", (name,))
+    else:
+        connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+
+
+def read_visible(connection: sqlite3.Connection) -> "BitMap":
+    """Return the numbers of the records that searches find."""
+    from pyroaring import BitMap
+
+    stored = read_fact(connection, "visible")
+    return BitMap() if stored is None else BitMap.deserialize(stored)
+
+
+def write_visible(connection: sqlite3.Connection, visible: "BitMap") -> None:
+    """Store the numbers of the records that searches find."""
+    write_fact(connection, "visible", visible.serialize())

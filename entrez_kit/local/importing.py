@@ -1,0 +1,410 @@
+"""Import files into a copy: several processes parse and compress, and this one writes.
+
+Each file is applied in one transaction, so an import that is interrupted at any moment continues with the next file.
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.private_files import make_private_folder
+from entrez_kit.base.settings import Settings
+from entrez_kit.core.model import Result, omit_if_empty
+from entrez_kit.local.apply import apply_file, forget_earlier_years, note_file
+from entrez_kit.local.copies import (
+    Copy,
+    CopyInfo,
+    compute_hash,
+    copy_folder,
+    find_newest_edat,
+    hold_lock,
+    prepare_folder,
+)
+from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
+from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_year
+from entrez_kit.local.order import next_place, parse_name
+from entrez_kit.local.prepare import PreparedFile, prepare_file
+from entrez_kit.local.sources import VOCABULARIES, SourceFile, find_files
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+WORK: Final = "work"
+"""The folder of temporary files of an import."""
+SMALL_BYTES: Final = 4 << 20
+"""The total size of files below which one process is faster than several."""
+MAX_WORKERS: Final = 16
+POLL_SECONDS: Final = 0.5
+
+# Measured with tests/benchmarks/local_import.py; only for the estimate before an import.
+BYTES_PER_SECOND: Final = 450_000
+"""Compressed bytes of NLM's files that one process imports per second."""
+COMPRESSED: Final = 7.0
+"""How many times smaller NLM's compressed files are."""
+DISK_PER_BYTE: Final = 1.6
+"""Bytes of a copy per compressed byte of NLM's files."""
+
+
+class FailedFile(Result):
+    """A file that was not applied."""
+
+    file: str
+    reason: str
+    message: str
+
+
+class ImportPlan(Result):
+    """What an import is going to do."""
+
+    name: str
+    files: int
+    already_applied: int
+    bytes: int
+    estimated_seconds: int
+    estimated_bytes: int
+    free_bytes: int
+
+
+class ImportResult(Result):
+    """What an import has done. The last member is the whole copy."""
+
+    name: str
+    applied: int
+    already_applied: int
+    records_read: int
+    deletions_read: int
+    failed: list[FailedFile] = omit_if_empty([])
+    copy_info: CopyInfo
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file to import and its place in the order."""
+
+    source: SourceFile
+    place: int
+
+
+@dataclass(slots=True)
+class Importer:
+    """An import into a copy, inside ``open_importer``."""
+
+    settings: Settings
+    folder: Path
+    work: Path
+    connection: sqlite3.Connection
+    applied: int = 0
+    already_applied: int = 0
+    records: int = 0
+    deletions: int = 0
+    failed: list[FailedFile] = field(default_factory=list)
+    errors: list[EntrezKitError] = field(default_factory=list)
+
+    def plan(self, paths: Sequence[Path]) -> list[PlannedFile]:
+        """Return the files that are not applied yet, in the order in which they are applied.
+
+        Raises:
+            InvalidInput: no file can be imported. Otherwise files that cannot are in ``failed``.
+        """
+        sources: list[SourceFile] = []
+        for path in find_files(paths):
+            try:
+                sources.append(SourceFile(path))
+            except InvalidInput as exc:
+                self._fail(path, exc)
+        applied = dict(self.connection.execute("SELECT place, md5 || ' ' || size FROM files"))
+        known = {md5 for (md5,) in self.connection.execute("SELECT md5 FROM files")}
+        (latest,) = self.connection.execute("SELECT coalesce(max(place), 0) FROM files").fetchone()
+        ours = {id(one): number for one in sources if (number := _number_of(one)) is not None}
+        latest = max([latest, *(number.place for number in ours.values())])
+        planned: list[PlannedFile] = []
+        numbered = sorted((one for one in sources if id(one) in ours), key=lambda one: ours[id(one)])
+        for source in numbered:
+            place = ours[id(source)].place
+            md5, _, size = applied.get(place, " ").partition(" ")
+            if md5 and size == str(source.size) and source.expected_md5() in (None, md5):
+                self.already_applied += 1
+            else:
+                planned.append(PlannedFile(source, place))
+        for source in sources:
+            if id(source) in ours:
+                continue
+            md5 = compute_md5(source.path)
+            if md5 in known:
+                self.already_applied += 1
+                continue
+            known.add(md5)
+            latest = next_place(latest)
+            planned.append(PlannedFile(source, latest))
+        if self.errors and not planned and not self.already_applied:
+            raise self.errors[0]
+        return planned
+
+    def estimate(self, planned: Sequence[PlannedFile]) -> ImportPlan:
+        """Return the size and time of an import."""
+        size = sum(one.source.size / (1 if one.source.compressed else COMPRESSED) for one in planned)
+        return ImportPlan(
+            name=self.folder.name,
+            files=len(planned),
+            already_applied=self.already_applied,
+            bytes=sum(one.source.size for one in planned),
+            estimated_seconds=round(size / BYTES_PER_SECOND / count_workers(planned)),
+            estimated_bytes=round(size * DISK_PER_BYTE),
+            free_bytes=shutil.disk_usage(self.folder).free,
+        )
+
+    def run(self, planned: Sequence[PlannedFile], *, total: int | None = None) -> None:
+        """Apply files. A file that is damaged is skipped and listed in ``failed``."""
+        done = 0
+        tracing.step(0, total or len(planned))
+        records = [one for one in planned if one.source.kind not in VOCABULARIES]
+        for one in planned:
+            if one.source.kind in VOCABULARIES:
+                self._apply_vocabulary(one)
+                done += 1
+                tracing.step(done, total or len(planned))
+        for place, prepared in prepare_files(records, self.work):
+            if isinstance(prepared, InvalidInput):
+                self._fail(Path(str(prepared.details.get("file"))), prepared)
+            else:
+                self._apply(prepared, place)
+            done += 1
+            tracing.step(done, total or len(planned))
+
+    def _apply(self, prepared: PreparedFile, place: int) -> None:
+        with translate_errors(self.folder / FILE), transaction(self.connection):
+            apply_file(self.connection, prepared, place)
+        prepared.spool.unlink()
+        self.applied += 1
+        self.records += prepared.records
+        self.deletions += len(prepared.deletions)
+
+    def _apply_vocabulary(self, planned: PlannedFile) -> None:
+        source = planned.source
+        try:
+            with translate_errors(self.folder / FILE), transaction(self.connection):
+                if source.kind != "journals" and (year := find_year(source.path)) is not None:
+                    if year < (read_fact(self.connection, "mesh_year") or year):
+                        self.already_applied += 1
+                        return
+                    set_mesh_year(self.connection, year)
+                count = apply_vocabulary(self.connection, source)
+                self.connection.execute("DELETE FROM files WHERE kind = ?", (source.kind,))
+                prepared = PreparedFile(source.path, source.kind, source.md5, source.digest, source.size, Path())
+                prepared.records = count
+                note_file(self.connection, prepared, planned.place)
+        except InvalidInput as exc:
+            self._fail(source.path, exc)
+            return
+        self.applied += 1
+
+    def _fail(self, path: Path, error: InvalidInput) -> None:
+        reason = str(error.details.get("reason", "invalid"))
+        self.failed.append(FailedFile(file=str(path), reason=reason, message=str(error.message)))
+        self.errors.append(error)
+
+    def finish(self, *, new_year: bool = True) -> None:
+        """Store what identifies the copy.
+
+        Args:
+            new_year: whether the records of earlier years are removed if the copy has a later baseline.
+        """
+        with translate_errors(self.folder / FILE), transaction(self.connection):
+            if new_year:
+                forget_earlier_years(self.connection)
+            if read_fact(self.connection, "hash") is None:
+                write_fact(self.connection, "newest_edat", find_newest_edat(self.connection))
+                write_fact(self.connection, "hash", compute_hash(self.connection))
+        with suppress(sqlite3.Error):
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def result(self) -> ImportResult:
+        """Return what the import has done."""
+        copy = Copy(self.folder)
+        try:
+            return ImportResult(
+                name=self.folder.name,
+                applied=self.applied,
+                already_applied=self.already_applied,
+                records_read=self.records,
+                deletions_read=self.deletions,
+                failed=self.failed,
+                copy_info=copy.info,
+            )
+        finally:
+            copy.close()
+
+
+@contextmanager
+def open_importer(settings: Settings, name: str) -> Iterator[Importer]:
+    """Open a copy for an import; create it if it does not exist.
+
+    Raises:
+        StoreError: another process changes it, or the folder cannot be written.
+    """
+    folder = copy_folder(settings, name)
+    with hold_lock(folder):
+        prepare_folder(settings, name, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        work = folder / WORK
+        with translate_errors(folder / FILE):
+            shutil.rmtree(work, ignore_errors=True)  # of an import that was killed
+            make_private_folder(work)
+        connection = open_file(folder / FILE, writable=True)
+        try:
+            yield Importer(settings, folder, work, connection)
+        finally:
+            connection.close()
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def import_files(
+    settings: Settings, name: str, paths: Sequence[Path], *, tell: Callable[[ImportPlan], None] | None = None
+) -> ImportResult:
+    """Import files and folders into a copy.
+
+    Args:
+        settings: the settings, with the data folder.
+        name: the copy; it is created if it does not exist.
+        paths: files and folders.
+        tell: called with the size and time before the import begins.
+
+    Raises:
+        InvalidInput: no file can be imported. If only some cannot, they are listed in the result.
+        StoreError: the copy cannot be written.
+    """
+    is_new = not (copy_folder(settings, name) / FILE).exists()
+    try:
+        with open_importer(settings, name) as importer:
+            planned = importer.plan(paths)
+            if tell is not None and planned:
+                tell(importer.estimate(planned))
+            importer.run(planned)
+            if importer.errors and not importer.applied and not importer.already_applied:
+                raise importer.errors[0]
+            importer.finish()
+            return importer.result()
+    except InvalidInput:
+        if is_new:
+            _remove_if_empty(settings, name)
+        raise
+
+
+def _remove_if_empty(settings: Settings, name: str) -> None:
+    """Remove a copy that a failed import has created."""
+    folder = copy_folder(settings, name)
+    with suppress(EntrezKitError), hold_lock(folder):
+        connection = open_file(folder / FILE)
+        try:
+            used = connection.execute("SELECT 1 FROM files LIMIT 1").fetchone() is not None
+        finally:
+            connection.close()
+        if not used:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _number_of(source: SourceFile) -> Any:
+    return parse_name(source.path) if source.kind == "pubmed" else None
+
+
+def compute_md5(path: Path) -> str:
+    """Return the MD5 checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+def count_workers(planned: Sequence[PlannedFile]) -> int:
+    """Return the number of processes that prepare files; 1 is this process itself."""
+    files = [one for one in planned if one.source.kind not in VOCABULARIES]
+    size = sum(one.source.size * (1 if one.source.compressed else 1 / COMPRESSED) for one in files)
+    if len(files) < 2 or size < SMALL_BYTES:
+        return 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(usable, len(files), MAX_WORKERS))
+
+
+def prepare_files(
+    planned: Sequence[PlannedFile], work: Path, workers: int | None = None
+) -> Iterator[tuple[int, PreparedFile | InvalidInput]]:
+    """Prepare files, several at once; yield each with its place when it is ready, or the error of a damaged file."""
+    count = count_workers(planned) if workers is None else workers
+    if count < 2:
+        for one in planned:
+            try:
+                yield one.place, prepare_file(one.source, work)
+            except InvalidInput as exc:
+                yield one.place, exc
+        return
+    yield from _prepare_in_processes(planned, work, count)
+
+
+def _prepare_in_processes(
+    planned: Sequence[PlannedFile], work: Path, count: int
+) -> Iterator[tuple[int, PreparedFile | InvalidInput]]:
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    context = multiprocessing.get_context("spawn")  # safe for callers with threads
+    waiting = list(reversed(planned))
+    busy: dict[Connection, PlannedFile] = {}
+    processes = []
+    try:
+        for _ in range(min(count, len(planned))):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(theirs, work, os.getpid()), daemon=True)
+            process.start()
+            theirs.close()
+            processes.append((process, ours))
+        for _, pipe in processes:
+            busy[pipe] = waiting.pop()
+            pipe.send(busy[pipe].source)
+        while busy:
+            tracing.checkpoint()
+            for ready in wait(list(busy), timeout=POLL_SECONDS):
+                pipe = next(each for each in busy if each is ready)
+                done = busy.pop(pipe)
+                try:
+                    outcome = pipe.recv()
+                except EOFError:
+                    raise RuntimeError(f"the process that read {done.source.path} ended") from None
+                if waiting:
+                    busy[pipe] = waiting.pop()
+                    pipe.send(busy[pipe].source)
+                yield done.place, _to_error(outcome) if isinstance(outcome, dict) else outcome
+    finally:
+        for process, pipe in processes:
+            pipe.close()
+            process.terminate()
+        for process, _ in processes:
+            process.join()
+
+
+def _to_error(values: dict[str, Any]) -> InvalidInput:
+    return InvalidInput(**values)
+
+
+def _work(pipe: "Connection", work: Path, parent: int) -> None:
+    """Prepare the files that the parent process sends, until it closes the pipe or ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; the parent process decides
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            source = pipe.recv()
+            try:
+                outcome: PreparedFile | dict[str, Any] = prepare_file(source, work, parent)
+            except InvalidInput as exc:
+                outcome = {
+                    "message": str(exc.message),
+                    "invalid_input": exc.invalid_input,
+                    "recovery_hint": str(exc.recovery_hint),
+                    "details": dict(exc.details),
+                }
+            pipe.send(outcome)

@@ -1,0 +1,268 @@
+"""MeSH and NLM's list of journals in a copy: reading NLM's files, and the vocabulary of searches."""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, Final
+
+from lxml import etree
+
+from entrez_kit.local.copy_file import read_fact, write_fact
+from entrez_kit.local.records.terms import LINKOUT_FILTERS
+from entrez_kit.local.sources import Kind, SourceFile, unusable
+from entrez_kit.query.mesh import (
+    Heading,
+    Journal,
+    Substance,
+    Tree,
+    Vocabulary,
+    read_mesh_records,
+    read_related_numbers,
+)
+from entrez_kit.query.words import normalize
+
+Reading = Callable[[], AbstractContextManager[sqlite3.Connection]]
+
+_YEAR: Final = re.compile(r"(?<![0-9])(?:desc|qual|supp|pa|mtrees)?(20[0-9]{2})(?![0-9])", re.IGNORECASE)
+_TAGS: Final[dict[Kind, tuple[str, str]]] = {
+    "desc": ("DescriptorRecord", "D"),
+    "qual": ("QualifierRecord", "Q"),
+    "supp": ("SupplementalRecord", "C"),
+}
+_FIELD: Final = re.compile(r"([A-Za-z]+(?: \([A-Za-z]+\))?): ?(.*)")
+
+
+def find_year(path: Path) -> int | None:
+    """Return the year in the name of a MeSH file (``desc2026.xml``)."""
+    years = _YEAR.findall(path.name)
+    return int(years[-1]) if years else None
+
+
+def apply_vocabulary(connection: sqlite3.Connection, source: SourceFile) -> int:
+    """Replace one kind of the vocabulary of a copy inside a transaction of the caller; return the number of records.
+
+    Raises:
+        InvalidInput: the file is damaged.
+    """
+    if source.kind == "journals":
+        return int(source.read_with(lambda file: _store_journals(connection, file, source.path)))
+    try:
+        if source.kind == "pa":
+            return int(source.read_with(lambda file: _store_actions(connection, file)))
+        return int(source.read_with(lambda file: _store_headings(connection, file, source.kind)))
+    except etree.XMLSyntaxError as exc:
+        raise unusable(source.path, f"it is not well-formed XML ({exc.msg[:200]})", "bad_record") from None
+
+
+def forget_vocabulary(connection: sqlite3.Connection, kind: str) -> None:
+    """Remove one kind of the vocabulary."""
+    if kind == "journals":
+        connection.execute("DELETE FROM journals")
+        connection.execute("DELETE FROM journal_keys")
+    elif kind == "pa":
+        connection.execute("DELETE FROM actions")
+    else:
+        _, mark = _TAGS[kind]  # type: ignore[index]
+        for table in ("headings", "heading_keys", "heading_trees", "heading_numbers"):
+            connection.execute(f"DELETE FROM {table} WHERE kind = ?", (mark,))
+
+
+def _store_headings(connection: sqlite3.Connection, file: IO[bytes], kind: Kind) -> int:
+    tag, mark = _TAGS[kind]
+    prefix = tag.removesuffix("Record")
+    forget_vocabulary(connection, kind)
+    count = 0
+    for _, record in read_mesh_records(file, (tag,)):
+        name = _text(record, f"{prefix}RecordName/String" if mark == "C" else f"{prefix}Name/String")
+        ui = _text(record, f"{prefix}RecordUI" if mark == "C" else f"{prefix}UI")
+        if not name or not ui:
+            continue
+        count += 1
+        found = dict.fromkeys(one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String"))
+        terms = [term for term in found if term and term != name]
+        trees = [one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")]
+        abbreviation = _text(record, "ConceptList/Concept/TermList/Term/Abbreviation")
+        note = " ".join(_text(record, "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote").split())
+        connection.execute(
+            "INSERT OR REPLACE INTO headings VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (ui, mark, name, abbreviation, note, "\n".join(terms), "\n".join(trees)),
+        )
+        keys = {normalize(name): 0}
+        for term in (*terms, abbreviation):
+            keys.setdefault(normalize(term), 1)
+        keys.pop("", None)
+        connection.executemany(
+            "INSERT OR IGNORE INTO heading_keys VALUES (?, ?, ?, ?)",
+            ((mark, key, rank, ui) for key, rank in keys.items()),
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO heading_trees VALUES (?, ?, ?)", ((mark, tree, ui) for tree in trees)
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO heading_numbers VALUES (?, ?, ?, ?)",
+            ((mark, number.casefold(), ui, normalize(name)) for number in read_related_numbers(record)),
+        )
+    return count
+
+
+def _store_actions(connection: sqlite3.Connection, file: IO[bytes]) -> int:
+    forget_vocabulary(connection, "pa")
+    count = 0
+    for _, record in read_mesh_records(file, ("PharmacologicalAction",)):
+        action = normalize(_text(record, "DescriptorReferredTo/DescriptorName/String"))
+        members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
+        names = dict.fromkeys(normalize(one.text or "") for one in members)
+        count += 1
+        connection.executemany(
+            "INSERT OR REPLACE INTO actions VALUES (?, ?, ?)",
+            ((action, number, name) for number, name in enumerate(names)),
+        )
+    return count
+
+
+def _text(record: Any, path: str) -> str:
+    return str(record.findtext(path) or "")
+
+
+def _store_journals(connection: sqlite3.Connection, file: IO[bytes], path: Path) -> int:
+    """Read NLM's list of journals (J_Medline.txt, J_Entrez.txt)."""
+    forget_vocabulary(connection, "journals")
+    content = bytearray()
+    while piece := file.read():
+        content += piece
+    count = 0
+    for journal in read_journals(content.decode("utf-8", errors="replace").splitlines(), path):
+        count += 1
+        connection.execute(
+            "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?)",
+            (journal.nlm_id, journal.abbreviation, journal.title, "\n".join(journal.issns)),
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO journal_keys VALUES (?, ?)", ((key, journal.nlm_id) for key in sorted(journal.keys))
+        )
+    return count
+
+
+def read_journals(lines: Iterable[str], path: Path) -> Iterator[Journal]:
+    """Read NLM's list of journals: fields of one line each, journals divided by a line of hyphens.
+
+    Raises:
+        InvalidInput: a line is not a field.
+    """
+    fields: dict[str, str] = {}
+    for number, line in enumerate([*lines, "-----"], start=1):
+        if line.startswith("-----"):
+            if fields.get("NlmId"):
+                yield Journal(
+                    fields["NlmId"],
+                    fields.get("MedAbbr") or fields.get("IsoAbbr") or fields.get("JournalTitle", ""),
+                    fields.get("JournalTitle", ""),
+                    tuple(filter(None, (fields.get("ISSN (Print)"), fields.get("ISSN (Online)")))),
+                    tuple(filter(None, (fields.get("IsoAbbr"),))),
+                )
+            fields = {}
+        elif line.strip():
+            match = _FIELD.fullmatch(line)
+            if match is None:
+                raise unusable(path, f"line {number:,} is not a field of a journal", "bad_record", line=number)
+            fields[match[1]] = match[2].strip()
+
+
+def set_mesh_year(connection: sqlite3.Connection, year: int) -> None:
+    """Store the year of MeSH; files of an earlier year are removed, because all MeSH files belong to one year."""
+    if (read_fact(connection, "mesh_year") or year) < year:
+        for kind in ("desc", "qual", "supp", "pa"):
+            forget_vocabulary(connection, kind)
+            connection.execute("DELETE FROM files WHERE kind = ?", (kind,))
+    write_fact(connection, "mesh_year", year)
+
+
+# The vocabulary of searches. It is read from the file when it is used, because MeSH has 350,000 records.
+
+
+class _StoredTree(Tree):
+    """Headings of one kind in a copy."""
+
+    def __init__(self, reading: Reading, kind: str) -> None:
+        super().__init__(())
+        self._reading = reading
+        self._kind = kind
+        self._find = lru_cache(maxsize=4096)(self._look_up)
+        self._explode = lru_cache(maxsize=1024)(self._look_up_below)
+
+    def find(self, key: str) -> Heading | None:
+        """Return the heading with this normalized name or entry term."""
+        return self._find(key)
+
+    def _look_up(self, key: str) -> Heading | None:
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT name, trees, terms, abbreviation FROM heading_keys JOIN headings USING (ui) "
+                "WHERE heading_keys.kind = ? AND key = ? ORDER BY rank, ui LIMIT 1",
+                (self._kind, key),
+            ).fetchone()
+        return None if row is None else Heading(row[0], _split(row[1]), _split(row[2]), row[3])
+
+    def explode(self, heading: Heading) -> tuple[str, ...]:
+        """Return the normalized names of a heading and of all headings below any of its places in the tree."""
+        return self._explode(heading)
+
+    def _look_up_below(self, heading: Heading) -> tuple[str, ...]:
+        found = {heading.key: None}
+        with self._reading() as connection:
+            for tree in heading.tree_numbers:
+                rows = connection.execute(
+                    "SELECT name FROM heading_trees JOIN headings USING (ui) "
+                    "WHERE heading_trees.kind = ? AND (tree = ? OR tree > ? AND tree < ?) ORDER BY tree",
+                    (self._kind, tree, f"{tree}.", f"{tree}/"),
+                )
+                found.update((normalize(name), None) for (name,) in rows)
+        return tuple(found)
+
+
+class StoredVocabulary(Vocabulary):
+    """The vocabulary of a copy."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(filters=LINKOUT_FILTERS)
+        self._reading = reading
+        self.headings = _StoredTree(reading, "D")
+        self.subheadings = _StoredTree(reading, "Q")
+
+    def find_substance(self, key: str) -> Substance | None:
+        """Return the substance with this normalized name or synonym."""
+        rows = self._query(
+            "SELECT name, terms FROM heading_keys JOIN headings USING (ui) "
+            "WHERE heading_keys.kind = 'C' AND key = ? ORDER BY rank, ui LIMIT 1",
+            key,
+        )
+        return Substance(rows[0][0], _split(rows[0][1])) if rows else None
+
+    def find_related(self, number: str) -> tuple[str, ...]:
+        """Return the normalized names of the headings and substances that list a number as related."""
+        rows = self._query("SELECT name FROM heading_numbers WHERE number = ? ORDER BY kind DESC, ui", number)
+        return tuple(row[0] for row in rows)
+
+    def find_journals(self, key: str) -> Sequence[Journal]:
+        """Return the journals with this normalized title, abbreviation, ISSN or identifier."""
+        rows = self._query(
+            "SELECT nlm_id, abbreviation, title, issns FROM journal_keys JOIN journals USING (nlm_id) "
+            "WHERE key = ? ORDER BY nlm_id",
+            key,
+        )
+        return [Journal(nlm_id, abbreviation, title, _split(issns)) for nlm_id, abbreviation, title, issns in rows]
+
+    def find_action(self, key: str) -> tuple[str, ...]:
+        """Return the normalized names of the headings and substances with a pharmacological action."""
+        return tuple(row[0] for row in self._query("SELECT member FROM actions WHERE action = ? ORDER BY number", key))
+
+    def _query(self, statement: str, key: str) -> list[Any]:
+        with self._reading() as connection:
+            return connection.execute(statement, (key,)).fetchall()
+
+
+def _split(lines: str) -> tuple[str, ...]:
+    return tuple(lines.split("\n")) if lines else ()

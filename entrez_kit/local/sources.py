@@ -1,0 +1,353 @@
+"""Read the files that an import accepts, as a stream of records and deletions.
+
+The content decides what a file is; its name only gives its place in NLM's yearly series. A file that is damaged at any
+place is refused as a whole.
+"""
+
+import codecs
+import gzip
+import hashlib
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final, Literal, NamedTuple
+
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.input_files import open_input
+
+Kind = Literal["pubmed", "jsonl", "nbib", "desc", "qual", "supp", "pa", "journals"]
+RECORD_KINDS: Final = frozenset(("pubmed", "jsonl", "nbib"))
+VOCABULARIES: Final = frozenset(("desc", "qual", "supp", "pa", "journals"))
+"""Files that describe the terms of searches and have no records."""
+
+CHUNK: Final = 1 << 20
+HEAD_BYTES: Final = 8192
+MAX_FILE_BYTES: Final = 4 << 30
+"""The largest uncompressed file of records. Those of the PubMed baseline have less than a tenth of it."""
+MAX_RECORD_BYTES: Final = 64 << 20
+MAX_BETWEEN_BYTES: Final = 1 << 20
+
+_GZIP: Final = b"\x1f\x8b"
+_KINDS: Final[tuple[tuple[Kind, re.Pattern[bytes]], ...]] = (
+    ("pubmed", re.compile(rb"<(?:PubmedArticleSet|PubmedBookArticleSet)[\s>]")),
+    ("desc", re.compile(rb"<DescriptorRecordSet[\s>]")),
+    ("qual", re.compile(rb"<QualifierRecordSet[\s>]")),
+    ("supp", re.compile(rb"<SupplementalRecordSet[\s>]")),
+    ("pa", re.compile(rb"<PharmacologicalActionSet[\s>]")),
+    ("journals", re.compile(rb"\s*+(?:-{5,}\s+)?JrId: ")),
+)
+_NAMES: Final = (".xml", ".jsonl", ".nbib", ".txt", ".medline", ".json")
+_MD5: Final = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{32}(?![0-9a-fA-F])")
+
+
+class Event(NamedTuple):
+    """A record of a file, or a deletion if ``raw`` is empty. Version 0 of a deletion means all versions."""
+
+    pmid: int
+    version: int
+    raw: bytes
+
+
+class SourceFile:
+    """A file to import: its path, its kind, and after reading the checksums of its content.
+
+    Raises:
+        InvalidInput: it cannot be read, or it is not a file that an import accepts.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+        self.md5 = ""
+        self.digest = b""
+        with _ConvertErrors(self.path), ExitStack() as opened:
+            file = opened.enter_context(open_input(path))
+            start = file.read(HEAD_BYTES)
+            self.compressed = start.startswith(_GZIP)
+            self.size = path.stat().st_size
+            head = zlib.decompressobj(wbits=31).decompress(start, HEAD_BYTES) if self.compressed else start
+        self.kind: Kind = self._detect(head)
+
+    def _detect(self, head: bytes) -> Kind:
+        head = head.removeprefix(codecs.BOM_UTF8)
+        for kind, pattern in _KINDS:
+            if pattern.match(head) if not pattern.pattern.startswith(b"<") else pattern.search(head):
+                return kind
+        raise unusable(self.path, "it is neither PubMed XML nor another file that can be imported", "unknown_file")
+
+    def read_events(self) -> Iterator[Event]:
+        """Yield the records and deletions of the file. The whole file was read and is valid when this ends.
+
+        Raises:
+            InvalidInput: the file is damaged, truncated or too large, or its checksum differs from the .md5 file.
+        """
+        yield from self._read(partial(split_pubmed_xml, path=self.path))
+
+    def read_with(self, read: Callable[[IO[bytes]], Any]) -> Any:
+        """Return the result of a reader of the whole, uncompressed file, and verify the checksum.
+
+        Raises:
+            InvalidInput: see ``read_events``.
+        """
+
+        def once(chunks: Iterable[bytes]) -> Iterator[Any]:
+            yield read(_ChunkFile(iter(chunks)))  # type: ignore[arg-type]
+
+        (result,) = self._read(once)
+        return result
+
+    def _read(self, split: Callable[[Iterable[bytes]], Iterator[Any]]) -> Iterator[Any]:
+        content = hashlib.blake2b(digest_size=16)
+        total = 0
+
+        def chunks(stream: IO[bytes]) -> Iterator[bytes]:
+            nonlocal total
+            while chunk := stream.read(CHUNK):
+                content.update(chunk)
+                total += len(chunk)
+                if total > MAX_FILE_BYTES:
+                    raise unusable(self.path, f"it has more than {MAX_FILE_BYTES:,} bytes", "input_too_large")
+                yield chunk
+
+        with _ConvertErrors(self.path), ExitStack() as opened:
+            packed = _HashingFile(opened.enter_context(open_input(self.path)))
+            stream: Any = gzip.GzipFile(fileobj=packed, mode="rb") if self.compressed else packed  # type: ignore[call-overload]
+            pieces = chunks(stream)
+            yield from split(pieces)
+            for _ in pieces:  # a reader may stop at its last record
+                pass
+            self.md5, self.digest = packed.md5.hexdigest(), content.digest()
+            self._check_md5()
+
+    def expected_md5(self) -> str | None:
+        """Return the checksum in the .md5 file beside this one; None if there is none.
+
+        Raises:
+            InvalidInput: the .md5 file has no checksum.
+        """
+        beside = self.path.with_name(f"{self.path.name}.md5")
+        if not beside.is_file():
+            return None
+        with _ConvertErrors(beside), beside.open("rb") as file:
+            return parse_md5(file.read(4096), beside)
+
+    def _check_md5(self) -> None:
+        expected = self.expected_md5()
+        if expected is not None and expected != self.md5:
+            raise unusable(
+                self.path,
+                f"its MD5 checksum is {self.md5}, and {self.path.name}.md5 has {expected}",
+                "wrong_md5",
+                hint="Download the file and its .md5 again.",
+            )
+
+
+class _ConvertErrors:
+    """Convert the errors of reading a file into ``InvalidInput`` that names the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
+        if isinstance(exc, FileNotFoundError):
+            raise unusable(self._path, "it does not exist", "missing_file") from None
+        if isinstance(exc, EOFError):
+            raise unusable(self._path, "its compressed data ends too early", "truncated") from None
+        if isinstance(exc, gzip.BadGzipFile | zlib.error):
+            raise unusable(self._path, f"its compressed data is damaged ({exc})", "damaged") from None
+        if isinstance(exc, OSError):
+            raise unusable(self._path, f"it cannot be read ({exc.strerror or type(exc).__name__})", "unreadable")
+
+
+class _HashingFile:
+    """A file that computes the MD5 checksum of what is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.md5 = hashlib.md5(usedforsecurity=False)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        data = self._file.read(size)
+        self.md5.update(data)
+        return data
+
+
+class _ChunkFile:
+    """Chunks as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._left = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        if not self._left:
+            self._left = next(self._chunks, b"")
+        data, self._left = (self._left, b"") if size < 0 else (self._left[:size], self._left[size:])
+        return data
+
+
+def parse_md5(content: bytes, path: Path) -> str:
+    """Return the checksum in a .md5 file.
+
+    Raises:
+        InvalidInput: it has none.
+    """
+    found = _MD5.search(content.decode("utf-8", errors="replace"))
+    if found is None:
+        raise unusable(path, "it contains no MD5 checksum", "bad_checksum_file")
+    return found[0].lower()
+
+
+def unusable(path: Path, problem: str, reason: str, *, hint: str = "", **details: object) -> InvalidInput:
+    """Return the error for a file that cannot be imported."""
+    return InvalidInput(
+        f"{path} cannot be imported: {problem}.",
+        invalid_input=str(path),
+        recovery_hint=hint or "Give files of the PubMed baseline, XML from EFetch, jsonl or nbib files, or MeSH files.",
+        details={"reason": reason, "file": str(path), **details},
+    )
+
+
+def find_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the files to import: the given files, and those with a known ending in the given folders.
+
+    Raises:
+        InvalidInput: a path does not exist, or a folder has no such file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(
+                item
+                for item in path.rglob("*")
+                if item.name.removesuffix(".gz").endswith(_NAMES) and not item.name.startswith(".") and item.is_file()
+            )
+            if not inside:
+                raise unusable(path, "the folder contains no file that can be imported", "empty_folder")
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise unusable(path, "it does not exist", "missing_file")
+    return list(dict.fromkeys(found))
+
+
+# PubMed XML
+
+_XML_HEAD: Final = re.compile(
+    rb"\s*+(?:<\?xml\s[^>]*?\?>)?\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+"
+    rb"(?:<!DOCTYPE\s[^\[\]<>]*+>\s*+)?(?:<!--(?:(?!-->).)*+-->\s*+)*+"
+    rb"<(PubmedArticleSet|PubmedBookArticleSet)(?:\s[^<>]*+)?>",
+    re.DOTALL,
+)
+_ENCODING: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+_NEXT: Final = re.compile(rb"(?:\s++|<!--(?:(?!-->).)*+-->)*+<(/?)([A-Za-z]+)(?:\s[^<>]*+)?(/?)>", re.DOTALL)
+_SPACE: Final = re.compile(rb"(?:\s++|<!--(?:(?!-->).)*+-->)*+", re.DOTALL)
+_PMID: Final = re.compile(rb"<PMID(?:\s[^<>]*?)?>\s*+([0-9]{1,10})\s*+</PMID\s*+>")
+_OWN_PMID: Final = re.compile(
+    rb"<(?:PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>\s*+<(?:MedlineCitation|BookDocument)(?:\s[^<>]*+)?>\s*+"
+    rb"<PMID(?P<attributes>\s[^<>]*+)?>\s*+(?P<pmid>[0-9]{1,10})\s*+</PMID\s*+>"
+)
+_VERSION: Final = re.compile(rb"\bVersion\s*=\s*[\"']([0-9]{1,6})[\"']")
+_RECORDS: Final = frozenset((b"PubmedArticle", b"PubmedBookArticle"))
+_DELETIONS: Final = frozenset((b"DeleteCitation", b"DeleteDocument"))
+
+
+def split_pubmed_xml(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
+    """Split PubMed XML into records and deletions.
+
+    Only the frame of the document is checked: whoever parses a record checks that it is well-formed.
+
+    Raises:
+        InvalidInput: the document is not PubMed XML, or is not complete.
+    """
+    pieces = iter(chunks)
+    data, at, count = b"", 0, 0
+    head = None
+    while head is None:
+        piece = next(pieces, b"")
+        data += piece
+        head = _XML_HEAD.match(data.removeprefix(codecs.BOM_UTF8))
+        if head is None and (not piece or len(data) > MAX_BETWEEN_BYTES):
+            raise unusable(path, "it is not a set of PubMed records", "not_pubmed_xml")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    declared = _ENCODING.search(head[0])
+    if declared and declared[1].lower() not in (b"utf-8", b"utf8", b"us-ascii", b"ascii"):
+        raise unusable(path, f"its encoding is {declared[1].decode()}, and only UTF-8 can be read", "bad_encoding")
+    root, at = head[1], head.end()
+
+    def more(before: str) -> None:
+        nonlocal data, at
+        limit = MAX_RECORD_BYTES if before == "record" else MAX_BETWEEN_BYTES
+        if len(data) - at > limit:
+            raise unusable(path, f"record {count + 1} has more than {limit:,} bytes", "record_too_large")
+        piece = next(pieces, b"")
+        if not piece:
+            raise unusable(path, f"it ends after {count:,} complete records", "truncated", records=count)
+        data, at = data[at:] + piece, 0
+
+    while True:
+        tag = _NEXT.match(data, at)
+        if tag is None:
+            rest = data[at : at + 200].lstrip()
+            if rest and not rest.startswith(b"<"):
+                raise unusable(path, f"there is text between records after record {count:,}", "not_pubmed_xml")
+            more("tag")
+            continue
+        if tag[1]:
+            if tag[2] != root:
+                raise unusable(path, f"an end tag is out of place after record {count:,}", "not_pubmed_xml")
+            break
+        if tag[2] not in _RECORDS and tag[2] not in _DELETIONS:
+            name = tag[2].decode()[:50]
+            raise unusable(path, f"it has <{name}> after record {count:,}", "not_pubmed_xml", element=name)
+        start = tag.start(2) - 1
+        closing = b"</" + tag[2] + b">"
+        if tag[3]:
+            end = tag.end()
+        else:
+            found = data.find(closing, tag.end())
+            if found < 0:
+                at = start
+                more("record")
+                continue
+            end = found + len(closing)
+        raw, at = data[start:end], end
+        if tag[2] in _DELETIONS:
+            yield from _read_deletions(raw)
+        else:
+            count += 1
+            yield _read_identity(raw, path, count)
+    rest = data[tag.end() :]
+    for piece in pieces:
+        rest = rest[_skip_space(rest) :] + piece
+        if len(rest) > MAX_BETWEEN_BYTES:
+            break
+    if _skip_space(rest) < len(rest):
+        raise unusable(path, "there is text after the last record", "not_pubmed_xml")
+
+
+def _skip_space(text: bytes) -> int:
+    space = _SPACE.match(text)
+    return space.end() if space else 0
+
+
+def _read_deletions(raw: bytes) -> Iterator[Event]:
+    for tag in _PMID.finditer(raw):
+        version = _VERSION.search(tag[0])
+        yield Event(int(tag[1]), int(version[1]) if version else 0, b"")
+
+
+def _read_identity(raw: bytes, path: Path, count: int) -> Event:
+    own = _OWN_PMID.match(raw)
+    if own is None or not int(own["pmid"]):
+        raise unusable(path, f"record {count:,} has no PMID", "bad_record", record=count)
+    version = _VERSION.search(own["attributes"] or b"")
+    return Event(int(own["pmid"]), max(1, int(version[1])) if version else 1, raw)
