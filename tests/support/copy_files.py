@@ -22,8 +22,9 @@ def settings_at(home: Path) -> Settings:
 def record(pmid: int, title: str = "A title", *, version: int = 1, day: int = 1, more: str = "") -> str:
     """Return a small record."""
     return (
-        f'<PubmedArticle>\n  <MedlineCitation Status="MEDLINE" Owner="NLM">\n    <PMID Version="{version}">{pmid}</PMID>\n'
-        f'    <Article PubModel="Print">\n      <Journal><Title>Journal</Title></Journal>\n'
+        '<PubmedArticle>\n  <MedlineCitation Status="MEDLINE" Owner="NLM">\n'
+        f'    <PMID Version="{version}">{pmid}</PMID>\n'
+        '    <Article PubModel="Print">\n      <Journal><Title>Journal</Title></Journal>\n'
         f"      <ArticleTitle>{title}</ArticleTitle>{more}\n    </Article>\n  </MedlineCitation>\n"
         f'  <PubmedData><History><PubMedPubDate PubStatus="pubmed"><Year>2026</Year><Month>1</Month><Day>{day}</Day>'
         f"</PubMedPubDate></History></PubmedData>\n</PubmedArticle>\n"
