@@ -1,13 +1,11 @@
 """Evaluate a resolved query on an index."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 from operator import and_
-from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.query import unsettled
 from entrez_kit.query.algebra import (
     And,
     Everything,
@@ -25,8 +23,6 @@ from entrez_kit.query.algebra import (
     Window,
 )
 from entrez_kit.query.index import SearchIndex
-
-_NONE: Final = BitMap()
 
 
 class Evaluator:
@@ -85,25 +81,24 @@ def _find(leaf: Leaf, index: SearchIndex, history: Callable[[int], BitMap]) -> B
         case Term(field, word):
             return _unite([index.postings(source, word) for source in field.sources])
         case TermSet(source, values):
-            return _unite([index.values(source, value) for value in values])
+            return index.find_any_value(source, values)
         case Wildcard(field, pattern) if field.kind == "text":
-            found = [
-                index.postings(source, word) for source in field.sources for word in expand(index, source, pattern)
-            ]
-            return _unite(found)
+            return _unite([index.find_any_word(source, expand(index, source, pattern)) for source in field.sources])
         case Wildcard(field, pattern):
             source = field.sources[0]
-            return _unite([index.values(source, value) for value in expand_values(index, source, pattern)])
+            return index.find_any_value(source, expand_values(index, source, pattern))
         case Phrase(field, words):
-            return _unite([_find_phrase(index, source, words) for source in field.sources])
+            return _unite(
+                [index.find_phrase(source, [expand(index, source, word) for word in words]) for source in field.sources]
+            )
         case Window(field, words, distance):
-            return _unite([_find_window(index, source, words, distance) for source in field.sources])
+            return _unite([index.find_window(source, words, distance) for source in field.sources])
         case Range(column, low, high):
             return index.between(column, low, high)
         case HistorySet(number):
             return history(number)
         case Everything():
-            return BitMap(range(index.size))
+            return index.list_records()
 
 
 def expand(index: SearchIndex, source: str, pattern: str) -> list[str]:
@@ -134,45 +129,3 @@ def _has_parts(word: str, first: str, inner: Sequence[str], last: str) -> bool:
             return False
         place = found + len(part)
     return True
-
-
-def _find_phrase(index: SearchIndex, source: str, words: Sequence[str]) -> BitMap:
-    slots = [expand(index, source, word) for word in words]
-    found = BitMap() if any("*" in word for word in words) else index.known_phrase(source, words)
-    for number, places in _find_together(index, source, slots, found.copy()):
-        starts = set(places[0])
-        for offset, there in enumerate(places[1:], start=1):
-            starts.intersection_update([place - offset for place in there])
-        if starts:
-            found.add(number)
-    return found
-
-
-def _find_window(index: SearchIndex, source: str, words: Sequence[str], distance: int) -> BitMap:
-    found = BitMap()
-    for number, places in _find_together(index, source, [[word] for word in words]):
-        if unsettled.is_within(places, words, distance):
-            found.add(number)
-    return found
-
-
-def _find_together(
-    index: SearchIndex, source: str, slots: Sequence[Sequence[str]], known: BitMap = _NONE
-) -> Iterator[tuple[int, list[Sequence[int]]]]:
-    """Yield the records, except known ones, that have a word of each slot, with the positions of these words."""
-    together = _intersect([_unite([index.postings(source, word) for word in slot]) for slot in slots])
-    together -= known
-    if not together:
-        return
-    words = list(dict.fromkeys(word for slot in slots for word in slot))
-    numbers = {word: number for number, word in enumerate(words)}
-    for record, places in index.positions(source, words, together):
-        yield (
-            record,
-            [
-                places[numbers[slot[0]]]
-                if len(slot) == 1
-                else sorted(place for word in slot for place in places[numbers[word]])
-                for slot in slots
-            ],
-        )

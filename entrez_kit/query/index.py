@@ -10,11 +10,13 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_
 from typing import Final
 
 from pyroaring import BitMap
 
+from entrez_kit.query import unsettled
 from entrez_kit.query.words import normalize, split_words
 
 VALUE_GAP: Final = 2_000
@@ -54,6 +56,18 @@ class SearchIndex(ABC):
     def between(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
 
+    def list_records(self) -> BitMap:
+        """Return all records."""
+        return BitMap(range(self.size))
+
+    def find_any_word(self, source: str, words: Iterable[str]) -> BitMap:
+        """Return the records with any of these words in a word list."""
+        return _unite(self.postings(source, word) for word in words)
+
+    def find_any_value(self, source: str, values: Iterable[str]) -> BitMap:
+        """Return the records with any of these values."""
+        return _unite(self.values(source, value) for value in values)
+
     def has_value(self, source: str, value: str) -> bool:
         """Return whether any record has a value."""
         return bool(self.values(source, value))
@@ -61,6 +75,55 @@ class SearchIndex(ABC):
     def known_phrase(self, source: str, words: Sequence[str]) -> BitMap:
         """Return records that are known to have these words in sequence; the positions of all others are compared."""
         return BitMap()
+
+    def find_phrase(self, source: str, slots: Sequence[Sequence[str]]) -> BitMap:
+        """Return the records with a sequence of words in one value of a word list.
+
+        Args:
+            source: the word list.
+            slots: the alternatives for each place of the sequence.
+        """
+        plain = all(len(slot) == 1 for slot in slots)
+        found = self.known_phrase(source, [slot[0] for slot in slots]) if plain else BitMap()
+        for number, places in self._find_together(source, slots, found.copy()):
+            starts = set(places[0])
+            for offset, there in enumerate(places[1:], start=1):
+                starts.intersection_update([place - offset for place in there])
+            if starts:
+                found.add(number)
+        return found
+
+    def find_window(self, source: str, words: Sequence[str], distance: int) -> BitMap:
+        """Return the records with words in any order and at most ``distance`` other words between first and last."""
+        found = BitMap()
+        for number, places in self._find_together(source, [[word] for word in words], BitMap()):
+            if unsettled.is_within(places, words, distance):
+                found.add(number)
+        return found
+
+    def _find_together(
+        self, source: str, slots: Sequence[Sequence[str]], known: BitMap
+    ) -> Iterator[tuple[int, list[Sequence[int]]]]:
+        """Yield the records, except known ones, that have a word of each slot, with the positions of these words."""
+        together = reduce(and_, [self.find_any_word(source, slot) for slot in slots]) - known
+        if not together:
+            return
+        words = list(dict.fromkeys(word for slot in slots for word in slot))
+        numbers = {word: number for number, word in enumerate(words)}
+        for record, places in self.positions(source, words, together):
+            yield (
+                record,
+                [
+                    places[numbers[slot[0]]]
+                    if len(slot) == 1
+                    else sorted(place for word in slot for place in places[numbers[word]])
+                    for slot in slots
+                ],
+            )
+
+
+def _unite(sets: Iterable[BitMap]) -> BitMap:
+    return BitMap.union(BitMap(), *sets)
 
 
 @dataclass(slots=True)

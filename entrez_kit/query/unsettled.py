@@ -70,12 +70,18 @@ def find_tags_after_parentheses(tokens: Sequence[Token], repairs: list[Repair]) 
     return found
 
 
+def measure_window(words: Sequence[str], distance: int) -> int:
+    """Return the length of the longest window for ``is_within``: the words themselves and the words between them."""
+    return len(words) + distance
+
+
 def is_within(places: Sequence[Sequence[int]], words: Sequence[str], distance: int) -> bool:
     """Return whether a window contains all words with at most ``distance`` other words in it.
 
     The User Guide counts the words "between your search terms", which is ambiguous for three or more. Lucene, on which
     PubMed runs, counts all other words of the window. A word that is given twice must occur twice.
     """
+    length = measure_window(words, distance)
     needed = Counter(words)
     known = dict(zip(words, places, strict=True))
     events = sorted((place, word) for word, there in known.items() for place in there)
@@ -87,7 +93,7 @@ def is_within(places: Sequence[Sequence[int]], words: Sequence[str], distance: i
         missing -= have[word] <= needed[word]
         while missing == 0:
             start, left = events[first]
-            if place - start + 1 - len(words) <= distance:
+            if place - start < length:
                 return True
             missing += have[left] <= needed[left]
             have[left] -= 1

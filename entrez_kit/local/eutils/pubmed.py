@@ -284,7 +284,7 @@ class PubMedDatabase(Database):
     def match(self, journal: str, year: str, volume: str, page: str, author: str) -> list[str]:
         """Return the PMIDs of the records that match a citation: journal, volume and page, or year and author."""
         index = self.collection.index
-        found = BitMap(range(index.size))
+        found = index.list_records()
         used = 0
         if journal.strip():
             found &= index.values("journal", normalize(journal))

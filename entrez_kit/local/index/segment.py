@@ -1,0 +1,300 @@
+"""Read an immutable segment of an index: the sorted terms and the postings of a number of records.
+
+A segment file has a magic number, the data of all lists and columns, a header in JSON and a trailer with the place of
+the header, a checksum of the header and one of the data. All places are checked when the file is opened, and all data
+when it is decoded, so that a damaged or foreign file causes a StoreError and never a crash.
+"""
+
+import json
+import mmap
+import struct
+import zlib
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal, ParamSpec, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entrez_kit.base.errors import StoreError
+from entrez_kit.local.index.coding import (
+    Bytes,
+    Integers,
+    Numbers,
+    Words,
+    decode_records,
+    decode_varints,
+    decode_words,
+    gather,
+)
+
+Kind = Literal["words", "values", "numbers", "sort"]
+"""Word lists with positions, value lists, columns of numbers, and the texts that records are sorted by."""
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MAGIC: Final = b"EKSEG\x00\x01\n"
+FORMAT: Final = 1
+TRAILER: Final = struct.Struct("<QIII8s")
+"""Place, length and checksum of the header, checksum of the data, and the magic number again."""
+SEPARATOR: Final = b"\0"
+BOUNDARY: Final = ""
+"""The word of a word list that begins at each value but the first one of a record."""
+COLUMNS: Final = {"dates": "<i8", "pmids": "<i8", "lengths": "<u2"}
+"""Numbers of all records, and their types."""
+_MAX_HEADER: Final = 1 << 24
+_CHUNK: Final = 1 << 20
+
+
+def damaged_error(path: Path, problem: str) -> StoreError:
+    """Return the error for a segment file that cannot be used."""
+    return StoreError(
+        f"The index file {path.name} is damaged: {problem}.",
+        recovery_hint="Import the copy again.",
+        details={"reason": "damaged_index", "path": str(path)},
+    )
+
+
+def encode_text(text: str) -> bytes:
+    """Return a term as bytes, which have the same order as the terms."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+class Texts:
+    """Sorted texts, one after the other."""
+
+    def __init__(self, text: Bytes, ends: NDArray[Any]) -> None:
+        self._text = text.data
+        self._ends = ends
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, number: int) -> bytes:
+        begin = int(self._ends[number - 1]) + 1 if number else 0
+        return bytes(self._text[begin : int(self._ends[number])])
+
+    def read(self, begin: int, end: int) -> list[str]:
+        """Return a range of texts."""
+        if begin >= end:
+            return []
+        start = int(self._ends[begin - 1]) + 1 if begin else 0
+        found = bytes(self._text[start : int(self._ends[end - 1])]).decode("utf-8", "surrogatepass").split("\0")
+        if len(found) != end - begin:
+            raise ValueError("the terms are cut")
+        return found
+
+    def find_range(self, prefix: str) -> tuple[int, int]:
+        """Return the range of the texts with a prefix."""
+        encoded = encode_text(prefix)
+        begin = bisect_left(self, encoded)
+        return begin, bisect_left(self, encoded + b"\xff", lo=begin)
+
+    def find(self, text: str) -> int | None:
+        """Return the number of a text."""
+        encoded = encode_text(text)
+        number = bisect_left(self, encoded)
+        return number if number < len(self) and self[number] == encoded else None
+
+
+class TermList:
+    """The terms of one list and their postings."""
+
+    def __init__(
+        self, segment: "Segment", kind: Kind, texts: Texts, keys: Integers, ends: NDArray[Any], data: Bytes
+    ) -> None:
+        self.kind = kind
+        self.texts = texts
+        self.keys = keys
+        """The numbers of a column."""
+        self._segment = segment
+        self._ends = ends
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def find(self, texts: Sequence[str]) -> Integers:
+        """Return the ascending numbers of the texts that are in this list."""
+        if len(texts) > _MANY:
+            return self._find_many(texts)
+        found = [number for text in texts if (number := self._segment.guard(self.texts.find, text)) is not None]
+        return np.array(sorted(set(found)), np.int64)
+
+    def _find_many(self, texts: Sequence[str]) -> Integers:
+        ordered = sorted(set(texts))
+        begin = bisect_left(self.texts, encode_text(ordered[0]))
+        end = bisect_left(self.texts, encode_text(ordered[-1]) + b"\0")
+        if end - begin > 20 * len(ordered):
+            found = [number for text in ordered if (number := self.texts.find(text)) is not None]
+            return np.array(found, np.int64)
+        numbers = {text: number for number, text in enumerate(self._segment.guard(self.texts.read, begin, end), begin)}
+        return np.array([numbers[text] for text in ordered if text in numbers], np.int64)
+
+    def measure(self, begin: int, end: int) -> int:
+        """Return the number of bytes of a range of terms."""
+        return self._find_begin(end) - self._find_begin(begin)
+
+    def _find_begin(self, number: int) -> int:
+        return int(self._ends[number - 1]) if number else 0
+
+    def _find_places(self, numbers: Integers) -> tuple[Integers, Integers]:
+        ends = self._ends[numbers].astype(np.int64)
+        begins = np.where(numbers > 0, self._ends[numbers - 1], 0).astype(np.int64)
+        return begins, ends
+
+    def read_records(self, numbers: Integers) -> tuple[Integers, Numbers]:
+        """Return how many records each of these terms has, and their records."""
+        return self._segment.guard(self._read_records, numbers)
+
+    def _read_records(self, numbers: Integers) -> tuple[Integers, Numbers]:
+        if self.kind == "words":
+            words = self._read_words(numbers)
+            return words.sizes, words.records
+        begins, ends = self._find_places(numbers)
+        return decode_records(gather(self._data, begins, ends - begins), ends - begins, self._segment.records)
+
+    def read_words(self, numbers: Integers) -> Words:
+        """Return the postings of these words."""
+        return self._segment.guard(self._read_words, numbers)
+
+    def _read_words(self, numbers: Integers) -> Words:
+        return decode_words(self._data, *self._find_places(numbers), self._segment.records)
+
+
+_MANY: Final = 40
+
+
+class Segment:
+    """One open segment file.
+
+    Args:
+        path: the file.
+
+    Raises:
+        StoreError: the file cannot be read, is damaged, or has an unknown format.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                self.size = file.seek(0, 2)
+                if self.size < len(MAGIC) + TRAILER.size:
+                    raise damaged_error(path, "it is too short")
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as exc:
+            raise StoreError(
+                f"The index file {path.name} cannot be read: {exc.strerror or type(exc).__name__}.",
+                recovery_hint="Import the copy again.",
+                details={"reason": "unreadable_index", "path": str(path)},
+            ) from None
+        self._bytes: Bytes = np.frombuffer(self._map, np.uint8)
+        try:
+            self._header, self._data_end, self.checksum = self._read_header()
+            self.records = int(self._header["records"])
+            self._lists: dict[tuple[str, str], TermList] = {
+                (str(one["kind"]), str(one["source"])): self._open_list(one) for one in self._header["lists"]
+            }
+            self.dates, self.pmids, self.lengths = (self._open_column(*column) for column in COLUMNS.items())
+            self.dropped: Numbers = decode_varints(self._open_section(self._header["dropped"]))
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as exc:
+            raise damaged_error(path, f"its header is invalid ({type(exc).__name__})") from None
+
+    def _read_header(self) -> tuple[dict[str, Any], int, int]:
+        place, length, header_sum, data_sum, magic = TRAILER.unpack(bytes(self._bytes[-TRAILER.size :]))
+        if magic != MAGIC or bytes(self._bytes[: len(MAGIC)]) != MAGIC:
+            raise damaged_error(self.path, "it is not an index file of this version, or it is cut")
+        if place < len(MAGIC) or length > _MAX_HEADER or place + length + TRAILER.size != self.size:
+            raise damaged_error(self.path, "its header is not where it should be")
+        encoded = bytes(self._bytes[place : place + length])
+        if zlib.crc32(encoded) != header_sum:
+            raise damaged_error(self.path, "the checksum of its header is wrong")
+        header = json.loads(encoded)
+        if not 0 <= int(header["records"]) < 1 << 31 or header["format"] != FORMAT:
+            raise ValueError("unknown format")
+        return cast(dict[str, Any], header), place, data_sum
+
+    def _open_section(self, place: Any, dtype: str = "<u1") -> NDArray[Any]:
+        begin, length = (int(number) for number in place)
+        width = np.dtype(dtype).itemsize
+        if begin < len(MAGIC) or length < 0 or begin + length > self._data_end or length % width:
+            raise ValueError("a section is outside of the file")
+        return self._bytes[begin : begin + length].view(dtype) if length else np.empty(0, dtype)
+
+    def _open_column(self, name: str, dtype: str) -> NDArray[Any]:
+        found = self._open_section(self._header[name], dtype)
+        if len(found) != self.records:
+            raise ValueError("a column has the wrong length")
+        return found
+
+    def _open_ends(self, place: Any, terms: int) -> NDArray[Any]:
+        found = self._open_section(place, "<u8" if int(place[1]) > terms * 4 else "<u4")
+        if len(found) != terms:
+            raise ValueError("a list has the wrong length")
+        return found
+
+    def _open_list(self, described: Any) -> TermList:
+        kind: Kind = described["kind"]
+        terms = int(described["terms"])
+        keys, texts = np.empty(0, np.int64), Texts(np.empty(0, np.uint8), np.empty(0, np.uint32))
+        if kind == "numbers":
+            keys = self._open_section(described["keys"], "<i8")
+            if len(keys) != terms:
+                raise ValueError("a list has the wrong length")
+        else:
+            texts = Texts(self._open_section(described["texts"]), self._open_ends(described["text_ends"], terms))
+        ends = self._open_ends(described["ends"], terms)
+        return TermList(self, kind, texts, keys, ends, self._open_section(described["data"]))
+
+    def list(self, kind: Kind, source: str) -> TermList | None:
+        """Return a list of terms; None if no record of the segment has any."""
+        return self._lists.get((kind, source))
+
+    @property
+    def lists(self) -> Sequence[tuple[Kind, str]]:
+        """Kind and name of all lists."""
+        return cast(Sequence[tuple[Kind, str]], list(self._lists))
+
+    def guard(self, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a function that reads this segment.
+
+        Raises:
+            StoreError: the data are damaged.
+        """
+        try:
+            return read(*args, **kwargs)
+        except (ValueError, IndexError, MemoryError) as exc:
+            raise damaged_error(self.path, str(exc) or type(exc).__name__) from None
+
+    @cached_property
+    def ranks(self) -> "dict[str, Numbers]":
+        """The place of each record in the order of its sort texts, by name of the order."""
+        return {}
+
+    def rank_texts(self, source: str) -> Numbers:
+        """Return the number of the sort text of each record; records without a text have 0."""
+        found = self.ranks.get(source)
+        if found is None:
+            found = np.zeros(self.records, np.uint32)
+            listed = self.list("sort", source)
+            if listed is not None:
+                numbers = np.arange(len(listed))
+                sizes, records = listed.read_records(numbers)
+                found[records] = np.repeat(numbers, sizes)
+            self.ranks[source] = found
+        return found
+
+    def verify(self) -> None:
+        """Compare the data with their checksum.
+
+        Raises:
+            StoreError: the data are damaged.
+        """
+        found = 0
+        for begin in range(0, self._data_end, _CHUNK):
+            found = zlib.crc32(self._bytes[begin : min(begin + _CHUNK, self._data_end)].data, found)
+        if found != self.checksum:
+            raise damaged_error(self.path, "the checksum of its data is wrong")

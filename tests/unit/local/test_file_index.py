@@ -1,0 +1,129 @@
+"""A file index has the results of the index in memory, for any number of segments, merged ones and removed records."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from pyroaring import BitMap
+
+from entrez_kit.local.index.file_index import FileIndex
+from entrez_kit.local.index.writer import SegmentWriter, merge_segments
+from entrez_kit.local.records.collection import ParsedCollection
+from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
+from entrez_kit.query.index import RecordTerms
+from entrez_kit.sandbox.generate import GeneratedCollection
+
+Records = list[tuple[RecordTerms, SortKeys]]
+GONE = BitMap((3, 50, 51, 60, 100, 130))
+
+
+@cache
+def read_records() -> Records:
+    """Return the terms of the demo records and of some generated ones."""
+    demo, generated = ParsedCollection.demo(), GeneratedCollection(60, seed=5)
+    collection = ParsedCollection(
+        (one.pmid(number), one.raw(number)) for one in (demo, generated) for number in range(one.size)
+    )
+    return list(map(collection._read, range(collection.size)))
+
+
+def write_segment(path: Path, records: Records, limit: int = 2_500_000) -> Path:
+    """Write one segment."""
+    with SegmentWriter(path, limit=limit) as writer:
+        for terms, keys in records:
+            writer.add(terms, keys)
+        return writer.finish().path
+
+
+@pytest.fixture(scope="module")
+def segments(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Segments of unequal length; the writer of the longest one had to write several parts."""
+    folder, records = tmp_path_factory.mktemp("segments"), read_records()
+    bounds = (0, 50, 51, len(records))
+    return [
+        write_segment(folder / f"{first}.seg", records[first:last], limit=5_000) for first, last in pairwise(bounds)
+    ]
+
+
+@cache
+def memory_index(removed: bool) -> ParsedIndex:
+    """Return the index in memory; a removed record has no terms."""
+    records = [
+        (RecordTerms(), keys) if removed and number in GONE else (terms, keys)
+        for number, (terms, keys) in enumerate(read_records())
+    ]
+    return ParsedIndex(len(records), records.__getitem__)
+
+
+def _pick_runs(chance: random.Random, source: str) -> Iterator[list[str]]:
+    for terms, _ in chance.sample(read_records(), 10):
+        for piece in terms.texts.get(source, [])[:2]:
+            begin = chance.randrange(len(piece))
+            yield piece[begin : begin + chance.randint(1, 4)]
+
+
+def compare(expected: SortedIndex, index: SortedIndex, removed: BitMap) -> None:
+    """Compare all methods of two indexes."""
+    chance = random.Random(3)
+    records = read_records()
+    live = [number for number in range(len(records)) if number not in removed]
+    for source in {source for terms, _ in records for source in terms.texts}:
+        words = sorted(expected.words(source))
+        assert sorted(index.words(source)) == words
+        assert all(index.postings(source, word) == expected.postings(source, word) for word in words[::7])
+        assert index.find_any_word(source, [*words[::3], "absent"]) == expected.find_any_word(source, words[::3])
+        for run in _pick_runs(chance, source):
+            prefix, other = chance.choice(words)[:2], chance.choice(words)
+            assert sorted(index.words(source, prefix)) == sorted(expected.words(source, prefix))
+            for slots in ([[word] for word in run], [[word, other] for word in run]):
+                assert index.find_phrase(source, slots) == expected.find_phrase(source, slots), (source, slots)
+            for distance in (0, 1, 5, 1_000):
+                assert index.find_window(source, run, distance) == expected.find_window(source, run, distance)
+        some = chance.choices(words, k=3)
+        found = [(number, list(map(list, places))) for number, places in expected.positions(source, some, BitMap(live))]
+        assert list(index.positions(source, some, BitMap(range(len(records))))) == found
+    for source in {source for terms, _ in records for source in terms.values}:
+        values = sorted(expected.known_values(source))
+        assert sorted(index.known_values(source)) == values
+        assert all(index.values(source, value) == expected.values(source, value) for value in values[::7])
+        assert index.has_value(source, values[0])
+        assert not index.has_value(source, "absent")
+        assert index.find_any_value(source, values[::2]) == expected.find_any_value(source, values[::2])
+    for column in {column for terms, _ in records for column in terms.numbers}:
+        known = [number for terms, _ in records for number in terms.numbers.get(column, ())]
+        for _ in range(20):
+            low, high = chance.choice(known), chance.choice(known)
+            assert index.between(column, low, high) == expected.between(column, low, high)
+    for order in ("Author", "JournalName", "pub_date", "newest"):
+        numbers = chance.sample(live, len(live))
+        assert index.rank(numbers, order) == expected.rank(numbers, order)
+    assert index.list_records() == BitMap(live)
+    for absent in (index.postings("title", "absent"), index.postings("absent", "x"), index.postings("title", "")):
+        assert not absent
+
+
+def test_segments_give_what_the_index_in_memory_gives(segments: list[Path]) -> None:
+    compare(memory_index(False), FileIndex(segments), BitMap())
+
+
+def test_removed_records_are_found_by_nothing(segments: list[Path]) -> None:
+    compare(memory_index(True), FileIndex(segments, GONE), GONE)
+
+
+def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[Path], tmp_path: Path) -> None:
+    merged = merge_segments(segments, tmp_path / "merged.seg", GONE).path
+
+    compare(memory_index(True), FileIndex([merged], GONE), GONE)
+    assert merged.stat().st_size < sum(path.stat().st_size for path in segments)
+
+
+def test_the_bytes_of_a_segment_do_not_depend_on_the_memory_of_its_writer(tmp_path: Path) -> None:
+    records = read_records()[:40]
+    whole = write_segment(tmp_path / "whole.seg", records)
+    parts = write_segment(tmp_path / "parts.seg", records, limit=1_500)
+
+    assert whole.read_bytes() == parts.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"whole.seg", "parts.seg"}
