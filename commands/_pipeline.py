@@ -199,7 +199,7 @@ def run(
             note(ctx, idle)
             _print_nothing(ctx, operation, request, writer)
             return None
-        _ = state(ctx).services  # in the demo this starts the sandbox, which is not part of the call
+        _ = state(ctx).services  # reading the settings is not part of the call
         started = time.monotonic()
         with watching(state(ctx), label, least, begin) as end_bar:
             execution = run_catching(partial(_perform, ctx, operation, request, writer, end_bar))

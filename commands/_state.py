@@ -20,7 +20,6 @@ from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, f
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
-    from entrez_kit.sandbox.server import Sandbox
     from entrez_kit.services import Services
 
 _DEFAULT_FORMATS: Final = formats_in(Family.SCREEN, Family.DOCUMENT)
@@ -33,8 +32,6 @@ FLUSH_SECONDS: Final = 0.5
 """The time a command waits at its end for a collector to receive the last spans."""
 _UNHEARD: Final = logging.NullHandler()
 """Without a handler Python would print log errors."""
-_NOWHERE: Final = "http://127.0.0.1:9"
-"""The sandbox's address while none is running; the discard port does not answer."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -115,7 +112,6 @@ class State:
         self.door = Terminal()
         self.told: set[str] = set()
         self.log_remark: str | None = None
-        self._sandbox: Sandbox | None = None
         self._log = ExitStack()
 
     @cached_property
@@ -127,13 +123,11 @@ class State:
         """
         from entrez_kit.base.settings import load_settings
 
-        settings = load_settings({name: self.flags.get(name) for name in _SETTING_FLAGS})
-        self._base_settings = settings
-        return settings.with_sandbox(_NOWHERE) if settings.demo else settings
+        return load_settings({name: self.flags.get(name) for name in _SETTING_FLAGS}).prepare()
 
     @cached_property
     def services(self) -> "Services":
-        """The clients; in demo mode they use a sandbox that is started here."""
+        """The clients; the demo answers them in this process."""
         from entrez_kit.services import Services
 
         settings = self.settings
@@ -143,15 +137,13 @@ class State:
 
             if remark := set_up_exporter(settings):
                 self.warn(remark)
-        if settings.demo:
-            from entrez_kit.sandbox.server import Sandbox
+        if settings.demo_warning:
+            self.warn(settings.demo_warning)
+        if not settings.answers_in_process:
+            return Services(settings)
+        from entrez_kit.local.responders import create_responder
 
-            self._sandbox = Sandbox()
-            self._sandbox.start()
-            if settings.demo_warning:
-                self.warn(settings.demo_warning)
-            settings = self._base_settings.with_sandbox(self._sandbox.url)
-        return Services(settings)
+        return Services(settings, responder=create_responder(settings))
 
     def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""
@@ -189,7 +181,7 @@ class State:
         self.log_remark = self._log.enter_context(log_of_terminal(settings, verbose=self.verbose))
 
     def close(self) -> None:
-        """Release the cache file and stop the sandbox, if they were opened."""
+        """Release the cache file, if it was opened."""
         services = self.__dict__.get("services")
         if services is not None:
             services.close()
@@ -197,9 +189,6 @@ class State:
                 from entrez_kit.server.telemetry import flush
 
                 flush(FLUSH_SECONDS)
-        if self._sandbox is not None:
-            self._sandbox.stop()
-            self._sandbox = None
         self._log.close()
 
     def preference(self, name: str, default: Any) -> Any:

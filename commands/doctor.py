@@ -85,9 +85,16 @@ def command(
             invalid_input=f"save={save}",
             recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
         )
-    settings = state(ctx).services.settings
+    services = state(ctx).services
     with _waiting(ctx) as progress:
-        report = diagnose(settings, all_services=network, deep=deep, save=save, progress=progress)
+        report = diagnose(
+            services.settings,
+            all_services=network,
+            deep=deep,
+            save=save,
+            progress=progress,
+            responder=services.responder,
+        )
     records = [one.model_dump(mode="json") for one in (*report.checks, *(report.comparisons or []))]
     emit(ctx, report, lambda: _table(report), records=records)
     problem = report.problem()

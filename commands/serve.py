@@ -84,8 +84,10 @@ def serve(
 
         document = try_server(replace(current.settings, **chosen), _options(names, tool_names))
         emit(ctx, document, lambda: _table(document))
-    else:  # in demo mode, this starts a sandbox
-        settings = current.services.settings if current.settings.demo else current.settings
+    else:
+        settings = current.settings
+        if settings.demo_warning:
+            current.warn(settings.demo_warning)
         _serve(ctx, replace(settings, **chosen), names, tool_names)
 
 

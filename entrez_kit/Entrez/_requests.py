@@ -180,16 +180,18 @@ class Requests:
             default = Backoff()
             backoff = Backoff(min(default.first, sender.longest_wait), min(default.cap, sender.longest_wait))
             settings = replace(self.settings, **changes)
-            found = Services(settings, transport=Transport(settings, backoff=backoff))
+            responder = self._kit_now().services.responder
+            transport = Transport(settings, backoff=backoff, responder=responder)
+            found = Services(settings, transport=transport, responder=responder)
             self._services[sender] = found
             return found
 
     def close(self) -> None:
-        """Close connections and the cache file, and stop the sandbox of a demo. The next request opens them again."""
+        """Close connections and the cache file. The next request opens them again."""
         with self._lock:
             kit, self._kit = self._kit, None
             services, self._services = list(self._services.values()), {}
-        if self._pid == getpid():  # a forked child has no thread that runs the sandbox
+        if self._pid == getpid():  # a forked child must not close the connections of its parent
             for one in services:
                 one.close()
             if kit is not None:

@@ -32,6 +32,8 @@ MOST_NOTICED: Final = 20
 LONGEST_NAME: Final = 60
 
 SANDBOX_ORIGIN: Final = "sandbox"
+DEMO_URL: Final = "http://127.0.0.1:9"
+"""The address of the demo in documents. No program listens there: the demo answers in the process that asks."""
 SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
 DEMO_WARNING: Final = "Demo: the answer comes from the bundled sandbox with invented articles, not from NCBI."
 
@@ -231,6 +233,15 @@ class Settings:
     def demo_warning(self) -> str | None:
         """The warning for every answer if the user requested the demo; None for a caller with its own sandbox."""
         return DEMO_WARNING if self.demo and "demo" in self.origins else None
+
+    @property
+    def answers_in_process(self) -> bool:
+        """Whether this process answers all requests itself, and sends none."""
+        return self.demo and self.eutils_url.startswith(f"{DEMO_URL}/")
+
+    def prepare(self) -> "Settings":
+        """Return the settings to use: with the demo's own addresses and folders if the demo is on."""
+        return self.with_sandbox(DEMO_URL) if self.demo and self.origins.get("eutils_url") != SANDBOX_ORIGIN else self
 
     def with_sandbox(self, url: str) -> "Settings":
         """Return these settings for a sandbox, with a separate cache, limiter state and data folder."""

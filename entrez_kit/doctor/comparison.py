@@ -24,7 +24,7 @@ from entrez_kit.doctor.report import ERRORS, NAMES, Comparison, why_not
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import ShapeDifference
 from entrez_kit.services.small_replies import parse_esearch
-from entrez_kit.services.transport import Call, is_loopback
+from entrez_kit.services.transport import Call, Responder, is_loopback
 from entrez_kit.services.transport.client import Transport
 from entrez_kit.services.transport.refusals import TRANSIENT
 from entrez_kit.services.transport.replies import Incoming
@@ -68,6 +68,7 @@ def compare(
     examples: Examples | None = None,
     probes: Collection[Probe] = PROBES,
     progress: Progress = lambda done, of: None,
+    responder: Responder | None = None,
 ) -> list[Compared]:
     """Send the probes to all services concurrently, and compare the replies with their known shapes.
 
@@ -78,6 +79,7 @@ def compare(
         unreached: services to skip because a hop to them failed; by the names of ``NAMES``.
         examples: ids and queries of the probes; by default those of the sandbox or of NCBI, whichever answers.
         progress: called after each request.
+        responder: answers all requests in this process.
     """
     limit = min(settings.ncbi_total_deadline_ms, DEADLINE_MS)
     own = replace(
@@ -98,7 +100,7 @@ def compare(
         if exchanges is not None:
             exchanges.append(Exchange(call, incoming))
 
-    with Services(own, transport=Transport(own, watch=watch)) as services:
+    with Services(own, transport=Transport(own, watch=watch, responder=responder)) as services:
         requested = examples or _choose_examples(services, unreached)
 
         def ask(probe: Probe, why_not: str | None) -> Compared:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, DoctorReport, Finding, Notes, why_not
-from entrez_kit.services.transport import base_of, is_keyed
+from entrez_kit.services.transport import Responder, base_of, is_keyed
 from entrez_kit.services.transport.download.addresses import Resolver
 
 PATIENCE_SECONDS: Final = 5.0
@@ -23,11 +24,11 @@ Asker = Callable[[Settings], bytes]
 """Requests the list of databases from NCBI; raises the errors of the transport."""
 
 
-def ask_for_databases(settings: Settings) -> bytes:
+def ask_for_databases(settings: Settings, responder: Responder | None = None) -> bytes:
     """Send one EInfo request through the transport, as commands do."""
     from entrez_kit.services import Services
 
-    with Services(settings) as services:
+    with Services(settings, responder=responder) as services:
         return services.eutils.einfo().content
 
 
@@ -46,9 +47,10 @@ def diagnose(
     resolver: Resolver = hops.resolve,
     connector: Connector = hops.connect,
     find_route: Callable[[str], Route] = hops.find_route,
-    asker: Asker = ask_for_databases,
+    asker: Asker | None = None,
     free_space: local.FreeSpace = free_space,
     patience: float = PATIENCE_SECONDS,
+    responder: Responder | None = None,
 ) -> DoctorReport:
     """Find the problem of entrez-kit: on this machine, in the network, or at NCBI.
 
@@ -66,6 +68,7 @@ def diagnose(
         asker: sends the one request to NCBI.
         free_space: returns the free bytes on the disk of a folder.
         patience: time limit of each hop in seconds.
+        responder: answers all requests in this process, so that there are no hops.
 
     Raises:
         InvalidInput: ``save`` is not an empty folder.
@@ -84,9 +87,9 @@ def diagnose(
 
     def check_way(name: str, url: str) -> list[Check]:
         way = Notes(name)
-        if settings.offline:
+        if settings.offline or responder is not None:
             for hop in ("dns", "tcp", "tls"):
-                way.skip(hop, "offline")
+                way.skip(hop, "offline" if settings.offline else "not used: this process answers")
             return way.checks
         try:
             route = find_route(url)
@@ -101,20 +104,26 @@ def diagnose(
     with ThreadPoolExecutor(max_workers=len(services), thread_name_prefix="entrez-kit doctor") as pool:
         ways = list(pool.map(lambda service: check_way(*service), services))
     first, *others = ways
-    checks = [*notes.checks, *first, *_ask(settings, first, asker, patience), *(c for way in others for c in way)]
+    ask = asker or partial(ask_for_databases, responder=responder)
+    checks = [*notes.checks, *first, *_ask(settings, first, ask, patience), *(c for way in others for c in way)]
     report = DoctorReport(healthy=not any(check.status == "failed" for check in checks), checks=checks)
     if deep:
-        _compare(report, settings, save, progress)
+        _compare(report, settings, save, progress, responder)
     return report
 
 
-def _compare(report: DoctorReport, settings: Settings, save: Path | None, progress: Callable[[int, int], None]) -> None:
+def _compare(
+    report: DoctorReport,
+    settings: Settings,
+    save: Path | None,
+    progress: Callable[[int, int], None],
+    responder: Responder | None,
+) -> None:
     """Send the probes to every service that was reached, and add the comparisons to the report."""
     from entrez_kit.doctor.comparison import compare
 
-    compared = compare(
-        settings, unreached={check.service for check in report.failed if check.service}, progress=progress
-    )
+    unreached = {check.service for check in report.failed if check.service}
+    compared = compare(settings, unreached=unreached, progress=progress, responder=responder)
     if save is not None:
         from entrez_kit.doctor.recordings import save as save_replies
 

@@ -47,7 +47,7 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
         return Answer("no-oa", NO_COPY)
     if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
         return Answer("no-oa", NO_ADDRESS)
-    return _fetch_first_copy(services.settings, known, guard or AddressGuard.of(services.settings))
+    return _fetch_first_copy(services, known, guard or AddressGuard.of(services.settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,11 @@ class _Candidate:
     guard: AddressGuard | None = None
 
 
-def _fetch_first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
+def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
     """Try the copies of an article in order and return the first that can be parsed."""
     from entrez_kit.services.transport.download.guard import download
 
+    settings = services.settings
     limit = settings.unpaywall_timeout_ms / 1000
     until = time.monotonic() + TIER_SHARE * limit
     failures: dict[str, Outcome] = {}
@@ -81,6 +82,7 @@ def _fetch_first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard
                 deadline_s=max(0.1, min(DOWNLOAD_SHARE * limit, left)),
                 silence_s=limit,
                 guard=candidate.guard or guard,
+                responder=services.responder,
             )
         except EntrezKitError as exc:
             failures.setdefault(exc.message.rstrip("."), "fetch-failed")

@@ -3,20 +3,19 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from entrez_kit.base.settings import SANDBOX_ORIGIN, Settings, load_settings
+from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.python.kit_methods import Methods
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
     from entrez_kit.python.kit_streams import Streams
-    from entrez_kit.sandbox.server import Sandbox
     from entrez_kit.services.eutils import EUtils
 
 
 class EntrezKit(Methods):
     """One thread-safe client for all operations. Use it as a context manager, or close it after use.
 
-    With the setting ``demo`` it starts a sandbox with invented articles and sends all requests there.
+    With the setting ``demo`` it sends no request: this process answers with invented articles.
 
     Args:
         settings: the settings; by default they are read from the environment and the config files.
@@ -31,14 +30,13 @@ class EntrezKit(Methods):
             settings = load_settings(overrides)
         elif overrides:
             raise TypeError("give either settings or single overrides, not both")
-        self._sandbox: Sandbox | None = None
-        if settings.demo and settings.origins.get("eutils_url") != SANDBOX_ORIGIN:
-            from entrez_kit.sandbox import server
+        settings = settings.prepare()
+        responder = None
+        if settings.answers_in_process:
+            from entrez_kit.local.responders import create_responder
 
-            self._sandbox = server.Sandbox()
-            self._sandbox.start()
-            settings = settings.with_sandbox(self._sandbox.url)
-        self.services = Services(settings)
+            responder = create_responder(settings)
+        self.services = Services(settings, responder=responder)
 
     @property
     def settings(self) -> Settings:
@@ -58,11 +56,8 @@ class EntrezKit(Methods):
         return self.services.eutils
 
     def close(self) -> None:
-        """Close the cache file and the connections, and stop the sandbox of a demo."""
+        """Close the cache file and the connections."""
         self.services.close()
-        if self._sandbox is not None:
-            self._sandbox.stop()
-            self._sandbox = None
 
     def __enter__(self) -> "EntrezKit":
         return self

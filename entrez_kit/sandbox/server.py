@@ -2,77 +2,30 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
-from urllib.parse import parse_qsl, unquote, urlencode
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.local.eutils.database import Database
-from entrez_kit.local.eutils.efetch import efetch
-from entrez_kit.local.eutils.elink import elink
-from entrez_kit.local.eutils.esearch import esearch
-from entrez_kit.local.eutils.esummary import esummary
-from entrez_kit.local.eutils.history import History
-from entrez_kit.local.eutils.idconv import idconv
-from entrez_kit.local.eutils.mesh import MeshDatabase
-from entrez_kit.local.eutils.others import ecitmatch, egquery, einfo, epost, espell
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, plain
-from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.eutils.requesting import LocalRequest
+from entrez_kit.local.eutils.service import EUTILS, SECRETS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
 from entrez_kit.sandbox import limits
-from entrez_kit.sandbox.crossref import crossref, openalex
-from entrez_kit.sandbox.europepmc import EuropePMCService
+from entrez_kit.sandbox.demo import add_services, build_databases
 from entrez_kit.sandbox.faults import FaultPlan, Strike, parse_faults
-from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.listener import HOST, Arrival, Listener
-from entrez_kit.sandbox.nuccore import NuccoreDatabase
-from entrez_kit.sandbox.pmc import PmcDatabase
-from entrez_kit.sandbox.pmc_oa import pmc_oa
-from entrez_kit.sandbox.publisher import PATH as PUBLISHER
-from entrez_kit.sandbox.publisher import publisher
-from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
-from entrez_kit.sandbox.unpaywall import unpaywall
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
 
 __all__ = ["LogEntry", "Sandbox", "parse_faults"]
 
-Endpoint = Callable[[LocalRequest, LocalState], LocalReply]
-EUTILS: Final = "/entrez/eutils/"
-ENDPOINTS: Final[Mapping[str, tuple[str, Endpoint]]] = {
-    **{
-        f"{EUTILS}{name}.fcgi": (name, endpoint)
-        for name, endpoint in (
-            ("esearch", esearch),
-            ("esummary", esummary),
-            ("efetch", efetch),
-            ("elink", elink),
-            ("epost", epost),
-            ("espell", espell),
-            ("egquery", egquery),
-            ("einfo", einfo),
-        )
-    },
-    f"{EUTILS}ecitmatch.cgi": ("ecitmatch", ecitmatch),
-    "/idconv": ("idconv", idconv),
-}
-"""Name and function by path. The rate limit applies to the paths of the E-utilities."""
-
-MAX_GET: Final = 2_000
-"""Maximum length of the query string of a GET request without key, e-mail and tool; NCBI requires POST above it."""
-MAX_GET_IDS: Final = 200
-SECRETS: Final = frozenset(("api_key", "email", "mailto"))
-_NOT_COUNTED: Final = SECRETS | {"tool"}
 _LOG_LENGTH: Final = 200_000
-_MAX_FIELDS: Final = 100_000
 
 
 class LogEntry(NamedTuple):
@@ -94,7 +47,7 @@ class LogEntry(NamedTuple):
         return next((value for key, value in self.params if key == name), None)
 
 
-class Sandbox:
+class Sandbox(LocalEntrez):
     """A local server that imitates NCBI on 127.0.0.1; use it as a context manager, or call start and stop.
 
     Args:
@@ -133,23 +86,14 @@ class Sandbox:
         self.collection = _load_corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
-        self._state = LocalState(dict(build_databases(self.collection)), History(seed))
+        super().__init__(build_databases(self.collection), seed)
+        add_services(self, lambda: self.url)
         self._rule = limits.RateRule() if enforce_limits else None
         self._latency = latency_ms / 1000
         self._port = port
         self._counts: Counter[str] = Counter()
         self._down: set[str] = set()
         self._slow: list[tuple[str, dict[str, str], float]] = []
-        self._routes = dict(ENDPOINTS)
-        europepmc = EuropePMCService()
-        self.route("/europepmc", "europepmc", europepmc.other)
-        for name in ("search", "searchPOST"):
-            self.route(f"/europepmc/{name}", "europepmc_search", europepmc.search)
-        self.route("/unpaywall", "unpaywall", unpaywall(lambda: self.url))
-        self.route(PUBLISHER, "publisher", publisher)
-        self.route("/pmc-oa", "pmc_oa", pmc_oa)
-        self.route("/crossref", "crossref", crossref)
-        self.route("/openalex", "openalex", openalex)
         self._guard = threading.Lock()
         self._listener: Listener | None = None
         self._stopped = threading.Event()
@@ -225,14 +169,6 @@ class Sandbox:
         with self._guard:
             return [entry for entry in self.log if endpoint in (None, entry.endpoint)]
 
-    def register(self, database: Database) -> None:
-        """Add a database, or replace the one with the same name."""
-        self._state.databases[database.name] = database
-
-    def route(self, path: str, name: str, endpoint: Endpoint) -> None:
-        """Serve a path and every path under it; for services other than the E-utilities."""
-        self._routes[path.rstrip("/")] = (name, endpoint)
-
     def fail_next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
         """Plan this fault for the next requests (of one endpoint, or any)."""
         self.faults.next(kind, endpoint, times)
@@ -244,10 +180,6 @@ class Sandbox:
     def slow_down(self, endpoint: str, seconds: float, **params: str) -> None:
         """Delay the answers of an endpoint from now on; with parameters, only of requests that have these values."""
         self._slow.append((endpoint, params, seconds))
-
-    def expire_history(self) -> None:
-        """Remove all result sets, as NCBI does after some hours."""
-        self._state.history.expire()
 
     def settings(self, folder: Path | None = None, **overrides: Any) -> "Settings":
         """Return settings for this sandbox, with all files in one folder.
@@ -277,9 +209,8 @@ class Sandbox:
     # answering
 
     def _answer(self, arrival: Arrival) -> Strike:
-        params = _parse_params(arrival.query) + _parse_params(arrival.form)
-        name, endpoint, rest = self._find_route(arrival.path)
-        request = LocalRequest(name, arrival.method, params, rest)
+        request, endpoint = self.read_request(arrival.method, arrival.path, arrival.query, arrival.form)
+        name = request.endpoint
         key = request.get("api_key") or None
         fault = None
         verdict = None
@@ -300,7 +231,7 @@ class Sandbox:
                 if fault is not None:
                     limit = limits.WITH_KEY if key else limits.WITHOUT_KEY
                     strike = self.faults.strike(fault, name, request.retmode, reply, key or arrival.address, limit)
-        public = tuple(pair for pair in params if pair[0].lower() not in SECRETS)
+        public = tuple(pair for pair in request.params if pair[0].lower() not in SECRETS)
         with self._guard:
             self._counts[name] += 1
             self.log.append(
@@ -313,48 +244,17 @@ class Sandbox:
             if endpoint == request.endpoint and all(request.get(name) == value for name, value in params.items()):
                 self._stopped.wait(seconds)
 
-    def _find_route(self, path: str) -> tuple[str, Endpoint | None, str]:
-        """Return name and function of the longest route that matches a path, and the rest of the path."""
-        start, rest = path.rstrip("/"), ""
-        while start:
-            if start in self._routes and not (rest and start in ENDPOINTS):
-                return *self._routes[start], unquote(rest)
-            start, _, last = start.rpartition("/")
-            rest = f"{last}/{rest}" if rest else last
-        return path, None, ""
-
     def _reply(self, request: LocalRequest, endpoint: Endpoint | None, arrival: Arrival) -> LocalReply:
-        if endpoint is None or request.endpoint in self._down:
+        if request.endpoint in self._down:
             return plain(f"404 Not Found: {arrival.path}\n", 404)
         key = request.get("api_key")
         if key == limits.INVALID_KEY and arrival.path.startswith(EUTILS):
             return limits.bad_key(key)
-        if arrival.method == "GET":
-            counted = [(name, value) for name, value in request.params if name.lower() not in _NOT_COUNTED]
-            if len(urlencode(counted)) > MAX_GET:
-                return plain("414 Request-URI Too Large: use POST for long requests\n", 414)
-            if len(request.ids) > MAX_GET_IDS:
-                return plain("400 Bad Request: use POST for more than 200 ids\n", 400)
         try:
-            return endpoint(request, self._state)
+            return self.reply(request, endpoint, arrival.path)
         except Exception as exc:  # a defect of the sandbox must not look like an answer of NCBI or end the server
             self.defects.append(exc)
             return plain(f"The sandbox failed: {type(exc).__name__}: {exc}\n", 500)
-
-
-@lru_cache(maxsize=1)
-def build_databases(collection: RecordCollection) -> Mapping[str, Database]:
-    """Return every database by name; a new database is added here. The result of the last call is cached."""
-    pubmed = PubMedDatabase(collection)
-    databases: list[Database] = [
-        pubmed,
-        PmcDatabase(pubmed),
-        GeneDatabase(collection),
-        TaxonomyDatabase(),
-        MeshDatabase(),
-        NuccoreDatabase(),
-    ]
-    return {database.name: database for database in databases}
 
 
 def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> RecordCollection:
@@ -363,14 +263,6 @@ def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, d
 
         return GeneratedCollection(records, seed, DAYS if days is None else days)
     return ParsedCollection.from_paths(paths) if paths else ParsedCollection.demo()
-
-
-def _parse_params(query: str) -> tuple[tuple[str, str], ...]:
-    """Return the parameters of a query string or form; none if it cannot be parsed."""
-    try:
-        return tuple(parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=_MAX_FIELDS))
-    except ValueError:
-        return ()
 
 
 def _to_strike(reply: LocalReply) -> Strike:

@@ -28,7 +28,12 @@ class WatchedTransport(Transport):
     """A transport that stops requests of callers that have left, and records NCBI's status."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, max_waiting=MAX_WAITING)
+        responder = None
+        if settings.answers_in_process:
+            from entrez_kit.local.responders import create_responder
+
+            responder = create_responder(settings)
+        super().__init__(settings, max_waiting=MAX_WAITING, responder=responder)
         self.health = Health()
 
     def send(self, call: Call[T]) -> Reply[T]:
@@ -65,4 +70,4 @@ class ServerServices(Services):
 
     def __init__(self, settings: Settings) -> None:
         self.watched = WatchedTransport(settings)
-        super().__init__(settings, transport=self.watched)
+        super().__init__(settings, transport=self.watched, responder=self.watched.responder)

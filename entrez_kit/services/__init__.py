@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from entrez_kit.services.id_converter import IdConverter
     from entrez_kit.services.openalex import OpenAlex
     from entrez_kit.services.pmc_cloud import PmcOpenData
+    from entrez_kit.services.transport import Responder
     from entrez_kit.services.transport.client import Transport
     from entrez_kit.services.unpaywall import Unpaywall
 
@@ -34,6 +35,7 @@ class Services:
         settings: the settings of the clients.
         transport: the transport to use; by default one with these settings, created on first use.
         eutils: the client of the E-utilities; by default one that uses the cache.
+        responder: answers all requests in this process, for the default transport.
     """
 
     def __init__(
@@ -42,8 +44,9 @@ class Services:
         *,
         transport: "Transport | None" = None,
         eutils: "EUtils | None" = None,
+        responder: "Responder | None" = None,
     ) -> None:
-        self.settings = settings
+        self.settings, self.responder = settings, responder
         self._transport, self._eutils = transport, eutils
         self._kept: dict[Callable[[Settings], Any], _Closable] = {}
         self._lock = RLock()
@@ -55,7 +58,7 @@ class Services:
             if self._transport is None:
                 from entrez_kit.services.transport.client import Transport
 
-                self._transport = Transport(self.settings)
+                self._transport = Transport(self.settings, responder=self.responder)
             return self._transport
 
     @property
@@ -127,7 +130,7 @@ class Services:
         from entrez_kit.services.eutils import EUtils
 
         eutils = EUtils(self.transport, self.settings, cached=False)
-        return Services(self.settings, transport=self.transport, eutils=eutils)
+        return Services(self.settings, transport=self.transport, eutils=eutils, responder=self.responder)
 
     def close(self) -> None:
         """Release the cache file, the connections and the kept objects, if they were opened."""

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from entrez_kit.local.eutils.replies import HTML, LocalReply, failure
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.sandbox.server import Endpoint, Sandbox
+from entrez_kit.local.eutils.service import Endpoint
+from entrez_kit.sandbox.server import Sandbox
 
 Change = Callable[[LocalReply, LocalRequest], LocalReply]
 

@@ -12,7 +12,8 @@ from recordings import LIST
 
 from entrez_kit.local.eutils.replies import HTML, JSON, TEXT, XML, LocalReply, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.sandbox.server import ENDPOINTS, EUTILS, Sandbox
+from entrez_kit.local.eutils.service import ENDPOINTS, EUTILS
+from entrez_kit.sandbox.server import Sandbox
 
 _ADDRESS: Final = re.compile(r"https?://eutils\.ncbi\.nlm\.nih\.gov/entrez/eutils/(\w+)\.f?cgi\?(\S+)")
 _CUT: Final = 400

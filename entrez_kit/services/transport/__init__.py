@@ -7,13 +7,13 @@ A service has a base URL, a rate limit, retries, time limits, lifetimes of repli
 import hashlib
 import ipaddress
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
-from typing import Any, Final, Generic, Literal
+from typing import Any, Final, Generic, Literal, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from pydantic import SecretStr
@@ -380,6 +380,23 @@ class Reply(Generic[T]):
     def sent_at(self) -> str:
         """The time at which the service sent the reply: ISO 8601, UTC, to the second."""
         return datetime.fromtimestamp(self.created or time.time(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class LocalAnswer(Protocol):
+    """An HTTP answer that this process computes."""
+
+    @property
+    def status(self) -> int: ...
+    @property
+    def content_type(self) -> str: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def headers(self) -> Sequence[tuple[str, str]]: ...
+
+
+Responder = Callable[[str, str, str], LocalAnswer]
+"""Answers a request in this process, from its method, its URL, and the form of a POST."""
 
 
 @dataclass(slots=True)

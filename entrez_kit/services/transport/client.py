@@ -1,4 +1,7 @@
-"""Transport sends every request: the cache is above it, the rate limiter below, and retries enclose both."""
+"""Transport sends every request: the cache is above it, the rate limiter below, and retries enclose both.
+
+With a responder it sends none: the responder answers in this process, and nothing is cached.
+"""
 
 import logging
 import re
@@ -24,6 +27,7 @@ from entrez_kit.services.transport import (
     Method,
     Outgoing,
     Reply,
+    Responder,
     T,
     base_of,
     cache_identity,
@@ -116,6 +120,7 @@ class Transport:
         limiters: creates the limiter of a service; by default all processes share one.
         backoff: the waiting times between attempts.
         watch: receives every reply from the network, valid or not; cached replies are not passed to it.
+        responder: answers all requests in this process; by default they are sent.
 
     ``notices`` are messages for the user, such as a cache that cannot be written; the front end prints each once.
     """
@@ -128,8 +133,10 @@ class Transport:
         limiters: "LimiterFactory | None" = None,
         backoff: "Backoff | None" = None,
         watch: "Callable[[Call, Incoming], None] | None" = None,
+        responder: Responder | None = None,
     ) -> None:
         self.notices: list[str] = []
+        self.responder = responder
         self._settings = settings
         self.max_waiting, self._limiters = max_waiting, limiters
         self._backoff = backoff
@@ -226,6 +233,10 @@ class Transport:
     def _answer(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
         """Return the reply from the cache, or send the request and retry it."""
         settings, call = self._settings, outgoing.call
+        if self.responder is not None:
+            from entrez_kit.services.transport.in_process import answer_call
+
+            return answer_call(outgoing, self.responder, settings, self.display_url(call), self._watch)
         is_cached = call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0
         renew = not settings.offline and (settings.refresh or call.fresh)
         if is_cached and not renew and (stored := self._cache.read(key)) is not None:
@@ -408,7 +419,7 @@ class ServiceClient:
         self._transport = transport
         self._settings = settings
         self._base = base_of(settings, self._SERVICE)
-        self.at_once: Final = most_in_flight(settings, self._SERVICE)
+        self.at_once: Final = most_in_flight(settings, self._SERVICE) if transport.responder is None else 1
         """The maximum number of requests in flight for one operation."""
 
     def _send(

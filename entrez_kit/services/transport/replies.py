@@ -108,7 +108,7 @@ class Checked(Generic[T]):
 def check(
     call: Call[T], incoming: Incoming, redactor: Redactor, sent_credentials: frozenset[str] = frozenset()
 ) -> Checked[T]:
-    """Check and parse a reply.
+    """Check and parse a reply. The error for an invalid reply contains it.
 
     Args:
         sent_credentials: names of the credentials in the request.
@@ -117,6 +117,17 @@ def check(
         Retryable: the reply is invalid, and a retry may help.
         EntrezKitError: the reply is invalid, and a retry does not help.
     """
+    try:
+        return _check(call, incoming, redactor, sent_credentials)
+    except Retryable as exc:
+        exc.error.reply = incoming.refused
+        raise
+    except EntrezKitError as exc:
+        exc.reply = incoming.refused
+        raise
+
+
+def _check(call: Call[T], incoming: Incoming, redactor: Redactor, sent_credentials: frozenset[str]) -> Checked[T]:
     if incoming.status in POLICIES[call.service].missing:
         raise refusals.no_such_record_error(call, incoming.status)
     wait = parse_retry_after(incoming.headers.get("Retry-After"))

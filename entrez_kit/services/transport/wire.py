@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from typing import Any, Final, Self
@@ -25,7 +26,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from entrez_kit.base import __version__
-from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
+from entrez_kit.base.errors import NotConfigured, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
@@ -291,29 +292,27 @@ class WireAdapter(WatchedAdapter):
             EntrezKitError: it failed, and a retry would fail too.
         """
         outgoing, call = request.outgoing, request.outgoing.call
-        with self._open(outgoing) as (live, moved_to):
-            until = min(outgoing.deadline, time.monotonic() + self._timeout_seconds(call))
-            body = b"".join(self._read_body(live, call, until))
-            if live.status_code != 200 or POLICIES[call.service].echoes:  # other bodies are data and stay unchanged
-                body = self._redactor.body(body)
-            incoming = replies.Incoming(live.status_code, live.headers, body, moved_to)
+        incoming = self._receive(outgoing)
+        if incoming.status != 200 or POLICIES[call.service].echoes:  # other bodies are data and stay unchanged
+            incoming = replace(incoming, body=self._redactor.body(incoming.body))
+        body = incoming.body
         if self._watch is not None:
             self._watch(call, incoming)
         in_flight.add_received(len(body))
         sent_credentials = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
-            try:
-                checked = replies.check(call, incoming, self._redactor, sent_credentials)
-            except Retryable as exc:
-                exc.error.reply = incoming.refused
-                raise
-            except EntrezKitError as exc:
-                exc.reply = incoming.refused
-                raise
+            checked = replies.check(call, incoming, self._redactor, sent_credentials)
         request.value = checked.value
         headers = {"Cache-Control": self._cache_control(call, checked), "Content-Type": incoming.content_type}
-        raw = HTTPResponse(BytesIO(body), headers, live.status_code, preload_content=False, decode_content=False)
+        raw = HTTPResponse(BytesIO(body), headers, incoming.status, preload_content=False, decode_content=False)
         return self.build_response(request, raw)
+
+    def _receive(self, outgoing: Outgoing) -> replies.Incoming:
+        """Send a request and read the reply."""
+        with self._open(outgoing) as (live, moved_to):
+            until = min(outgoing.deadline, time.monotonic() + self._timeout_seconds(outgoing.call))
+            body = b"".join(self._read_body(live, outgoing.call, until))
+            return replies.Incoming(live.status_code, live.headers, body, moved_to)
 
     def _cache_control(self, call: Call[T], checked: replies.Checked[T]) -> str:
         ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -28,7 +29,7 @@ from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.settings import Settings
-from entrez_kit.services.transport import faults
+from entrez_kit.services.transport import Responder, faults
 from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, parse_target
 from entrez_kit.services.transport.redirects import STATUSES
 from entrez_kit.services.transport.replies import root_name
@@ -89,6 +90,7 @@ def download(
     max_bytes: int = MAX_BYTES,
     max_hops: int = MAX_HOPS,
     guard: AddressGuard | None = None,
+    responder: Responder | None = None,
 ) -> Downloaded:
     """Download a page from the public network.
 
@@ -100,6 +102,7 @@ def download(
         max_bytes: maximum size of the decompressed body.
         max_hops: maximum number of redirects.
         guard: the allowed addresses; by default those that the settings allow.
+        responder: answers in this process in place of the network.
 
     Raises:
         InvalidInput: the URL is invalid or not allowed.
@@ -107,7 +110,7 @@ def download(
     """
     started = time.monotonic()
     page_download = _GuardedDownload(
-        settings, guard or AddressGuard.of(settings), started + deadline_s, silence_s, max_bytes
+        settings, guard or AddressGuard.of(settings), started + deadline_s, silence_s, max_bytes, responder
     )
     result: Downloaded | None = None
     try:
@@ -124,8 +127,15 @@ class _GuardedDownload:
     """One download, from the first request to the last byte."""
 
     def __init__(
-        self, settings: Settings, guard: AddressGuard, deadline: float, silence_s: float, max_bytes: int
+        self,
+        settings: Settings,
+        guard: AddressGuard,
+        deadline: float,
+        silence_s: float,
+        max_bytes: int,
+        responder: Responder | None,
     ) -> None:
+        self._responder = responder
         self._settings = settings
         self._guard = guard
         self._deadline = deadline
@@ -136,7 +146,7 @@ class _GuardedDownload:
     def run(self, url: str, max_hops: int) -> Downloaded:
         """Follow redirects to the page and read it."""
         target = self._check_first(url)
-        if self._settings.offline:
+        if self._settings.offline and self._responder is None:
             raise _download_error("offline", target, "offline mode allows no requests")
         been_out = False
         for hop in range(max_hops + 1):
@@ -182,6 +192,10 @@ class _GuardedDownload:
     @contextmanager
     def _request(self, target: RequestTarget, hop: int) -> Iterator[HTTPResponse]:
         """Send one request and yield the response with its body unread."""
+        if self._responder is not None:
+            self.sent += 1
+            yield self._answer_here(self._responder, target)
+            return
         options = read_connection_options(target.url, is_here=self._guard.is_home(target))
         proxied = select_proxy(target.url, options["proxies"]) is not None
         addresses = self._resolve(target, hop, proxied=proxied)
@@ -215,6 +229,13 @@ class _GuardedDownload:
             finally:
                 with suppress(HTTPError, OSError):
                     response.close()
+
+    def _answer_here(self, respond: Responder, target: RequestTarget) -> HTTPResponse:
+        if not self._guard.is_home(target):
+            raise _download_error("offline", target, "this process answers all requests, and sends none")
+        answer = respond("GET", target.url, "")
+        headers = {**dict(answer.headers), "Content-Type": answer.content_type}
+        return HTTPResponse(BytesIO(answer.body), headers, answer.status, preload_content=False)
 
     def _resolve(self, target: RequestTarget, hop: int, *, proxied: bool) -> list[str]:
         try:

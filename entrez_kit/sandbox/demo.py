@@ -1,0 +1,69 @@
+"""The services of the sandbox over a collection of records; the demo answers with them in its own process."""
+
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+
+from entrez_kit.local.eutils.database import Database
+from entrez_kit.local.eutils.mesh import MeshDatabase
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.eutils.service import EUTILS, Endpoint, LocalEntrez
+from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
+from entrez_kit.sandbox.gene import GeneDatabase
+from entrez_kit.sandbox.nuccore import NuccoreDatabase
+from entrez_kit.sandbox.pmc import PmcDatabase
+from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
+
+
+@lru_cache(maxsize=1)
+def build_databases(collection: RecordCollection) -> Sequence[Database]:
+    """Return every database; a new database is added here. The result of the last call is cached."""
+    pubmed = PubMedDatabase(collection)
+    return (
+        pubmed,
+        PmcDatabase(pubmed),
+        GeneDatabase(collection),
+        TaxonomyDatabase(),
+        MeshDatabase(),
+        NuccoreDatabase(),
+    )
+
+
+def add_services(entrez: LocalEntrez, base: Callable[[], str]) -> None:
+    """Add the services other than the E-utilities.
+
+    Args:
+        entrez: what they are added to.
+        base: returns the base URL of the service.
+    """
+    from entrez_kit.sandbox.crossref import crossref, openalex
+    from entrez_kit.sandbox.europepmc import EuropePMCService
+    from entrez_kit.sandbox.pmc_oa import pmc_oa
+    from entrez_kit.sandbox.publisher import PATH, publisher
+    from entrez_kit.sandbox.unpaywall import unpaywall
+
+    europepmc = EuropePMCService()
+    entrez.route("/europepmc", "europepmc", europepmc.other)
+    for name in ("search", "searchPOST"):
+        entrez.route(f"/europepmc/{name}", "europepmc_search", europepmc.search)
+    entrez.route("/unpaywall", "unpaywall", unpaywall(base))
+    entrez.route(PATH, "publisher", publisher)
+    entrez.route("/pmc-oa", "pmc_oa", pmc_oa)
+    entrez.route("/crossref", "crossref", crossref)
+    entrez.route("/openalex", "openalex", openalex)
+
+
+class DemoEntrez(LocalEntrez):
+    """The services over the demo collection. Those other than the E-utilities are loaded on first use.
+
+    Args:
+        base: the base URL of the services.
+    """
+
+    def __init__(self, base: str) -> None:
+        super().__init__(build_databases(ParsedCollection.demo()))
+        self._add_services = cache(lambda: add_services(self, lambda: base))
+
+    def _find_route(self, path: str) -> tuple[str, Endpoint | None, str]:
+        if not path.startswith(EUTILS):
+            self._add_services()
+        return super()._find_route(path)

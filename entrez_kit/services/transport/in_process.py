@@ -1,0 +1,62 @@
+"""Answer calls in this process: no connection, rate limit, cache or retries, but all checks of replies."""
+
+import time
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from entrez_kit.base.redaction import Redactor
+from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport import (
+    POLICIES,
+    Call,
+    Outgoing,
+    Reply,
+    Responder,
+    T,
+    credentials_for,
+    in_flight,
+    replies,
+)
+from entrez_kit.services.transport.retry import Retryable
+
+
+def answer_call(
+    outgoing: Outgoing[T],
+    respond: Responder,
+    settings: Settings,
+    shown_url: str,
+    watch: Callable[[Call, replies.Incoming], None] | None,
+) -> Reply[T]:
+    """Return the checked reply of a responder.
+
+    Raises:
+        EntrezKitError: the responder refuses the call, or its answer is an error or fails the checks.
+    """
+    call = outgoing.call
+    in_flight.checkpoint()
+    outgoing.sent += 1
+    credentials = credentials_for(settings, call.service, call.url)
+    query = "&".join(part for part in (call.query, urlencode(credentials)) if part)
+    answer = (
+        respond("POST", call.url, query)
+        if call.method == "POST"
+        else respond("GET", f"{call.url}?{query}" if query else call.url, "")
+    )
+    in_flight.mark_sent()
+    redactor, body = Redactor.of(settings), answer.body
+    if answer.status != 200 or POLICIES[call.service].echoes:
+        body = redactor.body(body)
+    headers = {**dict(answer.headers), "Content-Type": answer.content_type}
+    incoming = replies.Incoming(answer.status, headers, body)
+    if watch is not None:
+        watch(call, incoming)
+    in_flight.add_received(len(body))
+    try:
+        checked = replies.check(call, incoming, redactor, frozenset(name for name, _ in credentials))
+    except Retryable as exc:  # the same request gets the same answer
+        raise exc.error from None
+    return Reply(
+        *(body, checked.value, shown_url, call.method, False, 200, 1),
+        created=time.time(),
+        content_type=incoming.content_type,
+    )
