@@ -141,7 +141,7 @@ class State:
             self.warn(settings.demo_warning)
         if not settings.answers_in_process:
             return Services(settings)
-        from entrez_kit.local.responders import create_responder
+        from entrez_kit.python.responders import create_responder
 
         return Services(settings, responder=create_responder(settings))
 

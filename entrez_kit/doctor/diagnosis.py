@@ -68,7 +68,7 @@ def diagnose(
         asker: sends the one request to NCBI.
         free_space: returns the free bytes on the disk of a folder.
         patience: time limit of each hop in seconds.
-        responder: answers all requests in this process, so that there are no hops.
+        responder: answers all requests in this process, in place of the network.
 
     Raises:
         InvalidInput: ``save`` is not an empty folder.

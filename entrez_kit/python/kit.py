@@ -33,7 +33,7 @@ class EntrezKit(Methods):
         settings = settings.prepare()
         responder = None
         if settings.answers_in_process:
-            from entrez_kit.local.responders import create_responder
+            from entrez_kit.python.responders import create_responder
 
             responder = create_responder(settings)
         self.services = Services(settings, responder=responder)

@@ -30,7 +30,7 @@ class WatchedTransport(Transport):
     def __init__(self, settings: Settings) -> None:
         responder = None
         if settings.answers_in_process:
-            from entrez_kit.local.responders import create_responder
+            from entrez_kit.python.responders import create_responder
 
             responder = create_responder(settings)
         super().__init__(settings, max_waiting=MAX_WAITING, responder=responder)

@@ -206,11 +206,12 @@ def test_a_pipeline_with_head_works_and_ends_quietly() -> None:
     assert set(done.stderr.splitlines()) == {f"Warning: {DEMO_WARNING}"}
 
 
-def test_the_demo_keeps_to_its_own_folders_and_leaves_no_trace_of_itself_in_the_users(tmp_path: Path) -> None:
-    status, _, _ = _program("--demo", "search", "crispr", environment={"ENTREZ_KIT_HOME": str(tmp_path)})
+def test_the_demo_keeps_to_its_own_folder_and_leaves_no_trace_of_itself_in_the_users(tmp_path: Path) -> None:
+    for command in (["search", "crispr"], ["corpus", "get", "99000001"]):
+        status, _, _ = _program("--demo", *command, environment={"ENTREZ_KIT_HOME": str(tmp_path)})
+        assert status == 0
 
-    assert status == 0
-    assert {path.relative_to(tmp_path).parts[:2] for path in _files(tmp_path)} == {("cache", "demo")}
+    assert {path.relative_to(tmp_path).parts[:2] for path in _files(tmp_path)} == {("data", "demo")}
 
 
 def test_processes_at_once_stay_under_the_limit_of_the_sandbox() -> None:
