@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit.base.errors import UpstreamError
@@ -330,6 +331,7 @@ def _complaint(kind: str, text: str, translation: str) -> Complaint:
     return Complaint(code, text, "kept" if without != searched else "dropped")
 
 
+@lru_cache(maxsize=4)  # a reply may have thousands of phrases and one translation
 def _is_as_sent(translation: str) -> bool:
     """Return whether a translation is the query as it was sent, which shows no fate: a translated term has a field.
 
@@ -346,6 +348,7 @@ def _is_as_sent(translation: str) -> bool:
     return any(as_sent)
 
 
+@lru_cache(maxsize=4)
 def _pad_words(text: str) -> str:
     """Return the words of a text with spaces around each, so that a search finds whole words only."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "

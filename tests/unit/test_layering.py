@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from syntax_trees import read_tree
 
 LAYERS = (
     ("base",),
@@ -84,7 +85,7 @@ def _modules() -> list[Path]:
 
 @dataclass(frozen=True)
 class _Read:
-    """What the tests here want of a module; its syntax tree is large and not kept."""
+    """What the tests here need of a module."""
 
     imports: list[ast.Import | ast.ImportFrom]
     top_level: list[ast.Import | ast.ImportFrom]
@@ -94,7 +95,7 @@ class _Read:
 
 @cache
 def _read(path: Path) -> _Read:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = read_tree(path)
     nodes = list(ast.walk(tree))
     return _Read(
         imports=[node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)],
@@ -102,7 +103,7 @@ def _read(path: Path) -> _Read:
         for_types={
             id(inner)
             for node in nodes
-            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in _names_of(node.test)
             for inner in ast.walk(node)
         },
         calls=[
@@ -111,6 +112,12 @@ def _read(path: Path) -> _Read:
             if isinstance(node, ast.Call)
         ],
     )
+
+
+def _names_of(condition: ast.expr) -> set[str]:
+    nodes = list(ast.walk(condition))
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 def _dotted(called: ast.expr) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import pytest
 from places import ROOT
+from syntax_trees import read_tree
 
 from entrez_kit.base.bio_entrez import REPLACED, Acknowledgement, Clock, execute_module, find_module, load_entrez
 
@@ -42,7 +43,7 @@ EUTILITIES: Final = ("ecitmatch", "efetch", "einfo", "elink", "epost", "esearch"
 def _sources() -> Iterator[tuple[str, ast.Module]]:
     for folder in ("entrez_kit", "commands", "fixtures"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+            yield path.relative_to(ROOT).as_posix(), read_tree(path)
 
 
 def _is_private(name: str) -> bool:

@@ -73,7 +73,7 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         ("MAX_INPUT_BYTES", LIMIT),
         ("MAX_LINE_BYTES", LIMIT),
         ("MAX_LINES", 20_000),
-        ("FIFO_SECONDS", 0.2),
+        ("FIFO_SECONDS", 0.02),
     ):
         monkeypatch.setattr(f"entrez_kit.base.input_files.{name}", value)
     monkeypatch.setattr("entrez_kit.local.records.collection.MAX_RECORD_BYTES", LIMIT)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syntax_trees import read_tree
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import AGAIN, OFFLINE_SWITCH, Argument, FrontendText, NextCall, PerFrontend
@@ -147,7 +148,7 @@ def test_a_warning_is_a_string_in_documents_and_keeps_its_parts_for_front_ends()
 def _modules() -> dict[str, ast.Module]:
     modules = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
     return {
-        name: ast.parse(path.read_text(encoding="utf-8"))
+        name: read_tree(path)
         for name, path in modules.items()
         if not name.startswith(ELSEWHERE)
     }

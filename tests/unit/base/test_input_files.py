@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from syntax_trees import read_tree
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
@@ -58,10 +59,13 @@ def test_lines_are_bounded_in_length_and_number(monkeypatch: pytest.MonkeyPatch)
         list(read_lines(io.BytesIO(b"a\nb\nc\n"), "it"))
 
 
+READS = ("open", "read", "read_bytes", "read_text")
+
+
 def unbounded_reads(path: Path) -> Iterator[int]:
     """Yield the lines of a module that open or read a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    for node in ast.walk(read_tree(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READS:
             text = ast.unparse(node)
             opens = node.func.attr == "open" and "os." not in text and ("'r" in text or not node.args)
             if opens or node.func.attr in ("read_bytes", "read_text") or "stdin.buffer.read(" in text:

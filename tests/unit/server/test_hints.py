@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from places import ROOT
+from syntax_trees import read_tree
 
 ONLY_FOR_PEOPLE = (
     *(
@@ -69,7 +70,7 @@ def test_no_message_or_hint_sends_an_agent_to_a_terminal() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text}"
         for path in MODULES
-        for line, text in texts_in(ast.parse(path.read_text(encoding="utf-8")))
+        for line, text in texts_in(read_tree(path))
         if OF_A_TERMINAL.search(text)
     ]
 
