@@ -38,7 +38,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Folders in memory cost less than half as much as those on a disk. A container may have only 64 MB of it.
-IN_MEMORY = Path("/dev/shm")
+IN_MEMORY = Path("/dev/shm")  # noqa: S108  # a folder of its own is made inside
 if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > 4 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 

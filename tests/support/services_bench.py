@@ -46,6 +46,7 @@ class Bench:
     answers: dict[str, Answerer] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    responder: None = None
 
     def send(self, call: Call[T]) -> Reply[T]:
         """Answer as the transport does."""

@@ -70,9 +70,10 @@ EUROPEPMC: Final = {
 }
 OTHERS: Final[tuple[Any, ...]] = ({}, {"a": [1]}, [], [[]], ["x"], [None], "x", "", 7, -1, 1.5, True, False, None)
 """Values that take the place of each node."""
+OF_EACH_TYPE: Final[tuple[Any, ...]] = ({"a": [1]}, ["x"], "x", 7, True, None)
 
 
-def altered(value: Any) -> Iterator[tuple[str, Any]]:
+def altered(value: Any, others: tuple[Any, ...] = OTHERS) -> Iterator[tuple[str, Any]]:
     """Yield a document with one node replaced: where it is, and the document."""
 
     def places(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -82,7 +83,7 @@ def altered(value: Any) -> Iterator[tuple[str, Any]]:
             yield from places(inner, (*path, key))
 
     for path in places(value, ()):
-        for other in OTHERS:
+        for other in others:
             changed = deepcopy(value)
             if not path:
                 yield f"-> {other!r}", other
@@ -148,7 +149,7 @@ def test_a_check_ends_with_a_verdict_whatever_crossref_sends_for_a_doi(
     served = Served(sandbox, "/crossref", "crossref")
     references = [{"key": "r", "doi": DOI, "title": "A work that was retracted: A subtitle"}]
     statuses: dict[str, list[str]] = {}
-    for where, served.body in altered(CROSSREF):
+    for where, served.body in altered(CROSSREF, OF_EACH_TYPE):
         try:
             result = CHECK.run(kit.services, {"references": references, "sources": ["pubmed", "crossref"]})
         except UpstreamError:

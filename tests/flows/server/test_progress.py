@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from serving import Json, ServicesFor, connected, structured
+from serving import ERAS, MODERN, Json, ServicesFor, connected, structured
 
 from entrez_kit.base import tracing
 from entrez_kit.sandbox.server import Sandbox
@@ -42,7 +42,13 @@ CALLS: dict[str, tuple[str, Json, int]] = {
 }
 
 
-@pytest.mark.parametrize("kind", CALLS)
+EVERY_ERA = ("records of a result set", "full text")
+"""Their progress is followed in each era of the protocol, that of the others in the latest."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "era"), [(kind, era) for kind in CALLS for era in ERAS if kind in EVERY_ERA or era == MODERN]
+)
 async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, era: str) -> None:
     tool, arguments, expected = CALLS[kind]
     seen: list[tuple[float, float | None]] = []

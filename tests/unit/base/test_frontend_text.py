@@ -147,11 +147,7 @@ def test_a_warning_is_a_string_in_documents_and_keeps_its_parts_for_front_ends()
 @cache
 def _modules() -> dict[str, ast.Module]:
     modules = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
-    return {
-        name: read_tree(path)
-        for name, path in modules.items()
-        if not name.startswith(ELSEWHERE)
-    }
+    return {name: read_tree(path) for name, path in modules.items() if not name.startswith(ELSEWHERE)}
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jats_words import lines_of
@@ -44,6 +45,7 @@ tables = st.lists(rows, max_size=3).map(lambda body: f"<table><tbody>{''.join(bo
 bodies = st.lists(around(elements) | tables, max_size=8).map("".join)
 
 
+@pytest.mark.long
 @given(bodies)
 def test_every_word_of_any_body_comes_out_once(body: str) -> None:
     numbers = itertools.count(1)

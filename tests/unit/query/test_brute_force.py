@@ -108,6 +108,7 @@ def _compare(bench: Bench, seed: int, count: int) -> Counter[str]:
     return seen
 
 
+@pytest.mark.long
 def test_each_kind_of_term_agrees_with_the_brute_force_matcher(invented: Bench) -> None:
     writer = invented.writer(1)
     for kind in writer.kinds:

@@ -265,6 +265,7 @@ def test_a_dash_stands_for_the_authors_of_the_reference_above() -> None:
     check("\n".join(references), references)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit",
     [
