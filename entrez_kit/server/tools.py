@@ -32,11 +32,12 @@ from entrez_kit.services.transport.spans import record_outcome
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]
 
-TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez", "citations")
+TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez", "citations", "review")
 DEFAULT_TOOLSETS: Final = ("pubmed", "gene", "corpus")
 
 SCOPES: Final = tuple(
-    f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez", "citations")
+    f"{SCOPE_PREFIX}{name}"
+    for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez", "citations", "review")
 )
 """The scopes of tokens: one per toolset, with separate scopes for reading and changing the corpus."""
 

@@ -29,6 +29,7 @@ LAYERS = (
     ("references",),
     ("references.manuscripts",),
     ("references.claims",),
+    ("strategies",),
     ("python",),
     ("doctor", "guides"),
     ("Entrez",),

@@ -247,6 +247,37 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     return Manuscript(references, text, reader.calls, keyed=bool(reader.records) and not typed, counts="paragraph")
 
 
+def read_docx_lines(content: bytes, name: str) -> list[str]:
+    """Read the body of a Word document as lines: each paragraph, and each row of a table with tabs between its cells.
+
+    Raises:
+        InvalidInput: the file is not a Word document, or exceeds a limit.
+    """
+    root = next(root for part, root in _parts(content, name) if part == "word/document.xml")
+    body = root.find(f"{W}body")
+    lines: list[str] = []
+    for element in body if body is not None else ():
+        if element.tag == f"{W}tbl":
+            for row in element.iter(f"{W}tr"):
+                lines.append("\t".join(" ".join(_read_text(cell).split()) for cell in row.iter(f"{W}tc")))
+        else:
+            lines += [_read_text(one) for one in element.iter(f"{W}p")]
+    return lines
+
+
+def _read_text(element: Any) -> str:
+    """Return the text of an element; tabs and line breaks are kept, deleted text is not."""
+    pieces: list[str] = []
+    for one in _iter_elements(element):
+        if one.tag == f"{W}t":
+            pieces.append(str(one.text or ""))
+        elif one.tag in (f"{W}tab", f"{W}br", f"{W}cr"):
+            pieces.append("\t" if one.tag == f"{W}tab" else "\n")
+        elif one.tag == f"{W}noBreakHyphen":
+            pieces.append("-")
+    return "".join(pieces)
+
+
 def _parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the parts that contain text.
 

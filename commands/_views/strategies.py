@@ -1,0 +1,99 @@
+"""Tables and pages of search strategies."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from .._formats.fields import Record, as_data
+from .markdown import escaped
+from .tables import Listing, number, wrapped
+from .text import line
+
+if TYPE_CHECKING:
+    from entrez_kit.strategies.models import StrategyLine, StrategyResult
+
+LABELS: Final = {"exact": "green", "wider": "yellow", "narrower": "bold yellow", "not_expressible": "bold red"}
+_HEAD: Final = "| # | Strategy | PubMed | Label | Differences | Records |\n|---|---|---|---|---|---|\n"
+
+
+def list_rows(result: Any) -> Iterator[Record]:
+    """Yield the lines of a strategy; the first one begins a table."""
+    for place, one in enumerate(result.lines):
+        yield {**as_data(one), "begins": not place}
+
+
+def list_notes(record: Record) -> list[str]:
+    """Return the differences and the warnings of a line."""
+    return [*(record.get("loss") or ()), *(record.get("warnings") or ())]
+
+
+def _format_count(record: Record) -> str:
+    if record.get("count") is not None:
+        return f"{record['count']:,}"
+    return ""
+
+
+def strategy_page(record: Record) -> str:
+    """Return a line of a strategy as a row of a Markdown table."""
+    shown = str(record.get("original") or "").strip()
+    cells = [
+        "" if record.get("number") is None else str(record["number"]),
+        _cell(shown),
+        _cell(record.get("pubmed") or ("" if record["kind"] in ("comment", "header") else "not translated")),
+        str(record.get("label") or record["kind"]).replace("_", " "),
+        "<br>".join(_cell(note) for note in list_notes(record)),
+        _format_count(record),
+    ]
+    return (_HEAD if record.get("begins") else "") + f"| {' | '.join(cells)} |\n"
+
+
+def _cell(text: object) -> str:
+    return escaped(" ".join(str(text).split())).replace("|", "\\|")
+
+
+def strategy_table(result: "StrategyResult", console: Console) -> RenderableType:
+    """Return a table of the lines with their translations, labels and counts, and a summary."""
+    has_counts = any(one.count is not None for one in result.lines)
+    last = [number("Records")] if has_counts else []
+    table = Listing(number("#"), wrapped("Line", 3), wrapped("PubMed", 4), wrapped("Differences", 3), *last, expand=True)
+    for one in result.lines:
+        table.add_row(*_cells(one, has_counts))
+    return Group(table, Text(""), *_summarize(result, has_counts))
+
+
+def _cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
+    record = as_data(one)
+    is_text = one.kind in ("comment", "header")
+    style = "dim" if is_text else ""
+    label = one.label or ""
+    notes = [Text(label.replace("_", " "), style=LABELS.get(label, ""))] if label else []
+    notes += [Text(line(note), style="dim") for note in list_notes(record)]
+    cells = [
+        Text("" if one.number is None else str(one.number)),
+        Text(line(one.original), style=style),
+        Text(line(one.pubmed or ("" if is_text else "not translated")), style="" if one.pubmed else "bold red"),
+        Text("\n").join(notes),
+    ]
+    if has_counts:
+        cells.append(Text("" if is_text else _format_count(record) or "not counted"))
+    return cells
+
+
+def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
+    kinds = [one.kind for one in result.lines]
+    votes = {name: sum(one.dialect == name for one in result.lines) for name in {one.dialect for one in result.lines}}
+    told = ", ".join(f"{count} {name}" for name, count in sorted(votes.items(), key=str) if name)
+    translated = sum(kind in ("search", "reference") for kind in kinds)
+    others = ", ".join(
+        f"{count} {kind}{'s' if count > 1 and kind != 'refused' else ''}"
+        for kind in ("refused", "comment", "header")
+        if (count := sum(one == kind for one in kinds))
+    )
+    lines = [f"{len(kinds)} lines: {translated} translated{', ' if others else ''}{others}. Syntax: {told}."]
+    if result.query is None:
+        lines.append(f"Line {result.final}, the last one, cannot be searched.")
+    return [Text(one, style="bold") for one in lines]
+
+

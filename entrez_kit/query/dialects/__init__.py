@@ -1,0 +1,1 @@
+"""Lines of search strategies in the languages of other services: their meaning, and their translation to PubMed."""

@@ -1,0 +1,71 @@
+"""Decide for which service a line of a search strategy was written, by the signs of its syntax."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from entrez_kit.query.dialects.readers import DIALECTS, Dialect
+
+_SIGNS: Final[dict[Dialect, re.Pattern[str]]] = {
+    "ovid": re.compile(
+        r"(?<=[\w)\"*$?#])\s?\.\s?(?:ti|ab|tw|mp|kf|kw|af|sh|fs|xs|pt|hw|ot|au|jn|jw|in|nm|rn|px|lg|yr|ui|ed|dt)"
+        r"(?:\s?,\s?(?:ti|ab|tw|mp|kf|kw|af|sh|fs|pt|hw|ot|au|jn|in|nm|rn|px|dt|ed))*\s?,?\s?(?:\.|(?=[\s)]|$))"
+        r"|(?<=[\w\")])\s*/(?:[a-z]{2}(?:,\s?[a-z]{2})*)?(?=\s*$|\s*\)|\s+(?:or|and|not|exp|OR|AND|NOT|\[))"
+        r"|\bexp\s+\*?\"?[A-Za-z][^/()\[\]]{1,80}/|\badj[0-9]*\b|\b(?:or|and)/[0-9]|^\s*limit\s+[0-9]+\s+to\b"
+        r"|\bOR\s+[0-9]+-[0-9]+\s*$|^[0-9]+\s+use\s+[a-z]+|remove duplicates from",
+    ),
+    "embase": re.compile(
+        r"'[^']{2,80}'/(?:exp|de|mj|br|syn)\b|\]/lim\b|\b[\w-]+/(?:exp|de|mj)\b|'[^']+':(?:ti|ab|de|tn|it)"
+        r"|:(?:ti|ab|tn|it|lnk|de)(?:,(?:ti|ab|kw|de|tn))*(?=[\s)]|$)|\bNEXT/[0-9]"
+    ),
+    "ebsco": re.compile(
+        r"\bM[HMJ]\s*\(?\"|(?:^|[\s(])(?:TI|AB|TX|SU|XB)\s*(?:\(|\"|[a-z*])|(?<=[\s)\"*])[NW][0-9]{1,2}(?=[\s(\"])"
+        r"|\bS[0-9]{1,3}\b(?=\s*(?:OR|AND|NOT|or|and|not|\)|$))"
+    ),
+    "wos": re.compile(r"\b(?:TS|TI|AB|AK|SO|PY|AU|KP)\s?=\s?[(\"\w]|\bNEAR/[0-9]+|\bSAME\b"),
+    "scopus": re.compile(
+        r"\b(?:TITLE(?:-ABS(?:-KEY)?)?|ABS|AUTHKEY|SRCTITLE|INDEXTERMS|KEY)\s?\(|\bLIMIT-TO\b|\bPUBYEAR\b"
+        r"|(?<=[\s)\"])(?:W|PRE)/[0-9]+|\bAND NOT\b"
+    ),
+    "cochrane": re.compile(
+        r"\[\s*mh\s+\^?[\"\w]|MeSH descriptor|\{\s*(?:or|and)\s+#|:ti,ab,kw\b|\bnext\b(?=\s*[\"\w(])(?<=[\s\")*]next)"
+        r"|\bnear(?:/[0-9]+)?(?=[\s(\"])(?!/)|in Trials|Word variations",
+        re.IGNORECASE,
+    ),
+    "pubmed": re.compile(
+        r"\[\s*(?:tiab|tw|mh|mesh|majr|pt|sb|ti|ot|sh|nm|rn|la|dp|au|ta|all|title/abstract|title|mesh terms|text word"
+        r"|mesh major topic|publication type|all fields|subheading|pdat|edat|crdt|filter|language|author|journal|ad|ab"
+        r"|mesh subheading|supplementary concept|pmid|tw\b|word)(?:\s*:\s*(?:noexp|~[0-9]+))?\s*\]",
+        re.IGNORECASE,
+    ),
+}
+
+
+def find_signs(text: str) -> dict[Dialect, int]:
+    """Return how many signs of each service a line has, for services with any."""
+    counts: dict[Dialect, int] = {}
+    for dialect in DIALECTS:
+        if number := len(_SIGNS[dialect].findall(text)):
+            counts[dialect] = number
+    return counts
+
+
+def detect(text: str) -> Dialect | None:
+    """Return the service for which a line was written; None if nothing shows it or two services are equal."""
+    counts = find_signs(text)
+    if not counts:
+        return None
+    if "cochrane" in counts and "embase" in counts and re.search(r":ti,ab,kw|:ti,ab\b", text):
+        # :ti,ab,kw and NEAR/3 belong to both services; quotes and headings decide.
+        return "embase" if re.search(r"'[^']+'\s*(?:/|:)|\]/lim|/exp\b|\bNEAR/|\bNEXT/", text) else "cochrane"
+    best = max(counts.values())
+    leaders = [dialect for dialect, number in counts.items() if number == best]
+    if len(leaders) == 1:
+        return leaders[0]
+    return None
+
+
+def count_votes(texts: Iterable[str]) -> Counter[Dialect]:
+    """Count for how many lines each service is the one."""
+    return Counter(dialect for text in texts if (dialect := detect(text)) is not None)

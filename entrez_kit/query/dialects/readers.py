@@ -1,0 +1,752 @@
+"""Readers of lines: Ovid, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, Literal, get_args
+
+from entrez_kit.query.dialects.expressions import (
+    Grammar,
+    LineError,
+    Parser,
+    Token,
+    check_proximity,
+    join_as_phrase,
+    join_with_and,
+    join_within,
+    unite_scopes,
+)
+from entrez_kit.query.dialects.scopes import ALL_TEXT, COCHRANE, EBSCO, EMBASE, OVID, SCOPUS, WOS
+from entrez_kit.query.dialects.tree import (
+    CannotExpressError,
+    Loss,
+    Near,
+    Node,
+    Parsed,
+    PubMed,
+    Reference,
+    Scope,
+    Unknown,
+    Value,
+    Words,
+    has_marks,
+    rebuild,
+    split_patterns,
+    walk,
+)
+from entrez_kit.query.dialects.values import (
+    OPEN_END,
+    convert_value,
+    join_numbers,
+    make_days,
+    make_heading,
+    parse_limit,
+    parse_numbers,
+    parse_period,
+)
+
+Dialect = Literal["pubmed", "ovid", "embase", "ebsco", "wos", "scopus", "cochrane"]
+DIALECTS: Final[tuple[Dialect, ...]] = get_args(Dialect)
+NAMES: Final[dict[str, str]] = {
+    "pubmed": "PubMed",
+    "ovid": "Ovid MEDLINE",
+    "embase": "Embase.com",
+    "ebsco": "EBSCO",
+    "wos": "Web of Science",
+    "scopus": "Scopus",
+    "cochrane": "Cochrane Library",
+}
+_MARKS: Final[dict[str, dict[str, str]]] = {
+    "ovid": {"*": "*", "$": "*", ":": "*", "#": "#", "?": "?"},
+    "embase": {"*": "*", "?": "#", "$": "?"},
+    "ebsco": {"*": "*", "?": "#", "#": "?"},
+    "wos": {"*": "*", "?": "#", "$": "?"},
+    "scopus": {"*": "*", "?": "#"},
+    "cochrane": {"*": "*", "?": "#"},
+}
+"""By service, the wildcards and their canonical marks."""
+_LIMITED: Final = re.compile(r"[*$]([0-9]{1,2})(?![\w*])")
+_OPERATOR: Final = re.compile(r"(?:and\s+not|and|or|not)(?=[\s()\"'{\[#]|$)", re.IGNORECASE)
+
+
+def make_words(text: str, dialect: str) -> Words | None:
+    """Return the words of a text with the wildcards of a service; None if it has no word."""
+    marked = text
+    marks = _MARKS.get(dialect, {})
+    if dialect == "ovid":
+        marked = _LIMITED.sub(r"<\1>", marked)
+        marked = re.sub(r"(?<=\w):(?=\s|$)", "*", marked)
+        marks = {key: value for key, value in marks.items() if key != ":"}
+    for sign in "*$#?":
+        if sign not in marks:
+            marked = marked.replace(sign, " ")
+    if any(key != value for key, value in marks.items()):
+        marked = marked.translate(str.maketrans(marks))
+    patterns = split_patterns(re.sub(r"(?<=\w)['’](?=s\b)", " ", marked))
+    return Words(patterns, " ".join(text.split())) if patterns else None
+
+
+class _Lexer:
+    """Splits a line into tokens; a subclass adds the signs of its service."""
+
+    dialect: Dialect
+    grammar: Grammar
+    signs: "Sequence[tuple[re.Pattern[str], Callable[[_Lexer, re.Match[str]], Token | None]]]" = ()
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[Token] = []
+        self.notes: list[str] = []
+
+    def starts_unit(self) -> bool:
+        """Return whether a new unit begins here, after an operator or an opening parenthesis."""
+        return not self.tokens or self.tokens[-1].kind in ("open", "operator", "near", "prefix")
+
+    def tokenize(self) -> list[Token]:
+        """Return the tokens of the line."""
+        place, text = 0, self.text
+        while place < len(text):
+            if text[place].isspace():
+                place += 1
+                continue
+            place = self._read(place)
+        return self.tokens
+
+    def _read(self, place: int) -> int:
+        text = self.text
+        if text[place] in "()":
+            self.tokens.append(Token("open" if text[place] == "(" else "close", text[place]))
+            return place + 1
+        for pattern, make in self.signs:
+            if (match := pattern.match(text, place)) and match.end() > place:
+                count = len(self.tokens)
+                token = make(self, match)
+                if token is not None:
+                    self.tokens.append(token)
+                if token is not None or len(self.tokens) > count or match[0].startswith("["):
+                    return match.end()
+        if (match := _OPERATOR.match(text, place)) and self._is_operator(place):
+            name = "NOT" if match[0].lower().startswith("and") and len(match[0]) > 3 else match[0].upper()
+            self.tokens.append(Token("operator", name))
+            return match.end()
+        return self._read_text(place)
+
+    def _is_operator(self, place: int) -> bool:
+        return True
+
+    def _read_text(self, place: int) -> int:
+        text = self.text
+        if text[place] == '"':
+            end = text.find('"', place + 1)
+            end = len(text) if end < 0 else end
+            if end == len(text):
+                self.notes.append("unbalanced-quotes: a quotation mark is not closed.")
+            self.add_words(text[place + 1 : end], quoted=True)
+            return end + 1
+        end = self.find_word_end(place)
+        self.add_words(text[place:end])
+        return max(end, place + 1)
+
+    def find_word_end(self, place: int) -> int:
+        """Return the end of the word that begins here."""
+        match = re.compile(r"[^\s()\"]+").match(self.text, place)
+        return match.end() if match else place + 1
+
+    def add_words(self, text: str, *, quoted: bool = False) -> None:
+        """Add a token for words, if there are any."""
+        words = make_words(text, self.dialect)
+        if words is not None:
+            varies = self.dialect == "scopus" or (self.dialect == "wos" and not quoted)
+            plain = not any(has_marks(pattern) for pattern in words.patterns)
+            self.tokens.append(Token("text", text, node=replace(words, varies=varies and plain)))
+
+    def parse(self) -> Parsed:
+        """Return the meaning of the line.
+
+        Raises:
+            LineError: the line is not an expression.
+            CannotExpressError: no search has its meaning.
+        """
+        parser = Parser(self.grammar, self.tokenize(), convert_value)
+        node = parser.parse()
+        check_proximity(node)
+        return Parsed(node, (*self.notes, *parser.warnings))
+
+
+def _near(*, ordered: bool = False, minus: int = 0, default: int = 0) -> "Callable[[_Lexer, re.Match[str]], Token]":
+    def make(lexer: _Lexer, match: re.Match[str]) -> Token:
+        number = next((int(one) for one in match.groups() if one), None)
+        distance = default if number is None else max(number - minus, 0)
+        return Token("near", match[0], distance=distance, ordered=ordered)
+
+    return make
+
+
+def _reference(lexer: _Lexer, match: re.Match[str]) -> Token:
+    return Token("node", match[0], node=Reference(int(match[1])))
+
+
+def _numbers(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+    numbers = parse_numbers(match[2])
+    return Token("node", match[0], node=join_numbers(match[1], numbers)) if numbers else None
+
+
+_HASH: Final = (re.compile(r"#\s?([0-9]{1,4})\b(?!\s*-\s*#?[0-9])"), _reference)
+_BRACES: Final = (re.compile(r"\{\s*(or|and)\s+([#0-9\s,–-]+)\}", re.IGNORECASE), _numbers)
+
+# Ovid
+
+_CODES: Final = "|".join(OVID)
+_OVID_SUFFIX: Final = re.compile(
+    rf"\s*\.\s*((?:{_CODES})(?:\s*,\s*(?:{_CODES}))*)\s*,?\s*(?:\.(?!\w)|(?=[\s)]|$))", re.IGNORECASE
+)
+_OVID_HEADING: Final = re.compile(
+    r"(?P<exp>exp(?:lode)?\.?\s*(?=[\s*\"]))?\s*(?P<star>\*)?\s*(?P<exp2>exp\s+(?=\w))?"
+    r"(?P<name>\"[^\"]+\"|[^()\"/.\[\]]+?)\s*/"
+    r"(?P<sub>(?:[a-z]{2}(?![a-z0-9]))(?:\s*,\s*[a-z]{2}(?![a-z0-9]))*)?(?P<tail>\s+exp\b)?"
+    r"(?P<gloss>\s*\[[^\]]*\])?(?=\s|\)|$)",
+    re.IGNORECASE,
+)
+_NOT_A_NAME: Final = re.compile(r"\s(?:or|not|adj[0-9]*)\s|^(?:or|and|not)\b|[$?]|\*", re.IGNORECASE)
+
+
+def _ovid_heading(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+    name = match["name"].strip()
+    if not lexer.starts_unit() or _NOT_A_NAME.search(name) or not re.search(r"[^\W\d_]", name):
+        return None
+    qualifiers = match["sub"] or ""
+    if qualifiers.lower() in ("or",):  # "Neoplasms/ or x" without the space
+        return None
+    explodes = bool(match["exp"] or match["exp2"] or match["tail"])
+    vocabulary = "emtree" if isinstance(lexer, OvidLexer) and lexer.is_embase else "mesh"
+    node = make_heading(name, explodes=explodes, major=bool(match["star"]), qualifiers=qualifiers, vocabulary=vocabulary)
+    return Token("node", match[0], node=node)
+
+
+def _ovid_suffix(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+    if not lexer.tokens or lexer.tokens[-1].kind not in ("close", "text", "scope", "node"):
+        return None
+    codes = [code.strip().lower() for code in match[1].split(",")]
+    return Token("scope", match[0].strip(), scope=unite_scopes(codes, OVID))
+
+
+def _ovid_adjacent(lexer: _Lexer, match: re.Match[str]) -> Token:
+    if not match[1] or not int(match[1]):
+        return Token("near", match[0], distance=0, ordered=True)
+    return Token("near", match[0], distance=int(match[1]) - 1, skips=True)
+
+
+def _skip(lexer: _Lexer, match: re.Match[str]) -> None:
+    return None
+
+
+class OvidLexer(_Lexer):
+    """Ovid: MEDLINE, and Embase if ``is_embase``."""
+
+    dialect = "ovid"
+    grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_as_phrase, OVID["mp"])
+    signs = (
+        (re.compile(r"\[[^\]]*\]"), _skip),
+        (re.compile(r"(or|and)\s*/\s*([0-9][0-9\s,–-]*)", re.IGNORECASE), _numbers),
+        (_OVID_SUFFIX, _ovid_suffix),
+        (re.compile(r"(?:adj)([0-9]*)(?=[\s(\"]|$)", re.IGNORECASE), _ovid_adjacent),
+        (_OVID_HEADING, _ovid_heading),
+        (re.compile(r"#([0-9]{1,4})(?=[\s)]|$)"), _reference),
+    )
+
+    def __init__(self, text: str, *, is_embase: bool = False) -> None:
+        united = re.sub(
+            rf"\.({_CODES})\.\s+or\s+\.({_CODES})\.", r".\1,\2.", text, flags=re.IGNORECASE
+        )  # (x).ti. or .ab.
+        super().__init__(re.sub(r"\bexp\s*\*\s*", "exp *", united, flags=re.IGNORECASE))
+        self.is_embase = is_embase
+
+    def find_word_end(self, place: int) -> int:
+        end = super().find_word_end(place)
+        for dot in range(place + 1, end):
+            if self.text[dot] == "." and _OVID_SUFFIX.match(self.text, dot):
+                return dot
+        return end
+
+    def parse(self) -> Parsed:
+        parsed = super().parse()
+        if self.tokens and _binds_last(self.tokens):
+            text = "suffix-binds-last: a field without parentheses applies only to the term before it."
+            parsed = replace(parsed, warnings=(*parsed.warnings, text))
+        return replace(parsed, node=_read_bare_numbers(parsed.node))
+
+
+def _binds_last(tokens: Sequence[Token]) -> bool:
+    """Return whether a term without a field stands beside one with a field at the end of the line."""
+    depth = 0
+    bare = False
+    scopes = 0
+    for place, token in enumerate(tokens):
+        depth += (token.kind == "open") - (token.kind == "close")
+        if depth or token.kind not in ("text", "scope"):
+            continue
+        if token.kind == "scope":
+            scopes += 1
+        elif place + 1 == len(tokens) or tokens[place + 1].kind not in ("scope", "text"):
+            bare = bare or not token.text.isdigit()
+    return bare and scopes == 1 and tokens[-1].kind == "scope"
+
+
+def _read_bare_numbers(node: Node) -> Node:
+    """Read a number without a field as the number of a line, as Ovid does."""
+
+    def change(leaf: Node) -> Node:
+        is_number = isinstance(leaf, Words) and leaf.scope == OVID["mp"] and leaf.text.isdigit()
+        return Reference(int(leaf.text)) if is_number and isinstance(leaf, Words) and len(leaf.text) < 4 else leaf
+
+    inside = {id(part) for one in walk(node) if isinstance(one, Near) for part in walk(one)}
+    return rebuild(node, lambda leaf: leaf if id(leaf) in inside else change(leaf))
+
+
+# Embase.com
+
+_EMBASE_CODES: Final = "|".join(EMBASE)
+
+
+def _emtree(lexer: _Lexer, match: re.Match[str]) -> Token:
+    name = match[1] or match[2]
+    marks = match[3].lower().split("/")
+    return Token(
+        "node",
+        match[0],
+        node=make_heading(name, explodes="exp" in marks, major="mj" in marks, vocabulary="emtree"),
+    )
+
+
+def _embase_limit(lexer: _Lexer, match: re.Match[str]) -> Token:
+    name, kind = match[1].strip().lower(), match[2].lower()
+    node: Node
+    if kind == "py":
+        node = parse_period(name, "year") or Unknown(match[0], "the years cannot be read")
+    elif kind == "la" or name in ("english", "french", "german", "spanish"):
+        node = Value("LANG", name)
+    elif name in ("humans", "human", "animals", "female", "male"):
+        node = PubMed({"human": "humans[mh]"}.get(name, f"{name}[mh]"))
+    elif name == "medline":
+        node = PubMed("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
+    else:
+        node = Unknown(match[0], "PubMed has no equivalent of this limit")
+    return Token("node", match[0], node=node)
+
+
+def _colon_scope(known: dict[str, Scope]) -> "Callable[[_Lexer, re.Match[str]], Token | None]":
+    def make(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+        codes = [code.strip().lower() for code in match[1].split(",")]
+        if not lexer.tokens or not all(code in known for code in codes):
+            return None
+        return Token("scope", match[0], scope=unite_scopes(codes, known))
+
+    return make
+
+
+def _single_quoted(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+    words = make_words(match[1], lexer.dialect)
+    return None if words is None else Token("text", match[1], node=words)
+
+
+class EmbaseLexer(_Lexer):
+    """Embase.com."""
+
+    dialect = "embase"
+    grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_with_and, ALL_TEXT)
+    signs = (
+        (
+            re.compile(
+                r"(?:'([^']+)'|([\w-]+))/((?:exp|de|mj|br|syn)(?:/(?:exp|mj|de|[a-z]{2}(?:_[a-z]{2})*))*)\b",
+                re.IGNORECASE,
+            ),
+            _emtree,
+        ),
+        (re.compile(r"\[([^\]]+)\]/(lim|py|la)\b", re.IGNORECASE), _embase_limit),
+        (re.compile(r"'([^']*)'"), _single_quoted),
+        (re.compile(rf":\s*((?:{_EMBASE_CODES})(?:\s*,\s*(?:{_EMBASE_CODES}))*)\b", re.IGNORECASE), _colon_scope(EMBASE)),
+        (re.compile(r"near/([0-9]+)\b", re.IGNORECASE), _near(minus=1)),
+        (re.compile(r"next/([0-9]+)\b", re.IGNORECASE), _near(ordered=True, minus=1)),
+        _HASH,
+    )
+
+    def find_word_end(self, place: int) -> int:
+        match = re.compile(r"[^\s()\":\[\]]+").match(self.text, place)
+        return match.end() if match else place + 1
+
+
+# EBSCO
+
+
+def _ebsco_heading(lexer: _Lexer, match: re.Match[str]) -> Token:
+    name, explodes = match[2], match[2].endswith("+") or "+/" in match[2]
+    name, _, qualifiers = name.replace("+", "").partition("/")
+    cinahl = isinstance(lexer, EbscoLexer) and lexer.is_cinahl
+    node = make_heading(
+        name,
+        explodes=explodes,
+        major=match[1].upper() == "MM",
+        qualifiers=qualifiers,
+        vocabulary="cinahl" if cinahl else "mesh",
+    )
+    return Token("node", match[0], node=node)
+
+
+def _prefix(known: dict[str, Scope]) -> "Callable[[_Lexer, re.Match[str]], Token | None]":
+    def make(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+        code = match[1].upper()
+        if code not in known or not lexer.starts_unit():
+            return None
+        return Token("prefix", match[0], scope=known[code])
+
+    return make
+
+
+class EbscoLexer(_Lexer):
+    """EBSCO: MEDLINE, and CINAHL if ``is_cinahl``."""
+
+    dialect = "ebsco"
+    grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_within(5), ALL_TEXT)
+    signs = (
+        (re.compile(r"(M[HMJ])\s*\(?\s*\"([^\"]+)\"\s*\)?(?<!\"\))", re.IGNORECASE), _ebsco_heading),
+        (re.compile(rf"({'|'.join(EBSCO)})(?=\s|\(|\")\s*"), _prefix(EBSCO)),
+        (re.compile(r"N([0-9]{1,3})(?=[\s(\"])", re.IGNORECASE), _near()),
+        (re.compile(r"W([0-9]{1,3})(?=[\s(\"])", re.IGNORECASE), _near(ordered=True)),
+        (re.compile(r"S([0-9]{1,4})(?=[\s)]|$)"), _reference),
+        _HASH,
+    )
+
+    def __init__(self, text: str, *, is_cinahl: bool = False) -> None:
+        super().__init__(text)
+        self.is_cinahl = is_cinahl
+
+
+# Web of Science
+
+
+def _wos_years(lexer: _Lexer, match: re.Match[str]) -> Token:
+    node = parse_period(match[1].strip("() "), "year") or Unknown(match[0], "the years cannot be read")
+    return Token("node", match[0], node=node)
+
+
+def _same(lexer: _Lexer, match: re.Match[str]) -> Token:
+    lexer.notes.append("SAME was read as AND; in older strategies it means the same sentence.")
+    return Token("operator", "AND")
+
+
+class WosLexer(_Lexer):
+    """Web of Science."""
+
+    dialect = "wos"
+    grammar = Grammar((("OR",), ("AND",), ("NOT",), ("NEAR",)), join_with_and, WOS["TS"])
+    signs = (
+        (re.compile(r"PY\s*=\s*(\(?\s*[0-9]{4}\s*(?:-\s*[0-9]{4})?\s*\)?)", re.IGNORECASE), _wos_years),
+        (re.compile(rf"({'|'.join(WOS)})\s*=\s*", re.IGNORECASE), _prefix(WOS)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[\s(\"]|$)", re.IGNORECASE), _near(default=15)),
+        (re.compile(r"SAME(?=[\s(\"])"), _same),
+        _HASH,
+    )
+
+
+# Scopus
+
+
+def _scopus_year(lexer: _Lexer, match: re.Match[str]) -> Token:
+    sign, year = match[1], int(match[2])
+    low, high = {
+        ">": (year + 1, 3000),
+        "<": (0, year - 1),
+        "=": (year, year),
+        "AFT": (year + 1, 3000),
+        "BEF": (0, year - 1),
+        "IS": (year, year),
+    }[sign.upper()]
+    return Token("node", match[0], node=make_days("year", low * 10000 + 101, high * 10000 + 1231))
+
+
+_DOCUMENT_TYPES: Final = {"re": "review", "ed": "editorial", "le": "letter"}
+
+
+def _scopus_limit(lexer: _Lexer, match: re.Match[str]) -> Token:
+    field, value = match[2].upper(), match[3].strip().lower()
+    excluded = match[1].upper() == "EXCLUDE"
+    node: Node
+    if field == "PUBYEAR" and value.isdigit():
+        node = make_days("year", int(value) * 10000 + 101, int(value) * 10000 + 1231)
+    elif field == "LANGUAGE":
+        node = Value("LANG", value)
+    elif field == "DOCTYPE" and value in _DOCUMENT_TYPES:
+        node = Value("PTYP", _DOCUMENT_TYPES[value])
+    else:
+        node = Unknown(match[0], "PubMed has no equivalent of this limit")
+    return Token("node", match[0], node=Unknown(match[0], "write the exclusion as NOT") if excluded else node)
+
+
+def _exact_phrase(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+    words = make_words(match[1], "")
+    return None if words is None else Token("text", match[1], node=words)
+
+
+class ScopusLexer(_Lexer):
+    """Scopus; OR binds before proximity operators and AND."""
+
+    dialect = "scopus"
+    grammar = Grammar((("NOT",), ("AND",), ("NEAR",), ("OR",)), join_with_and, SCOPUS["TITLE-ABS-KEY"])
+    signs = (
+        (
+            re.compile(
+                r"(LIMIT-TO|EXCLUDE)\s*\(\s*([A-Z]+)\s*,\s*\"?([^\")]*)\"?\s*\)", re.IGNORECASE
+            ),
+            _scopus_limit,
+        ),
+        (re.compile(r"PUBYEAR\s*(>|<|=|AFT|BEF|IS)\s*([0-9]{4})", re.IGNORECASE), _scopus_year),
+        (
+            re.compile(rf"({'|'.join(sorted(SCOPUS, key=len, reverse=True))})\s*(?=\()", re.IGNORECASE),
+            _prefix(SCOPUS),
+        ),
+        (re.compile(r"\{\s*(?!(?:or|and)\s+#)([^}]*)\}", re.IGNORECASE), _exact_phrase),
+        (re.compile(r"W/([0-9]{1,3})(?=[\s(\"{])", re.IGNORECASE), _near()),
+        (re.compile(r"PRE/([0-9]{1,3})(?=[\s(\"{])", re.IGNORECASE), _near(ordered=True)),
+        _HASH,
+    )
+
+
+# Cochrane Library
+
+
+def _cochrane_heading(lexer: _Lexer, match: re.Match[str]) -> Token:
+    node = make_heading(match[2] or match[3], explodes=not match[1], qualifiers=match[4] or "")
+    return Token("node", match[0], node=node)
+
+
+def _descriptor(lexer: _Lexer, match: re.Match[str]) -> Token:
+    rest = match[2].lower()
+    if "explode tree" in rest and "all" not in rest:
+        return Token(
+            "node", match[0], node=Unknown(match[0], "single trees cannot be exploded; list the descriptors")
+        )
+    codes = ",".join(re.findall(r"\b([A-Z]{2})\b", match[2].split("qualifier")[-1])) if "qualifier" in rest else ""
+    node = make_heading(match[1], explodes="this term only" not in rest, qualifiers=codes)
+    return Token("node", match[0], node=node)
+
+
+def _publication_dates(lexer: _Lexer, match: re.Match[str]) -> Token | None:
+    years = re.findall(r"[0-9]{4}", match[0])
+    lexer.tokens.append(Token("operator", "AND"))
+    high = int(years[1]) * 10000 + 1231 if len(years) > 1 else OPEN_END
+    return Token("node", match[0], node=make_days("year", int(years[0]) * 10000 + 101, high))
+
+
+class CochraneLexer(_Lexer):
+    """The Cochrane Library."""
+
+    dialect = "cochrane"
+    grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_with_and, ALL_TEXT)
+    signs = (
+        (
+            re.compile(
+                r"\[\s*mh\s+(\^)?\s*(?:\"([^\"]+)\"|([^\]\"/]+))\s*(?:/\s*([A-Za-z, ]+))?\s*\]", re.IGNORECASE
+            ),
+            _cochrane_heading,
+        ),
+        (
+            re.compile(
+                r"mesh\s+descriptor:?\s*\[([^\]]+)\]\s*((?:explode all trees|this term only|explode trees?[ 0-9,]*)?"
+                r"(?:\s*and with qualifier\(?s?\)?:?\s*\[[^\]]*\])?)",
+                re.IGNORECASE,
+            ),
+            _descriptor,
+        ),
+        (
+            re.compile(r"(?:with\s+)?(?:publication|cochrane library publication)\s+(?:date|year)s?\b[^#)]*?[0-9]{4}"
+                       r"(?:\s*(?:to|-|and)\s*(?:\w+\s+)?[0-9]{4})?(?:\s*,?\s*in\s+\w+)*", re.IGNORECASE),
+            _publication_dates,
+        ),
+        (re.compile(r":\s*([a-z]{2,3}(?:\s*,\s*[a-z]{2,3})*)\b", re.IGNORECASE), _colon_scope(COCHRANE)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[\s(\"]|$)", re.IGNORECASE), _near(default=6)),
+        (re.compile(r"next(?:/([0-9]+))?(?=[\s(\"]|$)", re.IGNORECASE), _near(ordered=True)),
+        _BRACES,
+        _HASH,
+    )
+
+    def find_word_end(self, place: int) -> int:
+        match = re.compile(r"[^\s()\":\[\]]+").match(self.text, place)
+        return match.end() if match else place + 1
+
+
+# lines of numbers
+
+_PURE: Final = re.compile(
+    r"(?:[\s()]|\b(?:or|and)\s+[0-9]+\s*[-–]\s*[0-9]+(?![0-9])|\b(?:or|and|not)\b(?:\s*/\s*[0-9#S,\s–-]+)?|\{\s*(?:or|and)\s[^}]*\}|[#S]?\s?[0-9]{1,4}"
+    r"(?:\s*[-–]\s*[#S]?[0-9]{1,4}\s*/\s*(?:or|and))?)+",
+    re.IGNORECASE,
+)
+_NUMBER_SIGNS: Final = re.compile(
+    r"\s*(?:(?P<open>\()|(?P<close>\))|\{\s*(?P<brace>or|and)\s+(?P<braced>[^}]*)\}"
+    r"|(?P<before>[#S]?[0-9]{1,4}\s*[-–]\s*[#S]?[0-9]{1,4})\s*/\s*(?P<after>or|and)"
+    r"|(?P<slash>or|and)(?:\s*/\s*|\s+(?=[0-9]+\s*[-–]))(?P<list>[#S]?[0-9]+(?:\s*[,–-]\s*[#S]?[0-9]+)*)"
+    r"|(?P<operator>or|and|not)\b|[#S]?\s?(?P<number>[0-9]{1,4}))",
+    re.IGNORECASE,
+)
+
+
+def is_reference_line(text: str) -> bool:
+    """Return whether a line consists only of numbers of lines, operators and brackets."""
+    return (
+        bool(re.search(r"[0-9]", text))
+        and bool(re.search(r"\b(?:or|and|not)\b|^[#S]?[0-9]+$|^\(*#[0-9]+\)*$", text.strip(), re.IGNORECASE))
+        and _PURE.fullmatch(text.strip().rstrip(".,;")) is not None
+    )
+
+
+def parse_references(text: str, dialect: Dialect) -> Parsed:
+    """Return the meaning of a line of numbers.
+
+    Raises:
+        LineError: the line is not an expression.
+    """
+    tokens: list[Token] = []
+    place = 0
+    plain = text.strip().rstrip(".,;")
+    while place < len(plain):
+        match = _NUMBER_SIGNS.match(plain, place)
+        if match is None or match.end() == place:
+            if plain[place:].strip():
+                raise LineError(f"{plain[place:].strip()[:20]!r} is not a number of a line")
+            break
+        place = match.end()
+        if match["open"] or match["close"]:
+            tokens.append(Token("open" if match["open"] else "close", match[0].strip()))
+        elif match["brace"]:
+            tokens.append(Token("node", match[0], node=join_numbers(match["brace"], parse_numbers(match["braced"]))))
+        elif match["before"]:
+            tokens.append(Token("node", match[0], node=join_numbers(match["after"], parse_numbers(match["before"]))))
+        elif match["slash"]:
+            tokens.append(Token("node", match[0], node=join_numbers(match["slash"], parse_numbers(match["list"]))))
+        elif match["operator"]:
+            tokens.append(Token("operator", match["operator"].upper()))
+        else:
+            tokens.append(Token("node", match[0].strip(), node=Reference(int(match["number"]))))
+    levels = PUBMED_GRAMMAR.levels if dialect == "pubmed" else _LEXERS[dialect].grammar.levels
+    grammar = Grammar(levels, _missing_operator, ALL_TEXT)
+    parser = Parser(grammar, tokens, convert_value)
+    node = parser.parse()
+    mixed = bool(re.search(r"#[0-9]", plain)) and bool(re.search(r"(?:^|[\s(])[0-9]+(?:$|[\s)])", plain))
+    notes = ("reference-style: a number has no #; it was read as a line.",) if mixed else ()
+    return Parsed(node, (*parser.warnings, *notes))
+
+
+def _missing_operator(units: Sequence[Node]) -> Node:
+    raise LineError("an operator is missing between two numbers")
+
+
+PUBMED_GRAMMAR: Final = Grammar((("OR", "AND", "NOT"),), join_with_and, ALL_TEXT)
+"""PubMed reads operators from left to right."""
+
+# PubMed
+
+_PUBMED_TAG: Final = re.compile(r"\[[^\[\]]*\]")
+_LOWER: Final = re.compile(r"(?<=[\s)\]\"])(or|and|not)(?=[\s(\"])")
+_HISTORY: Final = re.compile(r"#\s?([0-9]{1,4})\b")
+
+
+def parse_pubmed(text: str) -> Parsed:
+    """Return a line in PubMed's language; its text is searched as it is."""
+    notes: list[str] = []
+    plain = " ".join(text.split())
+    plain = re.sub(r"\bexp\s+(?=[\w,\s-]+\[\s*(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
+    if plain != " ".join(text.split()):
+        notes.append("foreign-explode: exp was removed; PubMed explodes [mesh] by itself.")
+    if plain.count('"') % 2:
+        repaired = _close_quotes(plain)
+        notes.append("unbalanced-quotes: a quotation mark was removed or added.")
+        plain = repaired
+    upper = _upper_operators(plain)
+    if upper != plain:
+        notes.append("lowercase-operator: operators were written in capitals.")
+    unbalanced = upper.count("(") - upper.count(")")
+    if unbalanced:
+        raise LineError(
+            "an opening parenthesis is not closed" if unbalanced > 0 else "a closing parenthesis has no opening one"
+        )
+    numbers = [int(match[1]) for match in _HISTORY.finditer(re.sub(r'"[^"]*"', "", upper))]
+    return Parsed(PubMed(upper, references=tuple(dict.fromkeys(numbers))), tuple(notes))
+
+
+def _close_quotes(text: str) -> str:
+    """Return a text with an odd quotation mark removed or completed."""
+    if re.match(r'[^"]*"\s*\[', text):  # Serology"[MeSH]
+        return text.replace('"', "", 1) if text.count('"') == 1 else text
+    if match := re.search(r'"[^"\[]*(?=\[)', text[text.rfind('"') :]):
+        place = text.rfind('"') + match.end()
+        return f'{text[:place].rstrip()}"{text[place:]}'
+    place = text.rfind('"')
+    return text[:place] + text[place + 1 :]
+
+
+def _upper_operators(text: str) -> str:
+    """Write operators in capitals, except in quotes and tags."""
+    pieces = re.split(r'("[^"]*"|\[[^\]]*\])', text)
+    for place in range(0, len(pieces), 2):
+        before = pieces[place - 1][-1:] if place else ""
+        after = pieces[place + 1][:1] if place + 1 < len(pieces) else ""
+        padded = f"{before or ' '}{pieces[place]}{after or ' '}"
+        fixed = _LOWER.sub(lambda match: match[1].upper(), padded)
+        pieces[place] = fixed[1:-1]
+    return "".join(pieces)
+
+
+# one line
+
+_LEXERS: Final[dict[str, type[_Lexer]]] = {
+    "ovid": OvidLexer,
+    "embase": EmbaseLexer,
+    "ebsco": EbscoLexer,
+    "wos": WosLexer,
+    "scopus": ScopusLexer,
+    "cochrane": CochraneLexer,
+}
+_LIMIT: Final = re.compile(r"limit\s+(?:set\s+)?#?([0-9]+)\s+to\s+(.+)", re.IGNORECASE | re.DOTALL)
+_USE: Final = re.compile(r"#?([0-9]+)\s+use\s+([a-z0-9,\s]+)", re.IGNORECASE)
+_MEDLINE_FILES: Final = re.compile(r"(?:med|ppez|prem|cmez|mesz|pmez|ppezv|medall|ppea)[a-z0-9]*", re.IGNORECASE)
+_DUPLICATES: Final = re.compile(r"remove\s+duplicates?\s+from\s+#?([0-9]+)", re.IGNORECASE)
+_KEEP: Final = re.compile(r"from\s+#?[0-9]+\s+keep\b.*", re.IGNORECASE)
+
+
+def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinahl: bool = False) -> Parsed:
+    """Return the meaning of one line.
+
+    Args:
+        text: the line without its number and count.
+        dialect: the service that it is written for.
+        is_embase: whether an Ovid line searches Embase.
+        is_cinahl: whether an EBSCO line searches CINAHL.
+
+    Raises:
+        LineError: the line cannot be read.
+        CannotExpressError: no search has its meaning.
+    """
+    plain = text.strip()
+    if match := _LIMIT.fullmatch(plain):
+        node, warnings = parse_limit(int(match[1]), match[2])
+        return Parsed(node, tuple(warnings))
+    if match := _USE.fullmatch(plain):
+        if _MEDLINE_FILES.match(match[2].strip()):
+            return Parsed(Reference(int(match[1])), ("The line selects the MEDLINE file of a search in several files.",))
+        raise CannotExpressError(f"the line selects the records of another database ({match[2].strip()})")
+    if match := _DUPLICATES.fullmatch(plain):
+        return Parsed(Reference(int(match[1])), ("Removing duplicates has no effect in PubMed.",))
+    if _KEEP.fullmatch(plain):
+        raise CannotExpressError("a selection of records by their position cannot be repeated")
+    if is_reference_line(plain):
+        return parse_references(plain, dialect)
+    if dialect == "pubmed":
+        return parse_pubmed(plain)
+    lexer: _Lexer
+    if dialect == "ovid":
+        lexer = OvidLexer(plain, is_embase=is_embase)
+    elif dialect == "ebsco":
+        lexer = EbscoLexer(plain, is_cinahl=is_cinahl)
+    else:
+        lexer = _LEXERS[dialect](plain)
+    return lexer.parse()

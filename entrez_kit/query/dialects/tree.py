@@ -1,0 +1,224 @@
+"""The meaning of a line of a search strategy, independent of the service that it was written for.
+
+A word is a pattern: ``*`` is any number of characters, ``#`` is one character, ``?`` is one or none, and ``<3>`` is up
+to three.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+from entrez_kit.query.words import fold
+
+Direction = Literal["wider", "narrower", "substitute"]
+MARKS: Final = re.compile(r"\*|#|\?|<[0-9]+>")
+_PATTERN: Final = re.compile(r"(?:[^\W_]|\*|#|\?|<[0-9]+>)+")
+_REGULAR: Final = {"*": r"\w*", "#": r"\w", "?": r"\w?"}
+
+
+class CannotExpressError(Exception):
+    """A part of a line has no equivalent in PubMed; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A difference between a line and its translation.
+
+    ``wider`` finds more records, ``narrower`` can miss records, and ``substitute`` searches something else.
+    """
+
+    direction: Direction
+    text: str
+
+    def negate(self) -> "Loss":
+        """Return the loss of a part that NOT excludes."""
+        other: dict[Direction, Direction] = {"wider": "narrower", "narrower": "wider", "substitute": "substitute"}
+        return replace(self, direction=other[self.direction])
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The fields of a line: word lists of an index, and codes of fields with whole values."""
+
+    name: str
+    sources: frozenset[str] = frozenset()
+    values: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Patterns that follow each other in one value of a word list.
+
+    ``varies`` says that the service also finds plurals and spelling variants of the words.
+    """
+
+    patterns: tuple[str, ...]
+    text: str
+    scope: Scope | None = None
+    varies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Two parts with at most ``distance`` words between them.
+
+    ``ordered`` demands that the left part is first; ``skips`` does not count stopwords.
+    """
+
+    left: "Node"
+    right: "Node"
+    distance: int
+    ordered: bool = False
+    skips: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A subject heading; ``vocabulary`` is mesh, emtree or cinahl."""
+
+    name: str
+    explodes: bool = False
+    major: bool = False
+    qualifiers: tuple[str, ...] = ()
+    vocabulary: str = "mesh"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A whole value of a field of PubMed, such as a language or an author."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """A range of days (yyyymmdd). ``clock`` is the date that the service compares: year, entry or change."""
+
+    clock: str
+    low: int
+    high: int
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PubMed:
+    """A part in PubMed's own language; ``references`` are the numbers of lines in it, written as ``#1``."""
+
+    query: str
+    losses: tuple[Loss, ...] = ()
+    references: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The records of another line."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """AND."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """OR."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exclude:
+    """NOT."""
+
+    left: "Node"
+    right: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A part without an equivalent in PubMed."""
+
+    text: str
+    reason: str
+
+
+Node: TypeAlias = Words | Near | Heading | Value | Days | PubMed | Reference | All | Any | Exclude | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A parsed line: its meaning, and what its author should know about it."""
+
+    node: Node
+    warnings: tuple[str, ...] = ()
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the parts of a node."""
+    if isinstance(node, All | Any):
+        return node.parts
+    return (node.left, node.right) if isinstance(node, Near | Exclude) else ()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all of its parts, from left to right."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += reversed(children(one))
+
+
+def list_references(node: Node) -> list[int]:
+    """Return the numbers of the lines that a node refers to."""
+    found: list[int] = []
+    for one in walk(node):
+        if isinstance(one, Reference):
+            found.append(one.number)
+        elif isinstance(one, PubMed):
+            found += one.references
+    return list(dict.fromkeys(found))
+
+
+def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Return a copy of a node with its leaves changed."""
+    if isinstance(node, All | Any):
+        return replace(node, parts=tuple(rebuild(part, change) for part in node.parts))
+    if isinstance(node, Near | Exclude):
+        return replace(node, left=rebuild(node.left, change), right=rebuild(node.right, change))
+    return change(node)
+
+
+def split_patterns(text: str) -> tuple[str, ...]:
+    """Return the folded patterns of a text; a piece of marks alone is omitted."""
+    return tuple(piece for piece in _PATTERN.findall(fold(text)) if MARKS.sub("", piece))
+
+
+def has_marks(pattern: str) -> bool:
+    """Return whether a pattern has a wildcard."""
+    return MARKS.search(pattern) is not None
+
+
+def get_stem(pattern: str) -> str:
+    """Return the characters of a pattern before its first wildcard."""
+    return MARKS.split(pattern, maxsplit=1)[0]
+
+
+@lru_cache(maxsize=4096)
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern."""
+    pieces: list[str] = []
+    place = 0
+    for mark in MARKS.finditer(pattern):
+        pieces.append(re.escape(pattern[place : mark.start()]))
+        pieces.append(_REGULAR.get(mark[0]) or rf"\w{{0,{mark[0][1:-1]}}}")
+        place = mark.end()
+    return re.compile("".join((*pieces, re.escape(pattern[place:]))))

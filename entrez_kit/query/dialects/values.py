@@ -1,0 +1,209 @@
+"""Fields with whole values: headings, publication types, languages, people, dates and numbers of lines."""
+
+import calendar
+import re
+from typing import Final
+
+from entrez_kit.query.dialects.qualifiers import PUBLICATION_TYPES, QUALIFIERS
+from entrez_kit.query.dialects.tree import All, Any, Days, Exclude, Heading, Loss, Node, PubMed, Reference, Scope
+from entrez_kit.query.dialects.tree import Unknown, Value
+
+_PERIOD: Final = re.compile(r"([0-9]{4})(?:[/-]?([0-9]{2}))?(?:[/-]?([0-9]{2}))?\*?|([0-9]{4,6})\$")
+_BRACKETS: Final = re.compile(r"\s*\[[^\]]*\]\s*|\s*\(publication type\)\s*", re.IGNORECASE)
+OPEN_END: Final = 3000_12_31
+CLOCKS: Final = {
+    "entry": (
+        Loss("narrower", "the entry dates of the service and of PubMed are different clocks (crdt and edat are near)"),
+        Loss("wider", "PubMed's date of entry may be earlier than that of the service"),
+    ),
+    "change": (
+        Loss("narrower", "PubMed knows only the last change of a record"),
+        Loss("wider", "PubMed's date of the last change may differ"),
+    ),
+    "year": (Loss("wider", "PubMed matches the print date and the electronic date"),),
+}
+
+
+def make_heading(
+    name: str, *, explodes: bool = False, major: bool = False, qualifiers: str = "", vocabulary: str = "mesh"
+) -> Node:
+    """Return a heading, or the publication type that is typed as one."""
+    plain = " ".join(_BRACKETS.sub("", name.strip().strip("\"'“”")).replace("*", "").split()).rstrip(".")
+    names: list[str] = []
+    for code in re.split(r"[,/\s]+", qualifiers.strip()):
+        if not code:
+            continue
+        known = QUALIFIERS.get(code.lower())
+        if known is None:
+            return Unknown(f"{name}/{qualifiers}", f"the qualifier {code!r} is unknown")
+        names.append(known)
+    if vocabulary == "mesh" and plain.lower() in PUBLICATION_TYPES and not names:
+        return Value("PTYP" if explodes else "PTYP=", plain)
+    return Heading(plain, explodes, major, tuple(names), vocabulary)
+
+
+def convert_value(text: str, scope: Scope) -> Node:
+    """Return the meaning of a text in a field with whole values."""
+    code = scope.values[0]
+    plain = " ".join(text.strip().strip("\"'").replace("$", "*").split())
+    if code.startswith("unknown "):
+        return Unknown(f"{text} in {scope.name}", f"PubMed has no equivalent of the field {code[8:]!r}")
+    if code in ("entry", "change", "year"):
+        return parse_period(plain, code) or Unknown(text, "the date cannot be read")
+    if code == "MESH":
+        return make_heading(plain)
+    if code in ("SUBH", "SUBH+"):
+        return Value(code, QUALIFIERS.get(plain.lower(), plain))
+    if code == "PTYP":
+        return Value("PTYP=", plain)
+    return Value(code, plain)
+
+
+def parse_period(text: str, clock: str) -> Node | None:
+    """Return the days of a period such as 2017*, 201705* or 20170501, or of a range of two with a hyphen."""
+    low, _, high = text.replace(" ", "").partition("-") if re.search(r"[0-9]{4,}\s*-", text) else (text, "", "")
+    first = _read_period(low)
+    if first is None:
+        return None
+    if high.lower() in ("current", "present", "date"):
+        return make_days(clock, first[0], OPEN_END)
+    last = _read_period(high) if high else first
+    return None if last is None else make_days(clock, first[0], last[1])
+
+
+def _read_period(text: str) -> tuple[int, int] | None:
+    match = _PERIOD.fullmatch(text)
+    if match is None:
+        return None
+    digits = match[4] or "".join(part or "" for part in match.groups()[:3])
+    year = int(digits[:4])
+    if len(digits) == 4:
+        return year * 10000 + 101, year * 10000 + 1231
+    month = int(digits[4:6])
+    if not 1 <= month <= 12 or not year:
+        return None
+    if len(digits) == 6:
+        return year * 10000 + month * 100 + 1, year * 10000 + month * 100 + calendar.monthrange(year, month)[1]
+    return int(digits), int(digits)
+
+
+def make_days(clock: str, low: int, high: int) -> Days:
+    """Return a range of days with the losses of its clock."""
+    return Days(clock, low, high, CLOCKS[clock])
+
+
+# limits
+
+_AGES: Final = {
+    "all adult (19 plus years)": "adult[mh]",
+    "all child (0 to 18 years)": "infant[mh] OR child[mh] OR adolescent[mh]",
+    "all infant (birth to 23 months)": "infant[mh]",
+    "newborn infant (birth to 1 month)": "infant, newborn[mh]",
+    "infant (1 to 23 months)": "infant[mh:noexp]",
+    "preschool child (2 to 5 years)": "child, preschool[mh]",
+    "child (6 to 12 years)": "child[mh:noexp]",
+    "adolescent (13 to 18 years)": "adolescent[mh]",
+    "adult (19 to 44 years)": "adult[mh:noexp]",
+    "young adult (19 to 24 years)": "young adult[mh]",
+    "middle age (45 to 64 years)": "middle aged[mh]",
+    "middle aged (45 plus years)": "middle aged[mh] OR aged[mh]",
+    "all aged (65 and over)": "aged[mh]",
+    "aged (80 and over)": "aged, 80 and over[mh]",
+}
+_SUBSETS: Final = {
+    "humans": "humans[mh]",
+    "human": "humans[mh]",
+    "animals": "animals[mh]",
+    "female": "female[mh]",
+    "male": "male[mh]",
+    "abstracts": "hasabstract",
+}
+_CLINICAL: Final = {
+    "therapy (maximizes sensitivity)": "(clinical[tiab] AND trial[tiab]) OR clinical trials as topic[mh] OR "
+    "clinical trial[pt] OR random*[tiab] OR random allocation[mh] OR therapeutic use[sh]",
+    "therapy (maximizes specificity)": "randomized controlled trial[pt] OR "
+    "(randomized[tiab] AND controlled[tiab] AND trial[tiab])",
+    "reviews (maximizes specificity)": "medline[tiab] OR \"systematic review\"[tiab] OR meta-analysis[pt] OR "
+    "intervention*[ti]",
+    "reviews (best balance of sensitivity and specificity)": "meta-analysis[tw] OR meta-analysis[pt] OR review[pt] OR "
+    "search*[tiab]",
+}
+"""The therapy filters of PubMed's Clinical Queries (2004), and the review filters of McMaster (2005)."""
+_NOT_INDEXED: Final = "the limit drops every record that is not yet indexed with MeSH"
+
+
+def parse_limit(number: int, text: str) -> tuple[Node, list[str]]:
+    """Return the meaning of ``limit NUMBER to TEXT`` and the warnings."""
+    parts: list[Node] = [Reference(number)]
+    warnings: list[str] = []
+    inner = text.strip()
+    if inner.startswith("(") and inner.endswith(")") and inner.count("(") == 1:
+        inner = inner[1:-1]
+    for one in re.split(r"\s+and\s+(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", inner, flags=re.IGNORECASE):
+        node, warning = _parse_limit(one.strip())
+        parts.append(node)
+        warnings += [warning] if warning else []
+    return All(tuple(parts)), warnings
+
+
+def _parse_limit(text: str) -> tuple[Node, str]:
+    inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
+    choices = re.split(r"\s+or\s+(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", inner, flags=re.IGNORECASE)
+    if len(choices) > 1:
+        found = [_parse_limit(choice.strip()) for choice in choices]
+        return Any(tuple(node for node, _ in found)), next((warning for _, warning in found if warning), "")
+    if match := re.fullmatch(r"(yr|ed|dt|da|ep|up|rd)\s*=\s*\"?\s*(.+?)\s*\"?", inner, re.IGNORECASE):
+        code = match[1].lower()
+        clock = "year" if code == "yr" else "change" if code in ("up", "rd") else "entry"
+        node = parse_period(match[2], clock)
+        return node or Unknown(text, "the dates of the limit cannot be read"), ""
+    name = inner.strip("\"' ").lower()
+    if match := re.fullmatch(r"([a-z]+)(?: language)?", name):
+        if name in _SUBSETS:
+            warning = "" if name == "abstracts" else _NOT_INDEXED
+            return PubMed(_SUBSETS[name]), warning
+        if name.endswith(" language"):
+            return Value("LANG", match[1]), "A restriction to a language needs a reason in the protocol."
+    if name in _AGES:
+        return PubMed(_AGES[name]), _NOT_INDEXED
+    if name in PUBLICATION_TYPES:
+        return Value("PTYP=", name), ""
+    if name in _CLINICAL:
+        differs = (
+            Loss("wider", "the filter has the text that its authors published for therapy in 2004 and for reviews in 2005"),
+            Loss("narrower", "the filter of the service may have another text"),
+        )
+        return PubMed(_CLINICAL[name], differs), ""
+    return Unknown(text, "PubMed has no such limit; write the filter as a line of its own"), ""
+
+
+# numbers of lines
+
+_RANGE: Final = re.compile(r"(?:[#Ss]\s?)?([0-9]+)\s*(?:[-–]|\bto\b)\s*(?:[#Ss]\s?)?([0-9]+)")
+_MOST: Final = 500
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Return the numbers of a list such as "1-4,7" or "#1-#4 #7"."""
+    found: list[int] = []
+    for one in re.split(r"\s*,\s*|\s+(?![-–\s]|to\b)(?<![-–])", text.strip()):
+        match = _RANGE.fullmatch(one.strip())
+        if match:
+            low, high = int(match[1]), int(match[2])
+            found += range(low, min(high, low + _MOST) + 1)
+        elif digits := re.sub(r"[^0-9]", "", one):
+            found.append(int(digits))
+    return found
+
+
+def join_numbers(operator: str, numbers: list[int]) -> Node:
+    """Return the lines joined with an operator."""
+    parts = tuple(Reference(number) for number in numbers)
+    if len(parts) == 1:
+        return parts[0]
+    if operator.upper() == "NOT":
+        node: Node = parts[0]
+        for part in parts[1:]:
+            node = Exclude(node, part)
+        return node
+    return All(parts) if operator.upper() == "AND" else Any(parts)

@@ -1,0 +1,1 @@
+"""Search strategies as files: read, translate, count, check and test them."""

@@ -1,0 +1,101 @@
+"""The request and the result of reading a strategy, and its lines while they are worked on."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from entrez_kit.core.model import Collected, Request, Result, omit_if_empty
+from entrez_kit.query.dialects.readers import Dialect
+from entrez_kit.query.dialects.translate import Label, Proximity
+from entrez_kit.query.dialects.tree import Loss, Node
+from entrez_kit.strategies.read_strategy import PrintedLine
+
+LineKind = Literal["search", "reference", "comment", "header", "refused"]
+MOST_CHARACTERS = 2_000_000
+"""Largest strategy in characters."""
+StrategyText = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS)]
+
+
+class StrategyRequest(Request):
+    """A strategy and how to translate it."""
+
+    strategy: StrategyText = Field(description="The strategy: its lines as printed, with or without numbers.")
+    dialect: Dialect | None = Field(
+        default=None,
+        description="Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.",
+    )
+    proximity: Proximity = Field(
+        default="near",
+        description="near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.",
+    )
+    words: list[str] | None = Field(
+        default=None, description="Words from which the variants of truncated words are listed."
+    )
+    words_name: str = Field(default="the word list", description="Origin of the words, for the report.")
+
+
+class StrategyLine(Result):
+    """A line of a strategy.
+
+    ``original`` has the characters of the file with line breaks: all originals joined are the file. ``pubmed`` is its
+    translation, in which ``#1`` is another line; ``label`` says how its records differ: exact, wider (more records),
+    narrower (can miss records) or not_expressible (something else is searched, or nothing); ``loss`` says why.
+    A ``count`` is absent if the line was not counted; it is never 0 in place of an error.
+    """
+
+    number: int | None
+    original: str
+    kind: LineKind
+    dialect: Dialect | None
+    repaired: str | None = omit_if_empty()
+    pubmed: str | None = omit_if_empty()
+    label: Label | None = omit_if_empty()
+    loss: list[str] = omit_if_empty([])
+    depends_on: list[int] = Field(default_factory=list)
+    count: int | None = omit_if_empty()
+    warnings: list[str] = Field(default_factory=list)
+
+
+class StrategyResult(Collected):
+    """A strategy with the translation of every line.
+
+    ``dialect`` is the service of most lines, ``final`` the number of the last line, and ``query`` its translation with
+    all other lines in it; it is absent if a line that it depends on was refused.
+    """
+
+    RECORDS: ClassVar = "lines"
+
+    dialect: Dialect
+    lines: list[StrategyLine]
+    final: int | None
+    query: str | None
+
+
+@dataclass(slots=True)
+class WorkingLine:
+    """A line of a strategy with its meaning."""
+
+    printed: PrintedLine
+    kind: LineKind
+    dialect: Dialect | None = None
+    node: Node | None = None
+    problem: str = ""
+    pubmed: str = ""
+    operator: str = ""
+    own_losses: tuple[Loss, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    depends_on: list[int] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    blocked_by: int | None = None
+    """The number of the refused line that this line depends on."""
+
+    @property
+    def number(self) -> int | None:
+        """The number of the line."""
+        return self.printed.number
+
+    @property
+    def is_search(self) -> bool:
+        """Whether the line has a translation that can be run."""
+        return self.kind in ("search", "reference") and self.blocked_by is None

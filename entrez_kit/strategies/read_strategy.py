@@ -1,0 +1,321 @@
+"""Read the lines of a strategy as printed: numbers, counts, wrapped lines, comments and headers."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from entrez_kit.query.dialects.detect import find_signs
+from entrez_kit.query.dialects.readers import is_reference_line
+
+Role = Literal["expression", "comment", "header"]
+MOST_JOINED: Final = 60
+"""Maximum number of lines that are joined to one."""
+LARGEST_GAP: Final = 3
+"""Largest number of missing numbers that is a gap of a list."""
+_NUMBER: Final = re.compile(r"\s*(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\t\s*|\s+|\s*$)")
+_OPERATES: Final = re.compile(r"(?:or|and|not)\s+(?:\(*\s*[#Ss]?[0-9]|#)", re.IGNORECASE)
+_RANGE_AFTER: Final = re.compile(r"(?:or|and)\s+[0-9]+\s*-\s*[0-9]+\s*$", re.IGNORECASE)
+_HEADER: Final = re.compile(
+    r"(?:databases?|platform|interface|host|provider|vendor|source|dates?|searched|search(?:es)?|last (?:run|searched)"
+    r"|final search|run (?:on|date)|coverage|id\s+search|set|number|line|results?|hits|ovid|embase|medline|pubmed"
+    r"|cinahl|cochrane|web of science|scopus|central|psycinfo|limits?|filters?|table|appendix|strategy|epub|comments?"
+    r"|#\s+(?:searches|search|query))\b",
+    re.IGNORECASE,
+)
+_YEARS: Final = re.compile(r"<\s*[0-9]{4}[^>]*>")
+_COMMENT: Final = re.compile(
+    r"(?://|%|;|\*{3,}|[-=_]{3,}|/\*|<!--|>|```|limiters?\s*-|expanders?\s*-|search modes?\s*-|interface\s*-"
+    r"|#{1,6}\s+(?![0-9]))|\[[^\]]*\]\s*$|\|?[\s:|-]*-{2,}[\s:|-]*\|?$",
+    re.IGNORECASE,
+)
+_LIMIT: Final = re.compile(r"^\[[^\]]*\](?:/|\s*$)")
+_COUNT: Final = re.compile(r"(?:[\t ]+|(?<=[\])/.\"]))[\[(]?([0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+)[\])]?\s*$")
+_COMPLETE: Final = re.compile(r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|[#Ss]?[0-9]|\})\s*$")
+_ENDS_OPEN: Final = re.compile(r"(?:\b(?:or|and|not|adj[0-9]*|near(?:/[0-9]+)?|next)|,|[([{]|(?<![/\w]\s)(?<!/)\bexp)\s*$", re.IGNORECASE)
+_BEGINS_INSIDE: Final = re.compile(r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)\s|[)\]},]|\.\s?[a-z]{2}\b)", re.IGNORECASE)
+
+_CHARACTERS: Final = {
+    **dict.fromkeys("“”„‟″«»＂", '"'),
+    **dict.fromkeys("‘’‚‛´′`", "'"),
+    **dict.fromkeys("‐‑‒–—―−", "-"),
+    **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "),
+    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),
+    **{"…": "...", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "＊": "*"},
+}
+_TABLE: Final = str.maketrans(_CHARACTERS)
+_ENTITIES: Final = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#39;": "'", "&nbsp;": " "}
+
+
+@dataclass(slots=True)
+class PrintedLine:
+    """A line of a strategy as printed.
+
+    ``original`` has the characters of the file with their line breaks, so that the joined lines are the file. ``text``
+    is the expression without its number and its printed count.
+    """
+
+    original: str
+    role: Role
+    text: str = ""
+    number: int | None = None
+    printed_count: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def repair(text: str) -> str:
+    """Return a text with the characters that a word processor or a web page changed written plainly."""
+    plain = text.translate(_TABLE)
+    for entity, sign in _ENTITIES.items():
+        plain = plain.replace(entity, sign)
+    plain = re.sub(r"\bexp\.\s+(?=[A-Z])", "exp ", plain)
+    plain = re.sub(r"\bexp(?=\*)", "exp ", plain)
+    return " ".join(unicodedata.normalize("NFC", plain).split())
+
+
+def read_lines(text: str) -> list[PrintedLine]:
+    """Return the lines of a strategy; their ``original`` joined is the text."""
+    physical = text.splitlines(keepends=True)
+    numbers = _find_numbers(physical)
+    return _number(_Reader(physical, numbers).read(), bool(numbers))
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a row of a table; the line itself if it is not one."""
+    stripped = line.strip()
+    if stripped.startswith("|") and stripped.endswith("|") and len(stripped) > 2:
+        return [cell.strip() for cell in stripped[1:-1].split("|")]
+    if "\t" in stripped:
+        return [cell.strip() for cell in stripped.split("\t") if cell.strip()]
+    return [stripped]
+
+
+def _match_number(line: str) -> tuple[int, str] | None:
+    """Return the number at the start of a line and the rest."""
+    cells = _cells(line)
+    text = "\t".join(cells)
+    match = _NUMBER.match(text)
+    if match is None:
+        return None
+    rest = text[match.end() :].strip()
+    if _OPERATES.match(rest) and not _RANGE_AFTER.match(rest):
+        return None
+    return int(match[1]), rest
+
+
+def _find_numbers(physical: Sequence[str]) -> dict[int, int]:
+    """Return the numbers of the lines by their index; none if the list is not numbered.
+
+    A number counts only if it follows the last one, so that a year or a count is not a number.
+    """
+    found: dict[int, int] = {}
+    last = 0
+    filled = 0
+    for place, line in enumerate(physical):
+        if not line.strip():
+            continue
+        filled += 1
+        match = _match_number(line)
+        if match is None:
+            continue
+        number = match[0]
+        if number == last + 1 or (last and last + 1 < number <= last + 1 + LARGEST_GAP and match[1]):
+            found[place] = last = number
+    is_list = len(found) > 1 or (len(found) == 1 and filled == 1)
+    return found if is_list and len(found) * 8 >= filled else {}
+
+
+class _Reader:
+    """Joins physical lines to lines of the strategy."""
+
+    def __init__(self, physical: Sequence[str], numbers: dict[int, int]) -> None:
+        self._physical, self._numbers = physical, numbers
+        self._lines: list[PrintedLine] = []
+        self._leading = ""
+
+    def read(self) -> list[PrintedLine]:
+        """Return the lines."""
+        place = 0
+        while place < len(self._physical):
+            place = self._read(place)
+        if self._leading:
+            self._lines.append(PrintedLine(self._leading, "comment"))
+        return self._lines
+
+    def _add(self, line: PrintedLine) -> None:
+        line.original = self._leading + line.original
+        self._leading = ""
+        self._lines.append(line)
+
+    def _read(self, place: int) -> int:
+        raw = self._physical[place]
+        if not raw.strip():
+            if self._lines:
+                self._lines[-1].original += raw
+            else:
+                self._leading += raw
+            return place + 1
+        if place in self._numbers:
+            return self._read_numbered(place)
+        text = repair(" ".join(_cells(raw)))
+        previous = self._lines[-1] if self._lines else None
+        if self._numbers and previous is not None and previous.role == "expression" and not previous.text:
+            previous.original += raw
+            previous.text = text
+            return place + 1
+        role = self._find_role(text, place)
+        if role != "expression":
+            self._add(PrintedLine(raw, role, text))
+            return place + 1
+        if self._numbers and previous is not None and self._continues(previous, text):
+            previous.original += raw
+            previous.text = f"{previous.text} {text}".strip()
+            return place + 1
+        end = self._find_end(place, text)
+        joined = "".join(self._physical[place:end])
+        notes = [] if not self._numbers else ["missing-number: the line has no number; it was numbered by its place."]
+        whole = text if end == place + 1 else repair(joined)
+        self._add(PrintedLine(joined, "expression", whole, notes=notes))
+        return end
+
+    def _read_numbered(self, place: int) -> int:
+        raw, number = self._physical[place], self._numbers[place]
+        match = _match_number(raw)
+        assert match is not None
+        text = repair(match[1])
+        before = next((line.number for line in reversed(self._lines) if line.number is not None), 0)
+        notes = []
+        if number > before + 1:
+            notes.append(f"number-gap: the numbers between {before} and {number} are missing.")
+        following = next((one for one in range(place + 1, len(self._physical)) if self._physical[one].strip()), None)
+        if text and following is not None and following not in self._numbers and self._is_title(text, following):
+            self._add(PrintedLine(raw, "header", text))
+            self._add(PrintedLine("", "expression", "", number, notes=notes))
+            return place + 1
+        role: Role = "comment" if text and _is_comment(text) else "expression"
+        self._add(PrintedLine(raw, role, text, number, notes=notes))
+        return place + 1
+
+    def _is_title(self, text: str, following: int) -> bool:
+        """Return whether the text after a number is the title of the expression on the next line."""
+        below = repair(self._physical[following])
+        has_operator = re.search(r"\b(?:OR|AND|NOT|or|and/|adj[0-9]*)\b", text)
+        return (
+            not find_signs(text)
+            and not has_operator
+            and not re.search(r"[*$\"()]", text)
+            and len(find_signs(below)) > 0
+            and re.search(r"\b(?:or|and|not)\b", below, re.IGNORECASE) is not None
+            and not _BEGINS_INSIDE.match(below)
+        )
+
+    def _find_role(self, text: str, place: int) -> Role:
+        if _is_comment(text):
+            return "comment"
+        signs = find_signs(text)
+        if signs or is_reference_line(text):
+            return "expression"
+        if _YEARS.search(text) or (_HEADER.match(text) and (self._numbers or not self._has_expression() or ":" in text)):
+            return "header"
+        if text.endswith(":") and not self._is_inside():
+            return "header"
+        if self._numbers:
+            previous = self._lines[-1] if self._lines else None
+            if previous is None or not self._has_expression():
+                return "header"
+            if previous.role == "expression" and self._continues(previous, text):
+                return "expression"
+            return "expression" if previous.role == "expression" and not _looks_complete(previous.text) else "header"
+        return "expression"
+
+    def _has_expression(self) -> bool:
+        return any(line.role == "expression" for line in self._lines)
+
+    def _is_inside(self) -> bool:
+        return bool(self._lines) and _count_open(self._lines[-1].text) > 0
+
+    def _continues(self, previous: PrintedLine, text: str) -> bool:
+        """Return whether a line without a number continues the line before it."""
+        if previous.role != "expression":
+            return False
+        if is_reference_line(text) and _count_open(previous.text) <= 0:
+            return bool(_ENDS_OPEN.search(previous.text))
+        if _count_open(previous.text) > 0 or _ENDS_OPEN.search(previous.text) or _BEGINS_INSIDE.match(text):
+            return True
+        return not _looks_complete(previous.text) and previous.number is not None
+
+    def _find_end(self, place: int, text: str) -> int:
+        """Return the index after the last physical line of an expression without a number."""
+        if _count_open(text) <= 0 and not _ENDS_OPEN.search(text):
+            following = place + 1
+            while following < len(self._physical) and following not in self._numbers:
+                below = repair(self._physical[following])
+                if not below or is_reference_line(below) or not _BEGINS_INSIDE.match(below):
+                    break
+                following += 1
+            return following
+        joined = text
+        for following in range(place + 1, min(place + MOST_JOINED, len(self._physical))):
+            if following in self._numbers:
+                break
+            below = repair(self._physical[following])
+            if is_reference_line(below) and _count_open(joined) <= 0:
+                break
+            joined = f"{joined} {below}"
+            if _count_open(joined) == 0 and not _ENDS_OPEN.search(joined):
+                return following + 1
+        return place + 1
+
+
+def _is_comment(text: str) -> bool:
+    if _LIMIT.match(text) and "/" in text:
+        return False
+    if re.match(r"\[\s*mh\b", text, re.IGNORECASE):
+        return False
+    return _COMMENT.match(text) is not None
+
+
+def _looks_complete(text: str) -> bool:
+    """Return whether an expression can end here: it has a sign of a service, or consists of numbers."""
+    if re.search(r"\bexp\s+[^/]*$", text, re.IGNORECASE):
+        return False
+    return bool(find_signs(text)) or is_reference_line(text) or _strip_count(text)[1] is not None
+
+
+def _count_open(text: str) -> int:
+    """Return the number of open parentheses, without those in quotes."""
+    outside = re.sub(r'"[^"]*"', "", text)
+    return outside.count("(") - outside.count(")")
+
+
+def _strip_count(text: str) -> tuple[str, int | None]:
+    """Return an expression without the count that is printed after it, and the count."""
+    match = _COUNT.search(text)
+    if match is None:
+        return text, None
+    before = text[: match.start()].rstrip()
+    if not before or _ENDS_OPEN.search(before) or not _COMPLETE.search(before):
+        return text, None
+    if re.search(r"\b(?:or|and|not)/\s*[0-9,\s-]*$", before, re.IGNORECASE) and "," in before[-3:]:
+        return text, None
+    return before, int(re.sub(r"[^0-9]", "", match[1]))
+
+
+def _number(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
+    """Set the missing numbers and take the printed counts off the expressions."""
+    last = 0
+    taken = {line.number for line in lines if line.number is not None}
+    for line in lines:
+        if line.number is not None:
+            last = line.number
+        elif line.role == "expression":
+            following = last + 1
+            if following in taken:
+                line.notes.append("missing-number: no number is free for the line.")
+                continue
+            line.number = last = following
+        if line.role == "expression":
+            line.text, line.printed_count = _strip_count(line.text)
+            line.text = re.sub(r"^\[[^\]]*\]\s+(?=\S)", "", line.text) if is_numbered else line.text
+    return lines

@@ -1,0 +1,368 @@
+"""Translate a strategy: find the meaning of each line, resolve its references, and translate it to PubMed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.query.dialects.detect import count_votes, detect
+from entrez_kit.query.dialects.expressions import LineError
+from entrez_kit.query.dialects.readers import Dialect, is_reference_line, parse_line
+from entrez_kit.query.dialects.translate import Proximity, Translator, WordList, choose_label
+from entrez_kit.query.dialects.tree import (
+    CannotExpressError,
+    Direction,
+    Exclude,
+    Loss,
+    Node,
+    PubMed,
+    Reference,
+    children,
+    list_references,
+    walk,
+)
+from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.strategies.models import StrategyLine, StrategyResult, WorkingLine
+from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from entrez_kit.query.index import SearchIndex
+
+LONGEST_QUERY: Final = 1_000_000
+"""Largest number of characters of a query with all of its lines in it."""
+MOST_WILDCARDS: Final = 256
+"""PubMed answers a query with more truncated words like an outage."""
+_HISTORY: Final = re.compile(r"#([0-9]+)\b")
+
+
+@dataclass(slots=True)
+class Strategy:
+    """A strategy whose lines have a meaning and a translation."""
+
+    dialect: Dialect
+    votes: Counter[Dialect]
+    lines: list[WorkingLine]
+
+    @property
+    def numbered(self) -> dict[int, WorkingLine]:
+        """The lines by number."""
+        return {line.number: line for line in self.lines if line.number is not None}
+
+    @property
+    def final(self) -> WorkingLine | None:
+        """The last line that is a search."""
+        found = [line for line in self.lines if line.kind not in ("comment", "header")]
+        return found[-1] if found else None
+
+    def expand(self, line: WorkingLine) -> str | None:
+        """Return the translation of a line with all other lines in it; None if one of them was refused."""
+        if not line.is_search:
+            return None
+        known: dict[int, str | None] = {}
+        numbered = self.numbered
+
+        def fill(one: WorkingLine) -> str | None:
+            for number in one.depends_on:
+                if number not in known:
+                    known[number] = fill(numbered[number])
+            text = re.sub(
+                r'"[^"]*"|#([0-9]+)\b',
+                lambda match: match[0] if match[1] is None else _enclose(known.get(int(match[1])) or ""),
+                one.pubmed,
+            )
+            return text if len(text) <= LONGEST_QUERY else None
+
+        return fill(line)
+
+    def to_result(self, counts: Mapping[int, int] | None = None) -> StrategyResult:
+        """Return the document of the strategy."""
+        final = self.final
+        return StrategyResult(
+            dialect=self.dialect,
+            lines=[self._to_line(line, counts or {}) for line in self.lines],
+            final=final.number if final is not None else None,
+            query=self.expand(final) if final is not None else None,
+        )
+
+    def _to_line(self, line: WorkingLine, counts: Mapping[int, int]) -> StrategyLine:
+        printed = line.printed
+        warnings = [*printed.notes, *line.warnings]
+        is_text = line.kind in ("comment", "header")
+        losses = [f"{loss.direction}: {loss.text}" for loss in line.losses]
+        if line.problem:
+            losses = [f"not_expressible: {line.problem}"]
+        elif line.blocked_by is not None:
+            losses = [f"not_expressible: line {line.blocked_by} was refused"]
+        return StrategyLine(
+            number=line.number,
+            original=printed.original,
+            kind=line.kind,
+            dialect=line.dialect,
+            repaired=_find_repair(printed) if not is_text else None,
+            pubmed=line.pubmed or None,
+            label=None
+            if is_text
+            else "not_expressible"
+            if line.problem or line.blocked_by is not None
+            else choose_label(line.losses),
+            loss=losses,
+            depends_on=line.depends_on,
+            count=counts.get(line.number) if line.number is not None else None,
+            warnings=warnings,
+        )
+
+
+def _find_repair(printed: PrintedLine) -> str | None:
+    """Return the text of a line if its characters were changed in the reading."""
+    plain = " ".join(printed.original.split())
+    return None if printed.text in plain else printed.text
+
+
+def _enclose(text: str) -> str:
+    return f"({text})"
+
+
+def read_strategy(
+    text: str,
+    *,
+    dialect: Dialect | None = None,
+    proximity: Proximity = "near",
+    words: WordList | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> Strategy:
+    """Read and translate a strategy.
+
+    Raises:
+        InvalidInput: the text has no line that could be a search.
+    """
+    printed = read_lines(text)
+    expressions = [line for line in printed if line.role == "expression"]
+    if not expressions:
+        raise InvalidInput(
+            "The strategy has no search line.",
+            invalid_input=f"strategy={text[:80]}",
+            recovery_hint="Give the lines of a strategy, one per line.",
+            details={"reason": "no_search_line"},
+        )
+    votes = count_votes(line.text for line in expressions)
+    main = dialect or (votes.most_common(1)[0][0] if votes else "pubmed")
+    headers = " ".join(line.text for line in printed if line.role != "expression")
+    body = " ".join(line.text for line in expressions)
+    is_embase = bool(re.search(r"\bembase\b", headers, re.IGNORECASE)) and not re.search(
+        r"\bmedline\b", headers, re.IGNORECASE
+    )
+    is_embase = is_embase or bool(re.search(r"\buse\s+(?:oemezd|emczd|emed)", body))
+    is_cinahl = bool(re.search(r"\bcinahl\b", headers, re.IGNORECASE))
+    lines = [_parse(one, main, is_embase=is_embase, is_cinahl=is_cinahl) for one in printed]
+    found = Strategy(main, votes, lines)
+    _resolve_references(found)
+    translator = Translator(words, proximity, vocabulary)
+    for line in _in_order(found):
+        _translate(line, found, translator)
+    return found
+
+
+def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: bool) -> WorkingLine:
+    if printed.role == "comment":
+        return WorkingLine(printed, "comment")
+    if printed.role == "header":
+        return WorkingLine(printed, "header")
+    dialect = main if is_reference_line(printed.text) else detect(printed.text) or main
+    line = WorkingLine(printed, "search", dialect)
+    if dialect != main:
+        line.warnings.append(f"other-dialect: the line has the syntax of {dialect}.")
+    try:
+        parsed = parse_line(printed.text, dialect, is_embase=is_embase, is_cinahl=is_cinahl)
+    except LineError as exc:
+        _refuse(line, str(exc))
+        return line
+    except CannotExpressError as exc:
+        _refuse(line, str(exc))
+        return line
+    line.node = parsed.node
+    line.warnings += parsed.warnings
+    line.depends_on = list_references(parsed.node)
+    if line.depends_on and all(isinstance(one, Reference) for one in walk(parsed.node) if not children(one)):
+        line.kind = "reference"
+    return line
+
+
+def _refuse(line: WorkingLine, problem: str) -> None:
+    line.kind, line.problem, line.pubmed = "refused", problem, ""
+
+
+def _resolve_references(strategy: Strategy) -> None:
+    """Refuse lines that refer to a missing line or to themselves, and mark those that depend on a refused line."""
+    numbered = strategy.numbered
+    last = max(numbered, default=0)
+    for line in strategy.lines:
+        missing = [number for number in line.depends_on if number not in numbered or number == line.number]
+        texts = [n for n in line.depends_on if n in numbered and numbered[n].kind in ("comment", "header")]
+        if line.number in line.depends_on:
+            _refuse(line, f"circular-reference: the line refers to itself (#{line.number})")
+        elif missing:
+            shown = ", ".join(f"#{number}" for number in missing[:5])
+            _refuse(line, f"missing-reference: {shown} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})")
+        elif texts:
+            _refuse(line, f"missing-reference: #{texts[0]} is a comment, not a search")
+        elif line.number is not None and any(number > line.number for number in line.depends_on):
+            later = next(number for number in line.depends_on if number > (line.number or 0))
+            line.warnings.append(f"forward-reference: #{later} comes later in the list.")
+    for line in strategy.lines:
+        if line.kind in ("search", "reference") and _is_circular(line, numbered):
+            _refuse(line, "circular-reference: the lines that it refers to refer to it")
+    for line in _in_order(strategy):
+        for number in line.depends_on:
+            other = numbered.get(number)
+            if line.kind != "refused" and other is not None and line.blocked_by is None:
+                if other.kind == "refused":
+                    line.blocked_by = number
+                elif other.blocked_by is not None:
+                    line.blocked_by = other.blocked_by
+        if line.blocked_by is not None:
+            line.warnings.append(f"not-counted: the line depends on line {line.blocked_by}, which was refused.")
+
+
+def _is_circular(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> bool:
+    waiting, seen = list(line.depends_on), set[int]()
+    while waiting:
+        number = waiting.pop()
+        if number == line.number:
+            return True
+        if number not in seen and number in numbered and numbered[number].kind != "refused":
+            seen.add(number)
+            waiting += numbered[number].depends_on
+    return False
+
+
+def _in_order(strategy: Strategy) -> Iterator[WorkingLine]:
+    """Yield the lines, each after those that it depends on."""
+    numbered = strategy.numbered
+    done: set[int] = set()
+    for line in strategy.lines:
+        waiting = [line]
+        while waiting:
+            one = waiting[-1]
+            todo = [
+                numbered[number]
+                for number in one.depends_on
+                if number in numbered and id(numbered[number]) not in done and one.kind != "refused"
+            ]
+            if todo and len(waiting) <= len(strategy.lines):
+                waiting.append(todo[0])
+                continue
+            waiting.pop()
+            if id(one) not in done:
+                done.add(id(one))
+                yield one
+
+
+def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) -> None:
+    if line.node is None or line.kind == "refused":
+        return
+    translator.warnings = []
+    try:
+        piece = translator.translate(line.node)
+    except CannotExpressError as exc:
+        _refuse(line, str(exc))
+        _block(strategy, line)
+        return
+    line.pubmed, line.operator, line.own_losses = piece.text, piece.operator, piece.losses
+    line.warnings += list(dict.fromkeys(translator.warnings))
+    line.losses = tuple(dict.fromkeys((*line.own_losses, *_inherit(line.node, strategy.numbered))))
+
+
+def _inherit(node: Node, numbered: Mapping[int, WorkingLine]) -> list[Loss]:
+    """Return one loss for each direction in which the lines differ that a line refers to."""
+    through: dict[Direction, dict[int, None]] = {}
+    for number, is_excluded in _list_polarities(node):
+        for loss in numbered[number].losses:
+            direction = (loss.negate() if is_excluded else loss).direction
+            through.setdefault(direction, {})[number] = None
+    return [
+        Loss(direction, f"through line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}")
+        for direction, numbers in through.items()
+    ]
+
+
+def _list_polarities(node: Node) -> list[tuple[int, bool]]:
+    """Return the lines that a line refers to, and whether NOT excludes them."""
+    found: list[tuple[int, bool]] = []
+    waiting: list[tuple[Node, bool]] = [(node, False)]
+    while waiting:
+        one, excluded = waiting.pop()
+        if isinstance(one, Reference):
+            found.append((one.number, excluded))
+        elif isinstance(one, PubMed):
+            before = re.split(r"\bNOT\b", one.query)
+            for place, part in enumerate(before):
+                found += [(int(number), place > 0) for number in _HISTORY.findall(part)]
+        elif isinstance(one, Exclude):
+            waiting += [(one.left, excluded), (one.right, not excluded)]
+        else:
+            waiting += [(part, excluded) for part in children(one)]
+    return found
+
+
+def _block(strategy: Strategy, refused: WorkingLine) -> None:
+    """Mark the lines that depend on a line that was refused after its references were resolved."""
+    blocked = {refused.number}
+    changed = True
+    while changed:
+        changed = False
+        for line in strategy.lines:
+            if line.blocked_by is None and line.kind in ("search", "reference") and blocked & set(line.depends_on):
+                line.blocked_by = refused.number
+                line.warnings.append(f"not-counted: the line depends on line {refused.number}, which was refused.")
+                blocked.add(line.number)
+                changed = True
+
+
+# proof
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The records that the meaning of a line and its translation find in an index.
+
+    ``missed`` are found only by the meaning, ``gained`` only by the translation.
+    """
+
+    line: WorkingLine
+    found: int
+    missed: "Collection[int]"
+    gained: "Collection[int]"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the records agree with the label of the line."""
+        label = choose_label(self.line.losses)
+        if label == "exact":
+            return not self.missed and not self.gained
+        return label != "wider" or not self.missed
+
+
+def prove(strategy: Strategy, index: "SearchIndex", vocabulary: Vocabulary | None = None) -> list[Proof]:
+    """Evaluate the meaning and the translation of every line on an index, and return their differences."""
+    from entrez_kit.query.dialects.meaning import evaluate_meaning
+    from entrez_kit.query.search import search
+
+    meant: dict[int, Any] = {}
+    translated: dict[int, Any] = {}
+    proofs: list[Proof] = []
+    for line in _in_order(strategy):
+        if not line.is_search or line.node is None or line.number is None:
+            continue
+        try:
+            own = evaluate_meaning(line.node, index, vocabulary, meant)
+        except (CannotExpressError, KeyError):
+            continue
+        query = line.pubmed
+        found = search(query, index, vocabulary, history=lambda number: translated[number]).records
+        meant[line.number], translated[line.number] = own, found
+        proofs.append(Proof(line, len(own), own - found, found - own))
+    return proofs

@@ -1,0 +1,125 @@
+"""Translate a strategy to PubMed, line by line, and count the records of each line."""
+
+from functools import partial
+from typing import Final
+
+from pydantic import Field
+
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.core.operation import Operation
+from entrez_kit.query.dialects.translate import WordList
+from entrez_kit.query.words import split_words
+from entrez_kit.services import Services
+from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.strategies.models import StrategyRequest, StrategyResult, WorkingLine
+from entrez_kit.strategies.strategy import Strategy, read_strategy
+
+COUNT_DEADLINE_MS: Final = 120_000
+"""Deadline of one count; the counts of long strategies take PubMed a while."""
+
+
+class TranslateRequest(StrategyRequest):
+    """A strategy to translate, and whether to count its lines."""
+
+    count: bool = Field(default=False, description="Count the records of every line in PubMed.")
+
+
+def make_word_list(words: list[str] | None, name: str) -> WordList | None:
+    """Return the word list of a request; each entry may be a text of many words."""
+    if not words:
+        return None
+    return WordList(name, tuple(sorted({word for text in words for word in split_words(text) if not word.isdigit()})))
+
+
+def read_request(request: StrategyRequest) -> Strategy:
+    """Return the strategy of a request."""
+    return read_strategy(
+        request.strategy,
+        dialect=request.dialect,
+        proximity=request.proximity,
+        words=make_word_list(request.words, request.words_name),
+    )
+
+
+def translate_strategy(services: Services, request: TranslateRequest) -> StrategyResult:
+    """Translate a search strategy to PubMed, line by line, with every difference in words.
+
+    Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
+    printed: numbers, references such as or/1-4, comments, counts. Each line has a label: exact, wider, narrower or
+    not_expressible. With ``count`` PubMed counts every line; a line that was refused, and what depends on it, has no
+    count.
+
+    Raises:
+        InvalidInput: the text has no line that could be a search.
+        UpstreamError: NCBI did not answer for any line.
+        RateLimited: NCBI refused every line, or the wait for a slot would pass the deadline.
+
+    Source: none for a translation; ESearch (db=pubmed), once per line, for counts.
+    """
+    strategy = read_request(request)
+    counts = count_lines(services, strategy) if request.count else {}
+    result = strategy.to_result(counts)
+    if result.query is None and strategy.final is not None:
+        final = strategy.final
+        blocked = final.blocked_by if final.blocked_by is not None else final.number
+        problem = next((line.problem for line in strategy.lines if line.number == blocked), "")
+        result._missing_error = InvalidInput(
+            f"The last line cannot be searched in PubMed: line {blocked} was refused ({problem}).",
+            invalid_input=f"line {blocked}",
+            recovery_hint=f"Correct line {blocked}, or replace it with a line in PubMed's syntax.",
+            details={
+                "reason": "line_refused",
+                "partial": any(line.is_search for line in strategy.lines),
+                "missing": [
+                    {"number": line.number, "problem": line.problem} for line in strategy.lines if line.problem
+                ],
+            },
+        )
+    return result
+
+
+def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
+    """Return the number of records of each line that can be searched; a line whose search failed has none.
+
+    Raises:
+        EntrezKitError: no line could be counted.
+    """
+    lines = [line for line in strategy.lines if line.is_search]
+    replies = list(in_order([partial(_count, services, strategy, line) for line in lines], services.eutils.at_once))
+    counts: dict[int, int] = {}
+    failure: EntrezKitError | None = None
+    for line, reply in zip(lines, replies, strict=True):
+        if isinstance(reply, EntrezKitError):
+            failure = reply
+            line.warnings.append(f"not-counted: {reply}")
+        elif reply is None:
+            line.warnings.append("not-counted: the line with all others in it is too long.")
+        elif line.number is not None:
+            counts[line.number] = reply.count
+            line.warnings += [f"{remark.code.replace('_', '-')}: {remark.message}" for remark in reply.remarks]
+    if failure is not None and not counts:
+        raise failure
+    return counts
+
+
+def _count(services: Services, strategy: Strategy, line: WorkingLine) -> ESearchReply | EntrezKitError | None:
+    query = strategy.expand(line)
+    if query is None:
+        return None
+    try:
+        return services.eutils.esearch(db="pubmed", term=query, retmax=0, deadline_ms=COUNT_DEADLINE_MS).value
+    except (UpstreamError, RateLimited, InvalidInput) as exc:
+        return exc
+
+
+TRANSLATE_STRATEGY: Final = Operation(
+    name="translate_strategy",
+    function=translate_strategy,
+    command=("strategy", "translate"),
+    toolset="review",
+    title="Translate a search strategy",
+    errors=(UpstreamError, RateLimited),
+    portions=("lines",),
+)
+
