@@ -30,7 +30,9 @@ StrategyFile = Annotated[
 WordFiles = Annotated[
     list[Path] | None,
     typer.Option(
-        "--words", metavar="FILE", help="Text whose words are the variants of truncated words. May be repeated."
+        "--words",
+        metavar="FILE",
+        help="Words from which the variants of truncated words are listed. A text file; may be repeated.",
     ),
 ]
 TRANSLATION: Final = (

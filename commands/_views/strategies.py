@@ -57,7 +57,9 @@ def strategy_table(result: "StrategyResult", console: Console) -> RenderableType
     """Return a table of the lines with their translations, labels and counts, and a summary."""
     has_counts = any(one.count is not None for one in result.lines)
     last = [number("Records")] if has_counts else []
-    table = Listing(number("#"), wrapped("Line", 3), wrapped("PubMed", 4), wrapped("Differences", 3), *last, expand=True)
+    table = Listing(
+        number("#"), wrapped("Line", 3), wrapped("PubMed", 4), wrapped("Differences", 3), *last, expand=True
+    )
     for one in result.lines:
         table.add_row(*_cells(one, has_counts))
     return Group(table, Text(""), *_summarize(result, has_counts))
@@ -95,5 +97,3 @@ def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
     if result.query is None:
         lines.append(f"Line {result.final}, the last one, cannot be searched.")
     return [Text(one, style="bold") for one in lines]
-
-

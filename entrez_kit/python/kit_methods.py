@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from entrez_kit.references.files.references import Reference
     from entrez_kit.references.match import MatchResult
     from entrez_kit.relationships.models import RelationshipsResult
+    from entrez_kit.strategies.models import StrategyResult
 
 
 def operation_of(method: str) -> "Operation[Any, Any]":
@@ -147,6 +148,10 @@ def operation_of(method: str) -> "Operation[Any, Any]":
             from entrez_kit.references.check.check_references import CHECK
 
             return CHECK
+        case "translate_strategy":
+            from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
+
+            return TRANSLATE_STRATEGY
     raise LookupError(method)
 
 
@@ -990,6 +995,40 @@ class Methods(OperationRunner):
 
         Raises:
             UpstreamError: no reference could be checked, because NCBI did not respond.
+        """
+
+    @runs
+    def translate_strategy(
+        self,
+        *,
+        strategy: str,
+        dialect: Literal["pubmed", "ovid", "embase", "ebsco", "wos", "scopus", "cochrane"] | None = None,
+        proximity: Literal["near", "and"] = "near",
+        words: Sequence[str] | None = None,
+        words_name: str = "the word list",
+        count: bool = False,
+    ) -> "StrategyResult":
+        """Translate a search strategy to PubMed, line by line, with every difference in words.
+
+        Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
+        printed: numbers, references such as or/1-4, comments, counts. Each line has a label: exact, wider, narrower or
+        not_expressible. With ``count`` PubMed counts every line; a line that was refused, and what depends on it, has
+        no count.
+
+        Args:
+            strategy: The strategy: its lines as printed, with or without numbers.
+            dialect: Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
+            words: Words from which the variants of truncated words are listed.
+            words_name: Origin of the words, for the report.
+            count: Count the records of every line in PubMed.
+
+        Returns:
+            A strategy with the translation of every line.
+
+        Raises:
+            InvalidInput: the text has no line that could be a search.
+            UpstreamError: NCBI did not answer for any line.
         """
 
     @runs_search_all

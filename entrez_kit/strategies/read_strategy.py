@@ -32,8 +32,13 @@ _COMMENT: Final = re.compile(
 )
 _LIMIT: Final = re.compile(r"^\[[^\]]*\](?:/|\s*$)")
 _COUNT: Final = re.compile(r"(?:[\t ]+|(?<=[\])/.\"]))[\[(]?([0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+)[\])]?\s*$")
-_COMPLETE: Final = re.compile(r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|[#Ss]?[0-9]|\})\s*$")
-_ENDS_OPEN: Final = re.compile(r"(?:\b(?:or|and|not|adj[0-9]*|near(?:/[0-9]+)?|next)|,|[([{]|(?<![/\w]\s)(?<!/)\bexp)\s*$", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"[0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+")
+_COMPLETE: Final = re.compile(
+    r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|[#Ss]?[0-9]|\}|\ball trees|\bterm only|\bin \w+)\s*$"
+)
+_ENDS_OPEN: Final = re.compile(
+    r"(?:\b(?:or|and|not|adj[0-9]*|near(?:/[0-9]+)?|next)|,|[([{]|(?<![/\w]\s)(?<!/)\bexp)\s*$", re.IGNORECASE
+)
 _BEGINS_INSIDE: Final = re.compile(r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)\s|[)\]},]|\.\s?[a-z]{2}\b)", re.IGNORECASE)
 
 _CHARACTERS: Final = {
@@ -164,6 +169,10 @@ class _Reader:
             previous.original += raw
             previous.text = text
             return place + 1
+        if self._numbers and previous is not None and previous.role == "expression" and _DIGITS.fullmatch(text):
+            previous.original += raw
+            previous.printed_count = int(re.sub(r"[^0-9]", "", text))
+            return place + 1
         role = self._find_role(text, place)
         if role != "expression":
             self._add(PrintedLine(raw, role, text))
@@ -216,7 +225,9 @@ class _Reader:
         signs = find_signs(text)
         if signs or is_reference_line(text):
             return "expression"
-        if _YEARS.search(text) or (_HEADER.match(text) and (self._numbers or not self._has_expression() or ":" in text)):
+        if _YEARS.search(text) or (
+            _HEADER.match(text) and (self._numbers or not self._has_expression() or ":" in text)
+        ):
             return "header"
         if text.endswith(":") and not self._is_inside():
             return "header"
@@ -316,6 +327,7 @@ def _number(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
                 continue
             line.number = last = following
         if line.role == "expression":
-            line.text, line.printed_count = _strip_count(line.text)
-            line.text = re.sub(r"^\[[^\]]*\]\s+(?=\S)", "", line.text) if is_numbered else line.text
+            line.text, count = _strip_count(line.text)
+            line.printed_count = line.printed_count if count is None else count
+            line.text = re.sub(r"^\[(?!\s*mh\b)[^\]]*\]\s+(?=\S)", "", line.text) if is_numbered else line.text
     return lines

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.query.dialects.detect import count_votes, detect
+from entrez_kit.query.dialects.detect import choose_dialect, count_votes, detect
 from entrez_kit.query.dialects.expressions import LineError
 from entrez_kit.query.dialects.readers import Dialect, is_reference_line, parse_line
 from entrez_kit.query.dialects.translate import Proximity, Translator, WordList, choose_label
@@ -28,8 +28,6 @@ from entrez_kit.strategies.models import StrategyLine, StrategyResult, WorkingLi
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from entrez_kit.query.index import SearchIndex
 
 LONGEST_QUERY: Final = 1_000_000
@@ -149,7 +147,7 @@ def read_strategy(
             details={"reason": "no_search_line"},
         )
     votes = count_votes(line.text for line in expressions)
-    main = dialect or (votes.most_common(1)[0][0] if votes else "pubmed")
+    main = dialect or choose_dialect(line.text for line in expressions)
     headers = " ".join(line.text for line in printed if line.role != "expression")
     body = " ".join(line.text for line in expressions)
     is_embase = bool(re.search(r"\bembase\b", headers, re.IGNORECASE)) and not re.search(
@@ -171,7 +169,7 @@ def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: b
         return WorkingLine(printed, "comment")
     if printed.role == "header":
         return WorkingLine(printed, "header")
-    dialect = main if is_reference_line(printed.text) else detect(printed.text) or main
+    dialect = main if is_reference_line(printed.text) else detect(printed.text, main) or main
     line = WorkingLine(printed, "search", dialect)
     if dialect != main:
         line.warnings.append(f"other-dialect: the line has the syntax of {dialect}.")
@@ -206,15 +204,16 @@ def _resolve_references(strategy: Strategy) -> None:
             _refuse(line, f"circular-reference: the line refers to itself (#{line.number})")
         elif missing:
             shown = ", ".join(f"#{number}" for number in missing[:5])
-            _refuse(line, f"missing-reference: {shown} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})")
+            _refuse(
+                line, f"missing-reference: {shown} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
+            )
         elif texts:
             _refuse(line, f"missing-reference: #{texts[0]} is a comment, not a search")
         elif line.number is not None and any(number > line.number for number in line.depends_on):
             later = next(number for number in line.depends_on if number > (line.number or 0))
             line.warnings.append(f"forward-reference: #{later} comes later in the list.")
-    for line in strategy.lines:
-        if line.kind in ("search", "reference") and _is_circular(line, numbered):
-            _refuse(line, "circular-reference: the lines that it refers to refer to it")
+    for line in [one for one in strategy.lines if one.kind != "refused" and _is_circular(one, numbered)]:
+        _refuse(line, "circular-reference: the lines that it refers to refer to it")
     for line in _in_order(strategy):
         for number in line.depends_on:
             other = numbered.get(number)
@@ -334,8 +333,8 @@ class Proof:
 
     line: WorkingLine
     found: int
-    missed: "Collection[int]"
-    gained: "Collection[int]"
+    missed: Sequence[int]
+    gained: Sequence[int]
 
     @property
     def holds(self) -> bool:
@@ -364,5 +363,5 @@ def prove(strategy: Strategy, index: "SearchIndex", vocabulary: Vocabulary | Non
         query = line.pubmed
         found = search(query, index, vocabulary, history=lambda number: translated[number]).records
         meant[line.number], translated[line.number] = own, found
-        proofs.append(Proof(line, len(own), own - found, found - own))
+        proofs.append(Proof(line, len(own), list(own - found), list(found - own)))
     return proofs

@@ -122,4 +122,3 @@ TRANSLATE_STRATEGY: Final = Operation(
     errors=(UpstreamError, RateLimited),
     portions=("lines",),
 )
-

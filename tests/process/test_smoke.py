@@ -28,6 +28,7 @@ CALLS = {
     "europepmc": ("europepmc", "crispr", "--json"),
     "mesh": ("mesh", "neoplasms", "--json"),
     "spell": ("spell", "crisper", "--json"),
+    "strategy": ("strategy", "translate", "strategy.txt", "--json"),
     "gene": ("gene", "search", "TP53", "--json"),
     "db": ("db", "info", "--json"),
     "corpus": ("corpus", "search", "crispr", "--json"),
@@ -48,6 +49,7 @@ def test_every_command_has_a_call_here() -> None:
 @pytest.mark.parametrize("command", CALLS)
 def test_a_command_answers(program: Program, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("strategy.txt").write_text("exp Asthma/\n", encoding="utf-8")
     Path("references.ris").write_text("TY  - JOUR\nAN  - 99000001\nER  - \n", encoding="utf-8")
     Path("claims.csv").write_text(
         "claim,id\nAirway mucus is moved by cilia at about 5 mm per minute,99000001\n", encoding="utf-8"

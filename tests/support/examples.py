@@ -6,6 +6,7 @@ from typing import Any
 
 CLAIMS = Path(__file__).parents[1] / "data" / "claims.jsonl"
 REFERENCES = CLAIMS.with_name("references.txt")
+STRATEGY = CLAIMS.with_name("strategy.txt")
 
 EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     "pubmed_search_articles": [
@@ -147,6 +148,13 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
         (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),
     ],
     "pubmed_lookup_mesh": [(("heart", "attack"), {"query": "heart attack"})],
+    "translate_strategy": [
+        ((str(STRATEGY),), {"strategy": STRATEGY.read_text(encoding="utf-8")}),
+        (
+            (str(STRATEGY), "--proximity", "and", "--dialect", "ovid"),
+            {"strategy": STRATEGY.read_text(encoding="utf-8"), "proximity": "and", "dialect": "ovid"},
+        ),
+    ],
     "pubmed_spell_check": [(("crisper",), {"query": "crisper"})],
     "pubmed_sync_delta": [
         (("editing", "crispr"), {"query_key": "editing", "term": "crispr"}),

@@ -51,21 +51,47 @@ def find_signs(text: str) -> dict[Dialect, int]:
     return counts
 
 
-def detect(text: str) -> Dialect | None:
-    """Return the service for which a line was written; None if nothing shows it or two services are equal."""
+def detect(text: str, main: Dialect | None = None) -> Dialect | None:
+    """Return the service for which a line was written; None if nothing shows it.
+
+    Args:
+        text: the line.
+        main: the service of most lines, if several services have the signs of this line.
+    """
     counts = find_signs(text)
     if not counts:
         return None
-    if "cochrane" in counts and "embase" in counts and re.search(r":ti,ab,kw|:ti,ab\b", text):
-        # :ti,ab,kw and NEAR/3 belong to both services; quotes and headings decide.
-        return "embase" if re.search(r"'[^']+'\s*(?:/|:)|\]/lim|/exp\b|\bNEAR/|\bNEXT/", text) else "cochrane"
+    if {"cochrane", "embase"} <= counts.keys():
+        if _EMBASE_ONLY.search(text):
+            del counts["cochrane"]
+        elif _COCHRANE_ONLY.search(text):
+            del counts["embase"]
     best = max(counts.values())
     leaders = [dialect for dialect, number in counts.items() if number == best]
-    if len(leaders) == 1:
+    shared = {"cochrane", "embase"} <= counts.keys()
+    if len(leaders) == 1 and not shared:
         return leaders[0]
-    return None
+    return main if main in (counts if shared else leaders) else None
+
+
+_EMBASE_ONLY: Final = re.compile(r"'[^']+'\s*(?:/|:)|\]/lim|/exp\b|/de\b|\bNEXT/")
+_COCHRANE_ONLY: Final = re.compile(
+    r"\[\s*mh\b|MeSH descriptor|\bnext\b(?!/)|\bnear/[0-9]|\{\s*(?:or|and)\s|\bin Trials"
+)
 
 
 def count_votes(texts: Iterable[str]) -> Counter[Dialect]:
     """Count for how many lines each service is the one."""
     return Counter(dialect for text in texts if (dialect := detect(text)) is not None)
+
+
+def choose_dialect(texts: Iterable[str]) -> Dialect:
+    """Return the service of most lines; if no line decides, one whose signs the lines have."""
+    listed = list(texts)
+    votes = count_votes(listed)
+    if votes:
+        return votes.most_common(1)[0][0]
+    signs: Counter[Dialect] = Counter()
+    for text in listed:
+        signs.update(find_signs(text))
+    return signs.most_common(1)[0][0] if signs else "pubmed"

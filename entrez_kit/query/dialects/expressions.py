@@ -5,9 +5,22 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.scopes import unite
-from entrez_kit.query.dialects.tree import All, Any, CannotExpressError, Exclude, Heading, Near, Node, Scope, Unknown
+from entrez_kit.query.dialects.tree import (
+    All,
+    Any,
+    CannotExpressError,
+    Exclude,
+    Heading,
+    Near,
+    Node,
+    Scope,
+    Unknown,
+    Value,
+    Words,
+    rebuild,
+    walk,
+)
 from entrez_kit.query.dialects.tree import Days as DayRange
-from entrez_kit.query.dialects.tree import Value, Words, rebuild, walk
 
 TokenKind = Literal["open", "close", "operator", "near", "text", "scope", "prefix", "node"]
 DEEPEST: Final = 80
@@ -69,7 +82,9 @@ class Parser:
         node = self._parse_level(0)
         if self.place < len(self.tokens):
             token = self.tokens[self.place]
-            what = "a closing parenthesis has no opening one" if token.kind == "close" else f"{token.text!r} does not fit"
+            what = (
+                "a closing parenthesis has no opening one" if token.kind == "close" else f"{token.text!r} does not fit"
+            )
             raise LineError(what)
         return self._set_scope(node, self.grammar.default)
 
@@ -88,6 +103,9 @@ class Parser:
             self.place += 1
             self._note_operator(name)
             right = self._parse_level(level + 1)
+            if name == "NEAR":  # a field after the last word is that of all words of the proximity search
+                scopes = [one.scope for one in walk(right) if isinstance(one, Words) and one.scope is not None]
+                left = self._set_scope(left, scopes[0]) if scopes and not scopes[0].values else left
             left = _combine(name, left, right, token)
         return left
 
@@ -166,7 +184,9 @@ class Parser:
             if not scope.values:
                 return replace(leaf, scope=scope)
             parts: list[Node] = [replace(leaf, scope=replace(scope, values=()))] if scope.sources else []
-            parts += [self.convert(leaf.text, replace(scope, sources=frozenset(), values=(one,))) for one in scope.values]
+            parts += [
+                self.convert(leaf.text, replace(scope, sources=frozenset(), values=(one,))) for one in scope.values
+            ]
             return parts[0] if len(parts) == 1 else Any(tuple(parts))
 
         return rebuild(node, change)

@@ -38,10 +38,45 @@ from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.search import search
 
-OVID_STOP_WORDS: Final = (
-    "an and are as at be because been but by for from had has have if in into is it its of on or that the their then "
-    "there these they this to was were which with"
-).split()
+OVID_STOP_WORDS: Final = [
+    "an",
+    "and",
+    "are",
+    "as",
+    "at",
+    "be",
+    "because",
+    "been",
+    "but",
+    "by",
+    "for",
+    "from",
+    "had",
+    "has",
+    "have",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "of",
+    "on",
+    "or",
+    "that",
+    "the",
+    "their",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "to",
+    "was",
+    "were",
+    "which",
+    "with",
+]
 """Words that Ovid does not count between the words of a proximity search."""
 _COLUMNS: Final = {"year": "pdat_single", "entry": "mhda", "change": "mdat"}
 _MOST_SPANS: Final = 2_000

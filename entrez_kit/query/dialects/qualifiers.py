@@ -4,7 +4,8 @@ from typing import Final
 
 _CODES: Final = (
     "ab abnormalities|ad administration & dosage|ae adverse effects|ag agonists|aa analogs & derivatives|an analysis|"
-    "ah anatomy & histology|ai antagonists & inhibitors|bi biosynthesis|bl blood|bs blood supply|cf cerebrospinal fluid|"
+    "ah anatomy & histology|ai antagonists & inhibitors|bi biosynthesis|bl blood|bs blood supply|"
+    "cf cerebrospinal fluid|"
     "cs chemical synthesis|ci chemically induced|ch chemistry|cl classification|co complications|cn congenital|"
     "ct contraindications|cy cytology|df deficiency|dg diagnostic imaging|di diagnosis|du diagnostic use|"
     "dh diet therapy|dt drug therapy|de drug effects|ec economics|ed education|em embryology|en enzymology|"

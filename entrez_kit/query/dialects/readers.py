@@ -1,7 +1,7 @@
 """Readers of lines: Ovid, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Literal, get_args
 
@@ -81,7 +81,7 @@ def make_words(text: str, dialect: str) -> Words | None:
         if sign not in marks:
             marked = marked.replace(sign, " ")
     if any(key != value for key, value in marks.items()):
-        marked = marked.translate(str.maketrans(marks))
+        marked = "".join(marks.get(sign, sign) for sign in marked)
     patterns = split_patterns(re.sub(r"(?<=\w)['’](?=s\b)", " ", marked))
     return Words(patterns, " ".join(text.split())) if patterns else None
 
@@ -123,7 +123,7 @@ class _Lexer:
                 token = make(self, match)
                 if token is not None:
                     self.tokens.append(token)
-                if token is not None or len(self.tokens) > count or match[0].startswith("["):
+                if token is not None or len(self.tokens) > count or make is _skip:
                     return match.end()
         if (match := _OPERATOR.match(text, place)) and self._is_operator(place):
             name = "NOT" if match[0].lower().startswith("and") and len(match[0]) > 3 else match[0].upper()
@@ -219,7 +219,9 @@ def _ovid_heading(lexer: _Lexer, match: re.Match[str]) -> Token | None:
         return None
     explodes = bool(match["exp"] or match["exp2"] or match["tail"])
     vocabulary = "emtree" if isinstance(lexer, OvidLexer) and lexer.is_embase else "mesh"
-    node = make_heading(name, explodes=explodes, major=bool(match["star"]), qualifiers=qualifiers, vocabulary=vocabulary)
+    node = make_heading(
+        name, explodes=explodes, major=bool(match["star"]), qualifiers=qualifiers, vocabulary=vocabulary
+    )
     return Token("node", match[0], node=node)
 
 
@@ -236,8 +238,8 @@ def _ovid_adjacent(lexer: _Lexer, match: re.Match[str]) -> Token:
     return Token("near", match[0], distance=int(match[1]) - 1, skips=True)
 
 
-def _skip(lexer: _Lexer, match: re.Match[str]) -> None:
-    return None
+def _skip(lexer: "_Lexer", match: re.Match[str]) -> None:
+    """Omit a remark."""
 
 
 class OvidLexer(_Lexer):
@@ -364,7 +366,10 @@ class EmbaseLexer(_Lexer):
         ),
         (re.compile(r"\[([^\]]+)\]/(lim|py|la)\b", re.IGNORECASE), _embase_limit),
         (re.compile(r"'([^']*)'"), _single_quoted),
-        (re.compile(rf":\s*((?:{_EMBASE_CODES})(?:\s*,\s*(?:{_EMBASE_CODES}))*)\b", re.IGNORECASE), _colon_scope(EMBASE)),
+        (
+            re.compile(rf":\s*((?:{_EMBASE_CODES})(?:\s*,\s*(?:{_EMBASE_CODES}))*)\b", re.IGNORECASE),
+            _colon_scope(EMBASE),
+        ),
         (re.compile(r"near/([0-9]+)\b", re.IGNORECASE), _near(minus=1)),
         (re.compile(r"next/([0-9]+)\b", re.IGNORECASE), _near(ordered=True, minus=1)),
         _HASH,
@@ -494,9 +499,7 @@ class ScopusLexer(_Lexer):
     grammar = Grammar((("NOT",), ("AND",), ("NEAR",), ("OR",)), join_with_and, SCOPUS["TITLE-ABS-KEY"])
     signs = (
         (
-            re.compile(
-                r"(LIMIT-TO|EXCLUDE)\s*\(\s*([A-Z]+)\s*,\s*\"?([^\")]*)\"?\s*\)", re.IGNORECASE
-            ),
+            re.compile(r"(LIMIT-TO|EXCLUDE)\s*\(\s*([A-Z]+)\s*,\s*\"?([^\")]*)\"?\s*\)", re.IGNORECASE),
             _scopus_limit,
         ),
         (re.compile(r"PUBYEAR\s*(>|<|=|AFT|BEF|IS)\s*([0-9]{4})", re.IGNORECASE), _scopus_year),
@@ -522,9 +525,7 @@ def _cochrane_heading(lexer: _Lexer, match: re.Match[str]) -> Token:
 def _descriptor(lexer: _Lexer, match: re.Match[str]) -> Token:
     rest = match[2].lower()
     if "explode tree" in rest and "all" not in rest:
-        return Token(
-            "node", match[0], node=Unknown(match[0], "single trees cannot be exploded; list the descriptors")
-        )
+        return Token("node", match[0], node=Unknown(match[0], "single trees cannot be exploded; list the descriptors"))
     codes = ",".join(re.findall(r"\b([A-Z]{2})\b", match[2].split("qualifier")[-1])) if "qualifier" in rest else ""
     node = make_heading(match[1], explodes="this term only" not in rest, qualifiers=codes)
     return Token("node", match[0], node=node)
@@ -538,15 +539,13 @@ def _publication_dates(lexer: _Lexer, match: re.Match[str]) -> Token | None:
 
 
 class CochraneLexer(_Lexer):
-    """The Cochrane Library."""
+    """The Cochrane Library; the remark that word variations were searched is omitted."""
 
     dialect = "cochrane"
     grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_with_and, ALL_TEXT)
     signs = (
         (
-            re.compile(
-                r"\[\s*mh\s+(\^)?\s*(?:\"([^\"]+)\"|([^\]\"/]+))\s*(?:/\s*([A-Za-z, ]+))?\s*\]", re.IGNORECASE
-            ),
+            re.compile(r"\[\s*mh\s+(\^)?\s*(?:\"([^\"]+)\"|([^\]\"/]+))\s*(?:/\s*([A-Za-z, ]+))?\s*\]", re.IGNORECASE),
             _cochrane_heading,
         ),
         (
@@ -558,8 +557,11 @@ class CochraneLexer(_Lexer):
             _descriptor,
         ),
         (
-            re.compile(r"(?:with\s+)?(?:publication|cochrane library publication)\s+(?:date|year)s?\b[^#)]*?[0-9]{4}"
-                       r"(?:\s*(?:to|-|and)\s*(?:\w+\s+)?[0-9]{4})?(?:\s*,?\s*in\s+\w+)*", re.IGNORECASE),
+            re.compile(
+                r"(?:with\s+)?(?:publication|cochrane library publication)\s+(?:date|year)s?\b[^#)]*?[0-9]{4}"
+                r"(?:\s*(?:to|-|and)\s*(?:\w+\s+)?[0-9]{4})?(?:\s*,?\s*in\s+\w+)*",
+                re.IGNORECASE,
+            ),
             _publication_dates,
         ),
         (re.compile(r":\s*([a-z]{2,3}(?:\s*,\s*[a-z]{2,3})*)\b", re.IGNORECASE), _colon_scope(COCHRANE)),
@@ -568,6 +570,9 @@ class CochraneLexer(_Lexer):
         _BRACES,
         _HASH,
     )
+
+    def __init__(self, text: str) -> None:
+        super().__init__(re.sub(r"\(\s*word variations[^)]*\)", "", text, flags=re.IGNORECASE))
 
     def find_word_end(self, place: int) -> int:
         match = re.compile(r"[^\s()\":\[\]]+").match(self.text, place)
@@ -732,7 +737,9 @@ def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinah
         return Parsed(node, tuple(warnings))
     if match := _USE.fullmatch(plain):
         if _MEDLINE_FILES.match(match[2].strip()):
-            return Parsed(Reference(int(match[1])), ("The line selects the MEDLINE file of a search in several files.",))
+            return Parsed(
+                Reference(int(match[1])), ("The line selects the MEDLINE file of a search in several files.",)
+            )
         raise CannotExpressError(f"the line selects the records of another database ({match[2].strip()})")
     if match := _DUPLICATES.fullmatch(plain):
         return Parsed(Reference(int(match[1])), ("Removing duplicates has no effect in PubMed.",))

@@ -183,10 +183,9 @@ class Translator:
         only_stars = all(mark == "*" for mark in MARKS.findall(pattern))
         if only_stars and len(stem) >= SHORTEST_STEM:
             return (re.sub(r"\*+", "*", pattern),), ()
-        if self.words is not None and (listed := self.words.match(pattern)):
-            if len(listed) <= MOST_LISTED:
-                text = f"{_show(pattern)} became the words of {self.words.name}: {', '.join(listed)}"
-                return listed, (Loss("narrower", text),)
+        if self.words is not None and (listed := self.words.match(pattern)) and len(listed) <= MOST_LISTED:
+            text = f"{_show(pattern)} became the words of {self.words.name}: {', '.join(listed)}"
+            return listed, (Loss("narrower", text),)
         if len(stem) >= SHORTEST_STEM:
             starred = re.sub(r"\*+", "*", MARKS.sub("*", pattern))
             return (starred,), (Loss("wider", f"{_show(pattern)} became {starred}, which allows any characters"),)
@@ -306,10 +305,9 @@ class Translator:
         for combination in product(*(slot.plain for slot in phrases)):
             words = [word for phrase in combination for word in phrase]
             text = f'"{" ".join(words)}"[{tag}:~{distance}]'
-            pieces.append(Piece(text, "", self._describe_window(combination, gaps, phrases)))
+            pieces.append(Piece(text, "", (*scope_losses, *self._describe_window(combination, gaps, phrases))))
         pieces += self._translate_starred(slots, gaps, scope, phrases)
-        joined = join_pieces("OR", pieces)
-        return Piece(joined.text, joined.operator, tuple(dict.fromkeys((*scope_losses, *joined.losses))))
+        return join_pieces("OR", pieces)
 
     def _describe_window(
         self, combination: Sequence[Sequence[str]], gaps: Sequence[Near], phrases: "Sequence[_Slot]"
@@ -468,7 +466,7 @@ def join_pieces(operator: str, pieces: Sequence[Piece]) -> Piece:
 
 def quote(form: str, tag: str) -> str:
     """Return a word or a phrase with its tag."""
-    return f'"{form}"[{tag}]' if " " in form or tag == "all" and "*" not in form else f"{form}[{tag}]"
+    return f'"{form}"[{tag}]' if " " in form or (tag == "all" and "*" not in form) else f"{form}[{tag}]"
 
 
 def print_heading(node: Heading, *, noexp: bool | None = None) -> str:
@@ -520,7 +518,9 @@ def print_value(node: Value, *, exact: bool = False) -> str:
 
 def _translate_days(node: Days) -> Piece:
     whole = node.low % 10000 == 101 and node.high % 10000 == 1231
-    low, high = (str(day // 10000) if whole and node.clock == "year" else print_day(day) for day in (node.low, node.high))
+    low, high = (
+        str(day // 10000) if whole and node.clock == "year" else print_day(day) for day in (node.low, node.high)
+    )
     if node.clock == "year":
         return Piece(f"{low}:{high}[dp]", "", node.losses)
     if node.clock == "change":

@@ -5,8 +5,20 @@ import re
 from typing import Final
 
 from entrez_kit.query.dialects.qualifiers import PUBLICATION_TYPES, QUALIFIERS
-from entrez_kit.query.dialects.tree import All, Any, Days, Exclude, Heading, Loss, Node, PubMed, Reference, Scope
-from entrez_kit.query.dialects.tree import Unknown, Value
+from entrez_kit.query.dialects.tree import (
+    All,
+    Any,
+    Days,
+    Exclude,
+    Heading,
+    Loss,
+    Node,
+    PubMed,
+    Reference,
+    Scope,
+    Unknown,
+    Value,
+)
 
 _PERIOD: Final = re.compile(r"([0-9]{4})(?:[/-]?([0-9]{2}))?(?:[/-]?([0-9]{2}))?\*?|([0-9]{4,6})\$")
 _BRACKETS: Final = re.compile(r"\s*\[[^\]]*\]\s*|\s*\(publication type\)\s*", re.IGNORECASE)
@@ -123,7 +135,7 @@ _CLINICAL: Final = {
     "clinical trial[pt] OR random*[tiab] OR random allocation[mh] OR therapeutic use[sh]",
     "therapy (maximizes specificity)": "randomized controlled trial[pt] OR "
     "(randomized[tiab] AND controlled[tiab] AND trial[tiab])",
-    "reviews (maximizes specificity)": "medline[tiab] OR \"systematic review\"[tiab] OR meta-analysis[pt] OR "
+    "reviews (maximizes specificity)": 'medline[tiab] OR "systematic review"[tiab] OR meta-analysis[pt] OR '
     "intervention*[ti]",
     "reviews (best balance of sensitivity and specificity)": "meta-analysis[tw] OR meta-analysis[pt] OR review[pt] OR "
     "search*[tiab]",
@@ -170,7 +182,10 @@ def _parse_limit(text: str) -> tuple[Node, str]:
         return Value("PTYP=", name), ""
     if name in _CLINICAL:
         differs = (
-            Loss("wider", "the filter has the text that its authors published for therapy in 2004 and for reviews in 2005"),
+            Loss(
+                "wider",
+                "the filter has the text that its authors published for therapy in 2004 and for reviews in 2005",
+            ),
             Loss("narrower", "the filter of the service may have another text"),
         )
         return PubMed(_CLINICAL[name], differs), ""

@@ -23,6 +23,7 @@ EVERYWHERE = {
 }
 """Parameters of every command."""
 FLAGS_ONLY = {
+    "translate_strategy": {"file"},
     "check_references": {"file", "in_text", "fail_on", "fix", "dry_run", "force"},
     "pubmed_search_articles": {"strict", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
@@ -45,6 +46,7 @@ FLAGS_ONLY = {
 }
 """Parameters that are no field: what the terminal adds, and the three flags of date_range."""
 FIELDS_ONLY = {
+    "translate_strategy": {"strategy", "words_name", "count"},
     "check_references": {
         "text",
         "text_start",
@@ -213,6 +215,7 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         ),
         "pubmed_count_facets": (("crispr", "--top", "0"), {"query_term": "crispr", "top": 0}),
         "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
+        "translate_strategy": ((str(DATA / "no_search_line.txt"),), {"strategy": "Search Strategy:\n"}),
         "pubmed_spell_check": (("x",), {"query": "x"}),
         "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),
         "rag_search": (("x", "-n", "101"), {"query": "x", "top_k": 101}),

@@ -36,6 +36,8 @@ CALLS: Final = {
     "europepmc": ("base editing", "-n", "3"),
     "mesh": ("genome",),
     "spell": ("astma",),
+    "strategy translate": ("strategy.txt",),
+    "strategy count": ("strategy.txt",),
     "gene search": ("TP53",),
     "gene get": ("7157", "672"),
     "gene pubmed": ("7157",),
@@ -114,6 +116,7 @@ def _corpus(request: pytest.FixtureRequest, cli: Cli, corpora: Path) -> None:
 def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", "0123456789abcdef0123456789abcdef0123456789")
+    Path("strategy.txt").write_text("1. exp Asthma/\n2. asthma.ti,ab.\n3. 1 or 2\n", encoding="utf-8")
     Path("refs.txt").write_text("99000001\n99000035\n", encoding="utf-8")
     Path("refs.bib").write_text(BIBTEX, encoding="utf-8")
     Path("one.bib").write_text(BIBTEX.partition("@article{b")[0], encoding="utf-8")

@@ -1,0 +1,102 @@
+"""Strategies as printed become lines whose originals are the file."""
+
+import pytest
+import strategy_files
+
+from entrez_kit.strategies.read_strategy import PrintedLine, read_lines, repair
+
+
+def expressions(text: str) -> list[PrintedLine]:
+    return [line for line in read_lines(text) if line.role == "expression"]
+
+
+@pytest.mark.parametrize("name", strategy_files.ALL)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_joined_originals_are_the_file(name: str, newline: str) -> None:
+    text = strategy_files.ALL[name].replace("\n", newline)
+
+    assert "".join(line.original for line in read_lines(text)) == text
+    assert "".join(line.original for line in read_lines(f"\n\n{text.strip()}")) == f"\n\n{text.strip()}"
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("OVID", 15),
+        ("OVID_UNNUMBERED", 8),
+        ("OVID_WRAPPED", 3),
+        ("OVID_COLUMN", 3),
+        ("PUBMED", 3),
+        ("PUBMED_BLOCKS", 3),
+        ("EMBASE", 3),
+        ("EBSCO", 4),
+        ("WOS", 3),
+        ("SCOPUS", 3),
+        ("COCHRANE", 4),
+        ("TABLE", 3),
+    ],
+)
+def test_the_searches_are_numbered_as_printed(name: str, count: int) -> None:
+    assert [line.number for line in expressions(strategy_files.ALL[name])] == [*range(1, count + 1)]
+
+
+def test_counts_beside_lines_are_not_part_of_the_search() -> None:
+    lines = expressions(strategy_files.OVID)
+
+    assert [line.printed_count for line in lines[:4]] == [1234, 2345, 87, 3000]
+    assert lines[0].text == "exp Heart Failure/"
+    assert lines[3].text == "or/1-3"
+    assert [line.printed_count for line in expressions(strategy_files.OVID_COLUMN)] == [1234, 99, None]
+    assert [line.printed_count for line in expressions(strategy_files.TABLE)] == [1234, 99, 1300]
+
+
+@pytest.mark.parametrize(
+    "text", ["1 and (2)", "or/1-9", "1 or 2 or 11", "trisomy 21", "(trisomy 21).ti.", '"apolipoprotein e4"']
+)
+def test_a_number_in_a_search_is_not_a_count(text: str) -> None:
+    assert expressions(f"1. exp Asthma/\n2. {text}\n")[1].text == text
+
+
+def test_wrapped_lines_are_joined() -> None:
+    lines = expressions(strategy_files.OVID_WRAPPED)
+
+    assert lines[0].text == "exp Diabetes Mellitus, Type 2/"
+    assert lines[1].text == "(non insulin dependent adj2 diabet*).ti, ab."
+
+
+def test_a_year_and_a_count_are_not_line_numbers() -> None:
+    lines = read_lines(strategy_files.OVID_WRAPPED)
+
+    assert [line.role for line in lines if line.original.startswith("2010")] == ["header"]
+
+
+def test_headers_and_comments_are_kept() -> None:
+    roles = [line.role for line in read_lines(strategy_files.OVID)]
+
+    assert roles == ["header", "header", "comment", *["expression"] * 15, "comment"]
+    assert [line.role for line in read_lines(strategy_files.EBSCO)][3] == "comment"
+
+
+def test_a_title_above_an_expression_is_a_header() -> None:
+    lines = read_lines(strategy_files.PUBMED_BLOCKS)
+
+    assert [line.role for line in lines].count("header") == 3
+    assert [line.text for line in lines if line.number == 1] == ['"Asthma"[mh] OR asthma*[tiab] OR wheez*[tiab]']
+    assert [line.text for line in lines if line.number == 3] == ["1 AND 2"]
+
+
+def test_a_gap_in_the_numbers_is_noted() -> None:
+    lines = expressions("1. exp Asthma/\n2. wheez$.tw.\n4. 1 or 2\n")
+
+    assert [line.number for line in lines] == [1, 2, 4]
+    assert any(note.startswith("number-gap") for note in lines[2].notes)
+
+
+def test_characters_of_word_processors_are_repaired() -> None:
+    assert repair("“heart\u00a0failure”[tiab] – ‘x’ ﬁ\u00ad &amp; …") == "\"heart failure\"[tiab] - 'x' fi & ..."
+
+
+def test_an_open_parenthesis_does_not_swallow_the_next_numbers() -> None:
+    lines = expressions("1. (asthma or wheeze.tw.\n2. exp Asthma/\n3. 1 or 2\n")
+
+    assert [line.number for line in lines] == [1, 2, 3]

@@ -1,0 +1,162 @@
+"""Strategies with their translations: references, labels, refusals, and proof on records."""
+
+from pathlib import Path
+
+import pytest
+import strategy_files
+from strategy_records import make_records
+
+from entrez_kit.query.dialects.translate import choose_label
+from entrez_kit.strategies.strategy import Strategy, prove, read_strategy
+
+
+def kinds(strategy: Strategy) -> dict[int, str]:
+    return {number: line.kind for number, line in strategy.numbered.items()}
+
+
+def test_every_line_of_a_published_strategy_is_translated() -> None:
+    result = read_strategy(strategy_files.OVID).to_result()
+
+    by_number = {line.number: line for line in result.lines if line.number}
+    assert (result.dialect, result.final) == ("ovid", 15)
+    assert by_number[4].kind == "reference"
+    assert by_number[4].depends_on == [1, 2, 3]
+    assert by_number[14].pubmed == "#4 AND #7 AND #13"
+    assert result.query is not None
+    assert "#" not in result.query
+    assert result.query.endswith("AND english[la] AND 2010:3000[dp]")
+
+
+@pytest.mark.parametrize("name", strategy_files.ALL)
+def test_all_lines_are_translated_refused_comments_or_headers(name: str) -> None:
+    result = read_strategy(strategy_files.ALL[name]).to_result()
+
+    for line in result.lines:
+        assert (line.pubmed is not None) == (line.kind in ("search", "reference"))
+        assert (line.label is None) == (line.kind in ("comment", "header"))
+    assert "".join(line.original for line in result.lines) == strategy_files.ALL[name]
+    assert all(line.kind != "refused" for line in result.lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect"),
+    [
+        ("OVID", "ovid"),
+        ("OVID_UNNUMBERED", "ovid"),
+        ("PUBMED", "pubmed"),
+        ("EMBASE", "embase"),
+        ("EBSCO", "ebsco"),
+        ("WOS", "wos"),
+        ("SCOPUS", "scopus"),
+        ("COCHRANE", "cochrane"),
+    ],
+)
+def test_most_lines_decide_the_service(name: str, dialect: str) -> None:
+    assert read_strategy(strategy_files.ALL[name]).dialect == dialect
+
+
+@pytest.mark.parametrize("name", [name for name in strategy_files.ALL if not name.startswith("PUBMED")])
+def test_the_labels_hold_on_records_with_the_words_of_the_strategy(name: str) -> None:
+    strategy = read_strategy(strategy_files.ALL[name])
+
+    proofs = prove(strategy, make_records([strategy], 300))
+
+    for proof in proofs:
+        differs = (proof.line.printed.text, proof.line.pubmed, proof.missed[:3], proof.gained[:3])
+        assert proof.holds, differs
+    assert any(proof.found for proof in proofs)
+
+
+def test_a_wrong_translation_is_disproved_by_its_records() -> None:
+    strategy = read_strategy("1. (heart adj fail*).ti.\n2. exp Asthma/\n")
+    strategy.lines[0].pubmed = "heart[ti] AND fail*[ti]"
+
+    proof = prove(strategy, make_records([strategy], 300))[0]
+
+    assert not proof.holds
+    assert proof.gained
+
+
+def test_a_refused_line_blocks_what_depends_on_it() -> None:
+    strategy = read_strategy("1. exp Asthma/\n2. aspirin.jw.\n3. 1 or 2\n4. wheez$.tw.\n5. 1 or 4\n")
+
+    assert kinds(strategy) == {1: "search", 2: "refused", 3: "reference", 4: "search", 5: "reference"}
+    result = strategy.to_result()
+    assert [line.label for line in result.lines] == ["exact", "not_expressible", "not_expressible", "wider", "wider"]
+    assert result.query == '("Asthma"[mh]) OR (wheez*[tiab])'
+    assert strategy.expand(strategy.numbered[3]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "refused", "problem"),
+    [
+        ("1. exp Asthma/\n2. 1 or 9\n", {2}, "missing-reference"),
+        ("1. exp Asthma/\n2. 1 or 2\n", {2}, "circular-reference"),
+        ("1. exp Asthma/\n2. or/1-12\n", {2}, "circular-reference"),
+        ("1. exp Asthma/\n2. 1 or 3\n3. 2 not 1\n", {2, 3}, "circular-reference"),
+    ],
+)
+def test_a_wrong_reference_is_refused(text: str, refused: set[int], problem: str) -> None:
+    strategy = read_strategy(text)
+
+    found = {number: line.problem for number, line in strategy.numbered.items() if line.kind == "refused"}
+    assert set(found) == refused
+    assert all(one.startswith(problem) for one in found.values())
+
+
+def test_a_forward_reference_is_resolved_with_a_warning() -> None:
+    strategy = read_strategy("1. exp Asthma/\n2. 1 or 3\n3. wheez$.tw.\n")
+
+    assert strategy.expand(strategy.numbered[2]) == '("Asthma"[mh]) OR (wheez*[tiab])'
+    assert any(one.startswith("forward-reference") for one in strategy.numbered[2].warnings)
+
+
+def test_labels_include_those_of_the_lines_below() -> None:
+    strategy = read_strategy("1. exp Asthma/\n2. wheez$.ab.\n3. 1 or 2\n4. 1 not 2\n")
+
+    labels = {number: choose_label(line.losses) for number, line in strategy.numbered.items()}
+    assert labels == {1: "exact", 2: "wider", 3: "wider", 4: "narrower"}
+
+
+def test_lines_of_another_database_are_refused_by_name() -> None:
+    strategy = read_strategy("1. exp Asthma/\n2. 1 use ppez\n3. exp asthma/\n4. 3 use oemezd\n5. 2 or 4\n")
+
+    assert kinds(strategy)[4] == "refused"
+    assert strategy.to_result().query is None
+
+
+def test_repairs_are_visible() -> None:
+    line = read_strategy("“Asthma”[mh] OR wheez*[tiab]\n").to_result().lines[0]
+
+    assert line.original == "“Asthma”[mh] OR wheez*[tiab]\n"
+    assert line.repaired == '"Asthma"[mh] OR wheez*[tiab]'
+
+
+@pytest.mark.recorded
+def test_recorded_strategies_are_read_and_their_labels_hold(real_data: Path) -> None:
+    files = sorted((real_data / "strategies" / "clef").glob("CD*.txt"))
+    assert len(files) >= 38
+    for path in files:
+        text = path.read_bytes().decode("utf-8")
+        strategy = read_strategy(text)
+        result = strategy.to_result()
+        assert "".join(line.original for line in result.lines) == text
+        for line in strategy.lines:
+            assert line.kind != "refused" or line.problem
+            for number in line.depends_on:
+                assert number in strategy.numbered or line.kind == "refused"
+        wrong = [one for one in prove(strategy, make_records([strategy], 200)) if not one.holds]
+        assert not wrong, (path.name, [(one.line.printed.text, one.line.pubmed) for one in wrong])
+
+
+@pytest.mark.recorded
+def test_recorded_queries_of_pubmed_are_searched_as_they_are(real_data: Path) -> None:
+    import json
+
+    path = real_data / "strategies" / "pubmed.jsonl"
+    for row in path.read_text(encoding="utf-8").splitlines():
+        query = json.loads(row)["query"]
+        result = read_strategy(query).to_result()
+        assert result.dialect == "pubmed"
+        assert [line.kind for line in result.lines] == ["search"]
+        assert result.query is not None
