@@ -56,6 +56,7 @@ COMMANDS: Final = {
     "gene": ("Find a gene, show it, and find its literature.", OTHERS),
     "db": ("Search, summarize, fetch and link any Entrez database.", OTHERS),
     "corpus": ("Keep the results of queries on this computer: sync, search, compare, export.", CORPUS),
+    "local": ("Keep a copy of PubMed on this computer, and search it without requests.", CORPUS),
     "sandbox": ("Simulate NCBI on this computer, with invented articles.", LOCAL),
     "serve": ("Start the MCP server for agents: every operation is a tool.", LOCAL),
     "doctor": ("Find out why a connection to NCBI fails.", LOCAL),

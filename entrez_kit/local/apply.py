@@ -7,7 +7,7 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.local.copy_file import read_fact, read_visible, write_fact, write_visible
+from entrez_kit.local.copy_file import read_fact, read_set, write_fact, write_set
 from entrez_kit.local.order import PLACES_PER_FILE, first_place, read_place
 from entrez_kit.local.prepare import PreparedFile
 
@@ -15,7 +15,7 @@ ALL_VERSIONS: Final = 0
 
 
 def apply_file(connection: sqlite3.Connection, prepared: PreparedFile, place: int) -> None:
-    """Apply a file inside a transaction of the caller.
+    """Apply a file inside a transaction of the caller, except its part of the index.
 
     The result depends only on the places of the files, not on the order of the calls.
     """
@@ -29,10 +29,6 @@ def apply_file(connection: sqlite3.Connection, prepared: PreparedFile, place: in
         changes.delete(pmid, version)
     changes.finish()
     write_fact(connection, "next_slot", slot)
-    at = first
-    for count, name in prepared.segments:
-        connection.execute("INSERT INTO segments VALUES (?, ?, ?)", (at, count, name))
-        at += count
     note_file(connection, prepared, place)
 
 
@@ -61,7 +57,7 @@ class _Changes:
     def __init__(self, connection: sqlite3.Connection, place: int) -> None:
         self._connection = connection
         self._place = place
-        self._visible = read_visible(connection)
+        self._sets = Sets(connection)
         self._several: set[int] = set()
         """PMIDs with several versions, or with a deletion of all versions."""
 
@@ -78,7 +74,7 @@ class _Changes:
             self._several.add(pmid)
         self._connection.execute("INSERT INTO records VALUES (?, ?, ?)", (slot, pmid, packed))
         self._write_head(pmid, version, slot, edat, digest)
-        self._visible.add(slot)
+        self._sets.show(slot)
 
     def delete(self, pmid: int, version: int) -> None:
         """Delete a record unless the copy has a later record of it."""
@@ -96,8 +92,8 @@ class _Changes:
     def finish(self) -> None:
         """Show the highest version of each changed PMID, and store the numbers of the visible records."""
         for pmid in self._several:
-            show_highest_version(self._connection, pmid, self._visible)
-        write_visible(self._connection, self._visible)
+            show_highest_version(self._connection, pmid, self._sets)
+        self._sets.write()
 
     def _read_heads(self, pmid: int) -> dict[int, tuple[int, int | None]]:
         rows = self._connection.execute("SELECT version, place, slot FROM heads WHERE pmid = ?", (pmid,))
@@ -112,10 +108,39 @@ class _Changes:
     def _drop(self, slot: int | None) -> None:
         if slot is not None:
             self._connection.execute("DELETE FROM records WHERE slot = ?", (slot,))
-            self._visible.discard(slot)
+            self._sets.forget(slot)
 
 
-def show_highest_version(connection: sqlite3.Connection, pmid: int, visible: BitMap) -> None:
+class Sets:
+    """The numbers of visible records, and of stored ones that a higher version hides."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.visible = read_set(connection, "visible")
+        self.hidden = read_set(connection, "hidden")
+
+    def show(self, slot: int) -> None:
+        """Let searches find a record."""
+        self.hidden.discard(slot)
+        self.visible.add(slot)
+
+    def hide(self, slot: int) -> None:
+        """Hide an earlier version."""
+        self.visible.discard(slot)
+        self.hidden.add(slot)
+
+    def forget(self, slot: int) -> None:
+        """Remove a record."""
+        self.visible.discard(slot)
+        self.hidden.discard(slot)
+
+    def write(self) -> None:
+        """Store both sets."""
+        write_set(self._connection, "visible", self.visible)
+        write_set(self._connection, "hidden", self.hidden)
+
+
+def show_highest_version(connection: sqlite3.Connection, pmid: int, sets: Sets) -> None:
     """Hide all versions of a PMID except the highest, and drop those that a deletion of all versions covers."""
     rows = connection.execute("SELECT version, place, slot FROM heads WHERE pmid = ? ORDER BY version", (pmid,))
     heads = {version: (place, slot) for version, place, slot in rows}
@@ -126,13 +151,13 @@ def show_highest_version(connection: sqlite3.Connection, pmid: int, visible: Bit
             connection.execute("DELETE FROM heads WHERE pmid = ? AND version = ?", (pmid, version))
             if slot is not None:
                 connection.execute("DELETE FROM records WHERE slot = ?", (slot,))
-                visible.discard(slot)
+                sets.forget(slot)
         elif slot is not None:
             if shown is not None:
-                visible.discard(shown)
+                sets.hide(shown)
             shown = slot
     if shown is not None:
-        visible.add(shown)
+        sets.show(shown)
 
 
 def forget_earlier_years(connection: sqlite3.Connection) -> None:
@@ -151,21 +176,27 @@ def forget_earlier_years(connection: sqlite3.Connection) -> None:
     if not connection.execute(f"DELETE FROM heads WHERE {earlier}", bounds).rowcount:
         return
     connection.executemany("DELETE FROM records WHERE slot = ?", ((slot,) for slot in old))
-    write_visible(connection, find_visible(connection))
+    visible, stored = find_visible(connection)
+    write_set(connection, "visible", visible)
+    write_set(connection, "hidden", stored - visible)
     write_fact(connection, "hash", None)
 
 
-def find_visible(connection: sqlite3.Connection) -> BitMap:
-    """Return the numbers of the records that searches find: per PMID the highest version that was not deleted."""
-    visible = BitMap()
+def find_visible(connection: sqlite3.Connection) -> tuple[BitMap, BitMap]:
+    """Return the numbers of the records that searches find, and those of all records.
+
+    Searches find the highest version of a PMID that was not deleted.
+    """
+    visible, stored = BitMap(), BitMap()
     pmid, shown = -1, None
     for each, slot in connection.execute("SELECT pmid, slot FROM heads WHERE slot IS NOT NULL ORDER BY pmid, version"):
         if each != pmid and shown is not None:
             visible.add(shown)
         pmid, shown = each, slot
+        stored.add(slot)
     if shown is not None:
         visible.add(shown)
-    return visible
+    return visible, stored
 
 
 def find_baseline_year(places: Iterable[int]) -> int | None:

@@ -8,29 +8,35 @@ import hashlib
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import Final
 
+from pyroaring import BitMap
+
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.local.apply import find_baseline_year
-from entrez_kit.local.copy_file import FILE, create_file, open_file, read_fact, read_visible, translate_errors
+from entrez_kit.local.copy_file import FILE, create_file, open_file, read_fact, read_set, store_error, translate_errors
+from entrez_kit.local.index.file_index import FileIndex
+from entrez_kit.local.index.segment import Segment
+from entrez_kit.local.manifest import FOLDER as INDEX
+from entrez_kit.local.manifest import read_manifest
 from entrez_kit.local.mesh_store import StoredVocabulary
 from entrez_kit.local.order import read_place
 from entrez_kit.local.packing import unpack
-from entrez_kit.local.records.collection import RecordCollection, read_terms
-from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
+from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.sorted_index import SortedIndex
 from entrez_kit.local.sources import RECORD_KINDS
-from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.mesh import Vocabulary
 
 FOLDER: Final = "copies"
+_ATTEMPTS: Final = 5
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -130,10 +136,31 @@ class Copy:
         self.name = folder.name
         self.path = folder / FILE
         self._lock = RLock()
-        self._connection = open_file(self.path)
-        with self.reading() as connection:
-            connection.execute("BEGIN")  # the snapshot
-            self.visible = read_visible(connection)
+        for attempt in range(_ATTEMPTS):
+            self._connection = open_file(self.path)
+            try:
+                with self.reading() as connection:
+                    connection.execute("BEGIN")  # the snapshot
+                    self.visible = read_set(connection, "visible")
+                    self.index = self._open_index(connection)
+                return
+            except StoreError as exc:
+                self._connection.close()
+                # An import that ends at this moment may have merged and deleted files of the index.
+                if exc.details.get("reason") != "unreadable_index" or attempt == _ATTEMPTS - 1:
+                    raise
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _open_index(self, connection: sqlite3.Connection) -> FileIndex:
+        listed = read_manifest(connection, self.folder)
+        segments = [Segment(self.folder / INDEX / one.name) for one in listed]
+        size = sum(one.records for one in listed)
+        wrong = any(one.records != each.records for one, each in zip(segments, listed, strict=True))
+        if wrong or (self.visible and self.visible.max() >= size):
+            raise store_error(self.path, "does not fit to its index files", "damaged_index")
+        return FileIndex(segments, BitMap(range(size)) - self.visible)
 
     def close(self) -> None:
         """Close the file."""
@@ -181,7 +208,7 @@ class Copy:
             (deleted,) = connection.execute("SELECT count(*) FROM heads WHERE slot IS NULL").fetchone()
             (mesh,) = connection.execute("SELECT count(*) FROM headings").fetchone()
             (journals,) = connection.execute("SELECT count(*) FROM journals").fetchone()
-            facts = dict(connection.execute("SELECT name, value FROM facts WHERE name != 'visible'"))
+            facts = dict(connection.execute("SELECT name, value FROM facts WHERE name NOT IN ('visible', 'hidden')"))
         numbers = sorted(number for place, _, _ in rows if (number := read_place(place)) is not None)
         return CopyInfo(
             name=self.name,
@@ -208,42 +235,43 @@ class Copy:
 
 
 class CopyCollection(RecordCollection):
-    """The records of a copy."""
+    """The records of a copy. Their numbers do not change as long as the copy is open, and have gaps."""
 
     def __init__(self, copy: Copy) -> None:
         self._copy = copy
-        with copy.reading() as connection:
-            rows = connection.execute("SELECT pmid, slot FROM records ORDER BY pmid").fetchall()
-        kept = [(pmid, slot) for pmid, slot in rows if slot in copy.visible]
-        self._pmids = [str(pmid) for pmid, _ in kept]
-        self._slots = [slot for _, slot in kept]
-        self._numbers = {pmid: number for number, pmid in enumerate(self._pmids)}
-        self.size = len(kept)
-
-    @cached_property
-    def _index(self) -> ParsedIndex:
-        return ParsedIndex(self.size, self._read)
+        self.size = len(copy.visible)
 
     @property
     def index(self) -> SortedIndex:
-        """The index of all records, built on first use."""
-        return self._index
-
-    def _read(self, number: int) -> tuple[RecordTerms, SortKeys]:
-        return read_terms(self.document(number))
+        """The index of all records."""
+        return self._copy.index
 
     def pmid(self, number: int) -> str:
         """Return the PMID of a record."""
-        return self._pmids[number]
+        return str(self._copy.index.pmids([number])[0])
+
+    def pmids(self, numbers: Sequence[int]) -> list[str]:
+        """Return the PMIDs of records."""
+        return [str(pmid) for pmid in self._copy.index.pmids(numbers)]
 
     def number(self, pmid: str) -> int | None:
         """Return the number of the record with this PMID; None if the PMID is unknown."""
-        return self._numbers.get(pmid)
+        if not (pmid.isascii() and pmid.isdigit() and len(pmid) < 12):
+            return None
+        with self._copy.reading() as connection:
+            rows = connection.execute("SELECT slot FROM heads WHERE pmid = ? AND slot IS NOT NULL", (int(pmid),))
+            return next((slot for (slot,) in rows if slot in self._copy.visible), None)
 
     def raw(self, number: int) -> bytes:
-        """Return the XML of a record."""
+        """Return the XML of a record.
+
+        Raises:
+            StoreError: the record is damaged.
+        """
         with self._copy.reading() as connection:
-            row = connection.execute("SELECT packed FROM records WHERE slot = ?", (self._slots[number],)).fetchone()
+            row = connection.execute("SELECT packed FROM records WHERE slot = ?", (number,)).fetchone()
+        if row is None:
+            raise store_error(self._copy.path, f"has no record {number}", "corrupt")
         return unpack_record(row[0], self._copy.path)
 
 

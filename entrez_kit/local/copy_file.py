@@ -323,14 +323,17 @@ def write_fact(connection: sqlite3.Connection, name: str, value: object) -> None
         connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
 
-def read_visible(connection: sqlite3.Connection) -> "BitMap":
-    """Return the numbers of the records that searches find."""
+def read_set(connection: sqlite3.Connection, name: str) -> "BitMap":
+    """Return a stored set of record numbers: ``visible`` (searches find them) or ``hidden`` (earlier versions)."""
     from pyroaring import BitMap
 
-    stored = read_fact(connection, "visible")
-    return BitMap() if stored is None else BitMap.deserialize(stored)
+    stored = read_fact(connection, name)
+    try:
+        return BitMap() if stored is None else BitMap.deserialize(stored)
+    except ValueError as exc:
+        raise sqlite3.DatabaseError(f"no such set: {exc}") from None
 
 
-def write_visible(connection: sqlite3.Connection, visible: "BitMap") -> None:
-    """Store the numbers of the records that searches find."""
-    write_fact(connection, "visible", visible.serialize())
+def write_set(connection: sqlite3.Connection, name: str, numbers: "BitMap") -> None:
+    """Store a set of record numbers."""
+    write_fact(connection, name, numbers.serialize())

@@ -8,15 +8,18 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pyroaring import BitMap
+
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
@@ -31,6 +34,17 @@ from entrez_kit.local.copies import (
     prepare_folder,
 )
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
+from entrez_kit.local.index.writer import merge_segments
+from entrez_kit.local.manifest import FOLDER as INDEX
+from entrez_kit.local.manifest import (
+    SegmentFile,
+    add_segments,
+    choose_merge,
+    delete_unlisted,
+    find_removed,
+    read_manifest,
+    replace_segments,
+)
 from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_year
 from entrez_kit.local.order import next_place, parse_name
 from entrez_kit.local.prepare import PreparedFile, prepare_file
@@ -163,31 +177,71 @@ class Importer:
             free_bytes=shutil.disk_usage(self.folder).free,
         )
 
-    def run(self, planned: Sequence[PlannedFile], *, total: int | None = None) -> None:
-        """Apply files. A file that is damaged is skipped and listed in ``failed``."""
-        done = 0
-        tracing.step(0, total or len(planned))
-        records = [one for one in planned if one.source.kind not in VOCABULARIES]
+    def run(self, planned: Sequence[PlannedFile], *, done: int = 0, total: int | None = None) -> None:
+        """Apply files, and merge files of the index. A file that is damaged is skipped and listed in ``failed``.
+
+        Args:
+            planned: the files.
+            done: the steps that were made before.
+            total: the number of all steps.
+        """
+        total = total or len(planned)
+        tracing.step(done, total)
+        waiting = deque[PlannedFile]()
         for one in planned:
             if one.source.kind in VOCABULARIES:
                 self._apply_vocabulary(one)
                 done += 1
-                tracing.step(done, total or len(planned))
-        for place, prepared in prepare_files(records, self.work):
-            if isinstance(prepared, InvalidInput):
-                self._fail(Path(str(prepared.details.get("file"))), prepared)
+                tracing.step(done, total)
             else:
-                self._apply(prepared, place)
-            done += 1
-            tracing.step(done, total or len(planned))
+                waiting.append(one)
+        merging: set[str] = set()
+        with open_workers(count_workers(waiting), self.work) as workers:
+            while True:
+                while workers.has_idle:
+                    if job := self._choose_merge(merging):
+                        merging.update(one.name for one in job.segments)
+                        workers.submit(job)
+                    elif waiting:
+                        workers.submit(waiting.popleft())
+                    else:
+                        break
+                if not workers.is_busy:
+                    return
+                finished, outcome = workers.wait()
+                if isinstance(finished, MergeJob):
+                    merging.difference_update(one.name for one in finished.segments)
+                    self._replace(finished)
+                    continue
+                if isinstance(outcome, InvalidInput):
+                    self._fail(finished.source.path, outcome)
+                elif outcome is not None:
+                    self._apply(outcome, finished.place)
+                done += 1
+                tracing.step(done, total)
 
     def _apply(self, prepared: PreparedFile, place: int) -> None:
         with translate_errors(self.folder / FILE), transaction(self.connection):
+            first: int = read_fact(self.connection, "next_slot", 0)
+            add_segments(self.connection, self.folder, first, prepared.segments)
             apply_file(self.connection, prepared, place)
         prepared.spool.unlink()
         self.applied += 1
         self.records += prepared.records
         self.deletions += len(prepared.deletions)
+
+    def _choose_merge(self, busy: set[str]) -> "MergeJob | None":
+        chosen = choose_merge(read_manifest(self.connection, self.folder), busy)
+        if not chosen:
+            return None
+        removed = find_removed(self.connection, chosen)
+        return MergeJob(chosen, self.folder / INDEX, self.work / f"{chosen[0].name}.merged", removed.serialize())
+
+    def _replace(self, job: "MergeJob") -> None:
+        with translate_errors(self.folder / FILE), transaction(self.connection):
+            replace_segments(self.connection, self.folder, job.segments, job.target)
+        for one in job.segments:
+            (self.folder / INDEX / one.name).unlink()
 
     def _apply_vocabulary(self, planned: PlannedFile) -> None:
         source = planned.source
@@ -259,8 +313,10 @@ def open_importer(settings: Settings, name: str) -> Iterator[Importer]:
         with translate_errors(folder / FILE):
             shutil.rmtree(work, ignore_errors=True)  # of an import that was killed
             make_private_folder(work)
+            make_private_folder(folder / INDEX)
         connection = open_file(folder / FILE, writable=True)
         try:
+            delete_unlisted(connection, folder)
             yield Importer(settings, folder, work, connection)
         finally:
             connection.close()
@@ -322,7 +378,7 @@ def compute_md5(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def count_workers(planned: Sequence[PlannedFile]) -> int:
+def count_workers(planned: Collection[PlannedFile]) -> int:
     """Return the number of processes that prepare files; 1 is this process itself."""
     files = [one for one in planned if one.source.kind not in VOCABULARIES]
     size = sum(one.source.size * (1 if one.source.compressed else 1 / COMPRESSED) for one in files)
@@ -332,79 +388,162 @@ def count_workers(planned: Sequence[PlannedFile]) -> int:
     return max(1, min(usable, len(files), MAX_WORKERS))
 
 
-def prepare_files(
-    planned: Sequence[PlannedFile], work: Path, workers: int | None = None
-) -> Iterator[tuple[int, PreparedFile | InvalidInput]]:
-    """Prepare files, several at once; yield each with its place when it is ready, or the error of a damaged file."""
-    count = count_workers(planned) if workers is None else workers
-    if count < 2:
-        for one in planned:
-            try:
-                yield one.place, prepare_file(one.source, work)
-            except InvalidInput as exc:
-                yield one.place, exc
-        return
-    yield from _prepare_in_processes(planned, work, count)
+@dataclass(frozen=True, slots=True)
+class MergeJob:
+    """Neighbouring files of the index to merge into one."""
+
+    segments: list[SegmentFile]
+    folder: Path
+    target: Path
+    removed: bytes
 
 
-def _prepare_in_processes(
-    planned: Sequence[PlannedFile], work: Path, count: int
-) -> Iterator[tuple[int, PreparedFile | InvalidInput]]:
-    import multiprocessing
-    from multiprocessing.connection import wait
+Job = PlannedFile | MergeJob
 
-    context = multiprocessing.get_context("spawn")  # safe for callers with threads
-    waiting = list(reversed(planned))
-    busy: dict[Connection, PlannedFile] = {}
-    processes = []
+
+def _do(job: Job, work: Path, parent: int | None = None) -> PreparedFile | InvalidInput | None:
+    if isinstance(job, MergeJob):
+        merge_segments([job.folder / one.name for one in job.segments], job.target, BitMap.deserialize(job.removed))
+        return None
     try:
-        for _ in range(min(count, len(planned))):
+        return prepare_file(job.source, work, parent)
+    except InvalidInput as exc:
+        return exc
+
+
+class Workers:
+    """Does jobs in this process, one at a time."""
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        self._jobs: list[Job] = []
+
+    @property
+    def has_idle(self) -> bool:
+        """Whether another job can be submitted."""
+        return not self._jobs
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job was submitted whose outcome was not returned."""
+        return bool(self._jobs)
+
+    def submit(self, job: Job) -> None:
+        """Begin a job."""
+        self._jobs.append(job)
+
+    def wait(self) -> tuple[Job, PreparedFile | InvalidInput | None]:
+        """Return the next finished job and its outcome."""
+        job = self._jobs.pop()
+        return job, _do(job, self._work)
+
+
+class WorkerProcesses(Workers):
+    """Does several jobs at once, each in a process of its own."""
+
+    def __init__(self, work: Path, count: int) -> None:
+        import multiprocessing
+
+        super().__init__(work)
+        context = multiprocessing.get_context("spawn")  # safe for callers with threads
+        self._busy: dict[Connection, Job] = {}
+        self._idle: list[Connection] = []
+        self._processes = []
+        for _ in range(count):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, work, os.getpid()), daemon=True)
+            process = context.Process(target=_serve_jobs, args=(theirs, work, os.getpid()), daemon=True)
             process.start()
             theirs.close()
-            processes.append((process, ours))
-        for _, pipe in processes:
-            busy[pipe] = waiting.pop()
-            pipe.send(busy[pipe].source)
-        while busy:
+            self._processes.append(process)
+            self._idle.append(ours)
+
+    @property
+    def has_idle(self) -> bool:
+        """Whether a process has no job."""
+        return bool(self._idle)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a process has a job."""
+        return bool(self._busy)
+
+    def submit(self, job: Job) -> None:
+        """Begin a job."""
+        pipe = self._idle.pop()
+        self._busy[pipe] = job
+        pipe.send(job)
+
+    def wait(self) -> tuple[Job, PreparedFile | InvalidInput | None]:
+        """Return the next finished job and its outcome; stop if the caller cancelled the import.
+
+        Raises:
+            EntrezKitError: the process failed.
+        """
+        from multiprocessing.connection import wait
+
+        ready: list[Any] = []
+        while not ready:
             tracing.checkpoint()
-            for ready in wait(list(busy), timeout=POLL_SECONDS):
-                pipe = next(each for each in busy if each is ready)
-                done = busy.pop(pipe)
-                try:
-                    outcome = pipe.recv()
-                except EOFError:
-                    raise RuntimeError(f"the process that read {done.source.path} ended") from None
-                if waiting:
-                    busy[pipe] = waiting.pop()
-                    pipe.send(busy[pipe].source)
-                yield done.place, _to_error(outcome) if isinstance(outcome, dict) else outcome
-    finally:
-        for process, pipe in processes:
+            ready = wait(list(self._busy), timeout=POLL_SECONDS)
+        pipe: Connection = ready[0]
+        job = self._busy.pop(pipe)
+        try:
+            outcome = pipe.recv()
+        except (EOFError, ConnectionResetError):
+            raise StoreError(
+                "A process of the import ended unexpectedly. The system may have stopped it because of its memory.",
+                recovery_hint="Run the same command again: applied files are kept.",
+                details={"reason": "worker_lost"},
+            ) from None
+        self._idle.append(pipe)
+        if isinstance(outcome, dict):
+            kind = outcome.pop("kind")
+            error: EntrezKitError = (InvalidInput if kind == "InvalidInput" else StoreError)(**outcome)
+            if isinstance(error, InvalidInput):
+                return job, error
+            raise error
+        return job, outcome
+
+    def close(self) -> None:
+        """End the processes."""
+        for pipe in (*self._idle, *self._busy):
             pipe.close()
+        for process in self._processes:
             process.terminate()
-        for process, _ in processes:
+        for process in self._processes:
             process.join()
 
 
-def _to_error(values: dict[str, Any]) -> InvalidInput:
-    return InvalidInput(**values)
+@contextmanager
+def open_workers(count: int, work: Path) -> Iterator[Workers]:
+    """Start processes for jobs; with a count of 1 this process does them."""
+    if count < 2:
+        yield Workers(work)
+        return
+    workers = WorkerProcesses(work, count)
+    try:
+        yield workers
+    finally:
+        workers.close()
 
 
-def _work(pipe: "Connection", work: Path, parent: int) -> None:
-    """Prepare the files that the parent process sends, until it closes the pipe or ends."""
+def _serve_jobs(pipe: "Connection", work: Path, parent: int) -> None:
+    """Do the jobs that the parent process sends, until it closes the pipe or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; the parent process decides
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            source = pipe.recv()
+            job = pipe.recv()
             try:
-                outcome: PreparedFile | dict[str, Any] = prepare_file(source, work, parent)
-            except InvalidInput as exc:
+                with translate_errors(work):
+                    outcome: Any = _do(job, work, parent)
+            except StoreError as exc:
+                outcome = exc
+            if isinstance(outcome, EntrezKitError):
                 outcome = {
-                    "message": str(exc.message),
-                    "invalid_input": exc.invalid_input,
-                    "recovery_hint": str(exc.recovery_hint),
-                    "details": dict(exc.details),
+                    "kind": type(outcome).__name__,
+                    "message": str(outcome.message),
+                    "invalid_input": outcome.invalid_input,
+                    "recovery_hint": str(outcome.recovery_hint),
+                    "details": dict(outcome.details),
                 }
             pipe.send(outcome)

@@ -14,12 +14,18 @@ from typing import IO, Final, NamedTuple
 from lxml import etree
 
 from entrez_kit.base import tracing
+from entrez_kit.local.index.writer import SegmentWriter
 from entrez_kit.local.packing import pack
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.sorted_index import SortKeys
 from entrez_kit.local.sources import Event, Kind, SourceFile, unusable
+from entrez_kit.query.index import RecordTerms
 
 DIGEST_BYTES: Final = 16
+RECORDS_PER_SEGMENT: Final = 50_000
+MAX_OCCURRENCES: Final = 1_500_000
+"""Words, values and numbers that a process keeps in memory."""
 _HEADER: Final = struct.Struct("<QIII16s")
 """PMID, version, entry date, length of the compressed record, digest."""
 CHECK_EVERY: Final = 256
@@ -48,8 +54,8 @@ class PreparedFile:
     spool: Path
     records: int = 0
     deletions: list[tuple[int, int]] = field(default_factory=list)
-    segments: list[tuple[int, str]] = field(default_factory=list)
-    """Number of records and name of each file of the search index."""
+    segments: list[tuple[int, Path]] = field(default_factory=list)
+    """The files of the search index, each with its number of records."""
 
     def read(self) -> Iterator[PreparedRecord]:
         """Yield the records in the order of the file."""
@@ -70,9 +76,10 @@ def prepare_file(source: SourceFile, folder: Path, parent: int | None = None) ->
     Raises:
         InvalidInput: the file is damaged; the message names the file and the record.
     """
-    spool = folder / f"{os.getpid()}-{source.path.name[-60:]}.spool"
+    base = folder / f"{os.getpid()}-{source.path.name[-60:]}"
+    spool = base.with_name(f"{base.name}.spool")
     prepared = PreparedFile(source.path, source.kind, "", b"", source.size, spool)
-    with spool.open("wb") as file:
+    with spool.open("wb") as file, _Segments(base, prepared) as segments:
         for number, event in enumerate(source.read_events(), start=1):
             if number % CHECK_EVERY == 0:
                 tracing.checkpoint()
@@ -80,20 +87,56 @@ def prepare_file(source: SourceFile, folder: Path, parent: int | None = None) ->
                     raise SystemExit(1)
             if event.raw:
                 prepared.records += 1
-                _write_record(event, source, prepared.records, file)
+                segments.add(*_write_record(event, source, prepared.records, file))
             else:
                 prepared.deletions.append((event.pmid, event.version))
+        segments.finish()
     prepared.md5, prepared.digest = source.md5, source.digest
     return prepared
 
 
-def _write_record(event: Event, source: SourceFile, number: int, file: IO[bytes]) -> None:
+class _Segments:
+    """Writes the part of the index for one file; a context manager that removes unfinished files."""
+
+    def __init__(self, base: Path, prepared: PreparedFile) -> None:
+        self._base = base
+        self._listed = prepared.segments
+        self._writer: SegmentWriter | None = None
+        self._count = 0
+
+    def __enter__(self) -> "_Segments":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def add(self, terms: RecordTerms, keys: SortKeys) -> None:
+        """Add the next record."""
+        if self._writer is None:
+            path = self._base.with_name(f"{self._base.name}.{len(self._listed)}.seg")
+            self._writer, self._count = SegmentWriter(path, limit=MAX_OCCURRENCES), 0
+        self._writer.add(terms, keys)
+        self._count += 1
+        if self._count == RECORDS_PER_SEGMENT:
+            self.finish()
+
+    def finish(self) -> None:
+        """Write the last segment."""
+        if self._writer is not None:
+            self._listed.append((self._count, self._writer.finish().path))
+            self._writer.close()
+            self._writer = None
+
+
+def _write_record(event: Event, source: SourceFile, number: int, file: IO[bytes]) -> tuple[RecordTerms, SortKeys]:
     document = parse_record(event, source.path, number)
-    terms, _ = read_terms(document)
+    terms, keys = read_terms(document)
     packed = pack(event.raw)
     edat = terms.numbers.get("edat", [0])[0]
     file.write(_HEADER.pack(event.pmid, event.version, edat, len(packed), digest_of(event.raw)))
     file.write(packed)
+    return terms, keys
 
 
 def digest_of(raw: bytes) -> bytes:

@@ -37,6 +37,8 @@ _KINDS: Final[tuple[tuple[Kind, re.Pattern[bytes]], ...]] = (
     ("qual", re.compile(rb"<QualifierRecordSet[\s>]")),
     ("supp", re.compile(rb"<SupplementalRecordSet[\s>]")),
     ("pa", re.compile(rb"<PharmacologicalActionSet[\s>]")),
+    ("jsonl", re.compile(rb"\s*+\{")),
+    ("nbib", re.compile(rb"\s*+PMID- ")),
     ("journals", re.compile(rb"\s*+(?:-{5,}\s+)?JrId: ")),
 )
 _NAMES: Final = (".xml", ".jsonl", ".nbib", ".txt", ".medline", ".json")
@@ -84,7 +86,13 @@ class SourceFile:
         Raises:
             InvalidInput: the file is damaged, truncated or too large, or its checksum differs from the .md5 file.
         """
-        yield from self._read(partial(split_pubmed_xml, path=self.path))
+        if self.kind == "pubmed":
+            yield from self._read(partial(split_pubmed_xml, path=self.path))
+            return
+        from entrez_kit.local.article_files import read_jsonl, read_nbib
+
+        reader = read_jsonl if self.kind == "jsonl" else read_nbib
+        yield from self._read(partial(reader, path=self.path))
 
     def read_with(self, read: Callable[[IO[bytes]], Any]) -> Any:
         """Return the result of a reader of the whole, uncompressed file, and verify the checksum.

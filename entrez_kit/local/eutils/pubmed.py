@@ -70,11 +70,8 @@ class Pmids(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
         """Return one id, or the ids of a slice."""
         if isinstance(place, slice):
-            return [self._get_id(number) for number in self.numbers[place]]
-        return self._get_id(self.numbers[place])
-
-    def _get_id(self, number: int) -> str:
-        return self.collection.pmid(number)
+            return self.collection.pmids(self.numbers[place])
+        return self.collection.pmid(self.numbers[place])
 
 
 class PubMedDatabase(Database):
@@ -303,7 +300,7 @@ class PubMedDatabase(Database):
                 found &= BitMap.union(BitMap(), *(index.values("author", name) for name in known))
             if not used and not names:
                 return []
-        return [self.collection.pmid(number) for number in reversed(found)]
+        return self.collection.pmids(index.rank(list(found), ""))
 
 
 def score_words(index: SearchIndex, words: Iterable[str], records: BitMap) -> Counter[int]:

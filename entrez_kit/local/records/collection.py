@@ -54,6 +54,10 @@ class RecordCollection(ABC):
     def pmid(self, number: int) -> str:
         """Return the PMID of a record."""
 
+    def pmids(self, numbers: Sequence[int]) -> list[str]:
+        """Return the PMIDs of records."""
+        return [self.pmid(number) for number in numbers]
+
     @abstractmethod
     def number(self, pmid: str) -> int | None:
         """Return the number of the record with this PMID; None if the PMID is unknown."""
@@ -83,7 +87,7 @@ class RecordCollection(ABC):
     def find(self, source: str, value: str) -> list[str]:
         """Return the PMIDs of the records with this value, newest first."""
         index = self.index
-        return [self.pmid(number) for number in index.rank(list(index.values(source, value)), "")]
+        return self.pmids(index.rank(list(index.values(source, value)), ""))
 
     def find_related(self, number: int) -> list[tuple[str, int]]:
         """Return the records that share MeSH headings or title words with this one, with scores, most similar first.

@@ -1,0 +1,83 @@
+"""Pages about local copies."""
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from entrez_kit.doctor.local import size
+from entrez_kit.local.copies import CopyInfo
+from entrez_kit.local.importing import ImportResult
+from entrez_kit.local.verifying import Verification
+
+from .._report import counted
+from .tables import Listing, facts, fixed, number, wrapped
+from .text import line
+
+
+def list_page(copies: list[CopyInfo]) -> RenderableType:
+    """Return the table of all copies."""
+    if not copies:
+        return Text("No copies yet. `entrez-kit local import NAME FILE...` makes one.", style="dim")
+    listing = Listing(fixed("Name"), number("Records"), fixed("Until"), fixed("Last file"), number("Size"), wrapped(""))
+    for one in copies:
+        listing.row(
+            line(one.name),
+            f"{one.records:,}",
+            one.date or "",
+            one.last_file or "",
+            size(one.size_bytes),
+            "" if one.complete else Text("interrupted", style="yellow"),
+        )
+    return listing
+
+
+def copy_page(info: CopyInfo) -> RenderableType:
+    """Return the page of one copy."""
+    rows: list[tuple[str, object]] = [
+        ("Copy", Text(line(info.name), style="bold")),
+        ("Records", f"{info.records:,} ({info.deleted:,} deletions)"),
+        ("Until", info.date or "no entry date"),
+    ]
+    if info.topic:
+        rows.append(("Topic", line(info.topic)))
+    if info.corpus:
+        rows.append(("Corpus", line(info.corpus)))
+    if info.last_file:
+        baseline = f"baseline {info.baseline_year}, " if info.baseline_year else ""
+        rows.append(("Files", f"{baseline}{counted(info.files, 'file')}, the last is {info.last_file}"))
+    if info.other_files:
+        rows.append(("Other files", f"{info.other_files:,}"))
+    mesh = f"{info.mesh_year or 'year unknown'} ({counted(info.mesh_records, 'record')})"
+    rows += [
+        ("MeSH", mesh if info.mesh_records else "none; subheadings and narrower headings cannot be found"),
+        ("Journals", f"{info.journals:,}"),
+        ("Size", size(info.size_bytes)),
+        ("Updated", info.updated_at or info.created_at),
+        ("Hash", info.hash),
+        ("Path", info.path),
+    ]
+    if not info.complete:
+        rows.append(("State", Text("An import was interrupted. Run it again to complete the copy.", style="yellow")))
+    return facts(rows)
+
+
+def import_page(result: ImportResult) -> RenderableType:
+    """Return the page of an import."""
+    known = f", {counted(result.already_applied, 'file')} already applied" if result.already_applied else ""
+    parts: list[RenderableType] = [
+        Text.assemble(
+            (f"{counted(result.applied, 'file')} applied", "bold green" if result.applied else "bold"),
+            f"{known}: {counted(result.records_read, 'record')}, {counted(result.deletions_read, 'deletion')}",
+        )
+    ]
+    parts += [Text(f"Not applied: {one.message}", style="red") for one in result.failed]
+    return Group(*parts, copy_page(result.copy_info))
+
+
+def verification_page(result: Verification) -> RenderableType:
+    """Return the page of a check."""
+    checked = f"{result.records_checked:,} of {counted(result.records, 'record')} checked"
+    if result.ok:
+        return Text.assemble(("No problems", "bold green"), f" ({checked}). Hash: {result.hash}")
+    parts = [Text.assemble((counted(result.problem_count, "problem"), "bold red"), f" ({checked})")]
+    parts += [Text(f"{one.code}: {line(one.message)}") for one in result.problems]
+    return Group(*parts)

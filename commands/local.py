@@ -1,0 +1,196 @@
+"""`entrez-kit local`: copies of PubMed on this computer."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.output_formats import Family
+
+from ._formats.fields import as_data
+from ._pipeline import counted, emit, formats, note, state
+from ._report import report_error, watching
+from ._state import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from entrez_kit.local.copies import CopyInfo
+    from entrez_kit.local.importing import ImportPlan, ImportResult
+    from entrez_kit.local.verifying import Verification
+
+app = typer.Typer(
+    help="Keep a copy of PubMed, or of a part of it, and search it without sending a request.\n\n"
+    "`entrez-kit guide local` explains sources, updates and sizes.",
+    no_args_is_help=True,
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the copy.")]
+ROWS = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
+
+
+@app.command("import")
+def import_command(
+    ctx: typer.Context,
+    name: Name,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE|DIR...",
+            help="PubMed baseline and update files, XML from EFetch, jsonl and nbib files, MeSH files, NLM's list of "
+            "journals; compressed or not.",
+        ),
+    ],
+) -> None:
+    """Import files into a copy; create the copy if it does not exist. Files that were applied before are skipped.
+
+    entrez-kit local import pubmed baseline/ updatefiles/ desc2026.gz
+    It can be interrupted and repeated. If a .md5 file is in the same folder, it is compared.
+    """
+    from entrez_kit.local.importing import import_files
+
+    settings = state(ctx).settings
+    with watching(state(ctx), f"Importing into {name}"):
+        result = import_files(settings, name, paths, tell=partial(_tell_plan, ctx))
+    _emit_import(ctx, result)
+
+
+def _tell_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
+    from entrez_kit.doctor.local import size
+
+    minutes = plan.estimated_seconds / 60
+    time = "less than a minute" if minutes < 1 else f"about {counted(round(minutes), 'minute')}"
+    note(
+        ctx,
+        f"{counted(plan.files, 'file')} ({size(plan.bytes)}): {time}, about {size(plan.estimated_bytes)} on disk "
+        f"({size(plan.free_bytes)} free).",
+    )
+
+
+def _emit_import(ctx: typer.Context, result: "ImportResult") -> None:
+    emit(ctx, result, partial(_render_import, result))
+    if result.failed:
+        missing = [one.file for one in result.failed]
+        error = InvalidInput(
+            f"{counted(len(missing), 'file')} could not be imported: {result.failed[0].message}",
+            invalid_input=missing[0],
+            recovery_hint="Repair or download these files again, and repeat the command.",
+            details={"reason": result.failed[0].reason, "partial": True, "missing": missing},
+        )
+        report_error(state(ctx), error)
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+@app.command("list")
+@formats(*ROWS)
+def list_command(ctx: typer.Context) -> None:
+    """List the copies with their records, dates and sizes.
+
+    entrez-kit local list
+    """
+    from entrez_kit.base.errors import StoreError
+    from entrez_kit.local.copies import list_names, open_copy
+
+    copies: list[CopyInfo] = []
+    for name in list_names(state(ctx).settings):
+        try:
+            copy = open_copy(state(ctx).settings, name)
+            try:
+                copies.append(copy.info)
+            finally:
+                copy.close()
+        except StoreError as exc:
+            state(ctx).warn(exc.message)
+    emit(ctx, {"copies": copies}, partial(_render_list, copies), records=[as_data(one) for one in copies])
+
+
+@app.command("show")
+def show_command(ctx: typer.Context, name: Name) -> None:
+    """Show what a copy contains: records, newest entry date, files, MeSH year, size and hash.
+
+    entrez-kit local show pubmed
+    """
+    from entrez_kit.local.copies import open_copy
+
+    copy = open_copy(state(ctx).settings, name)
+    try:
+        info = copy.info
+    finally:
+        copy.close()
+    emit(ctx, info, partial(_render_copy, info))
+
+
+@app.command("verify")
+def verify_command(
+    ctx: typer.Context,
+    name: Name,
+    full: Annotated[bool, typer.Option("--full", help="Check all records instead of a sample of 1,000.")] = False,
+) -> None:
+    """Check a copy: its tables, the digests of its records, and its index. The exit status is 4 if there are problems.
+
+    entrez-kit local verify pubmed --full
+    """
+    from entrez_kit.local.verifying import verify_copy
+
+    with watching(state(ctx), f"Verifying {name}"):
+        result = verify_copy(state(ctx).settings, name, full=full)
+    emit(ctx, result, partial(_render_verification, result))
+    if not result.ok:
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+@app.command("remove")
+def remove_command(
+    ctx: typer.Context,
+    name: Name,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Only a terminal is asked.")
+    ] = False,
+) -> None:
+    """Remove a copy.
+
+    entrez-kit local remove pubmed --yes
+    """
+    from entrez_kit.local.copies import find_folder, remove_copy
+
+    settings = state(ctx).settings
+    folder = find_folder(settings, name)
+    ask = not yes and is_terminal(sys.stdin) and is_terminal(sys.stderr)
+    if ask and not typer.confirm(f"Remove the copy {name} from {folder}?", err=True):
+        note(ctx, "Nothing was removed.")
+        raise typer.Abort
+    info = remove_copy(settings, name)
+    document: dict[str, Any] = {"name": name, "path": str(folder), "removed": True}
+    if info is not None:
+        document |= {"records": info.records, "freed_bytes": info.size_bytes}
+    emit(ctx, document, lambda: f"Removed {name}.")
+
+
+# Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
+
+
+def _render_import(result: "ImportResult") -> "RenderableType":
+    from ._views.local import import_page
+
+    return import_page(result)
+
+
+def _render_list(copies: "list[CopyInfo]") -> "RenderableType":
+    from ._views.local import list_page
+
+    return list_page(copies)
+
+
+def _render_copy(info: "CopyInfo") -> "RenderableType":
+    from ._views.local import copy_page
+
+    return copy_page(info)
+
+
+def _render_verification(result: "Verification") -> "RenderableType":
+    from ._views.local import verification_page
+
+    return verification_page(result)

@@ -1,0 +1,387 @@
+"""Write an Article as PubMed XML, so that records of other formats can be stored in a copy.
+
+The parser returns the same Article. An Article has less than a record of PubMed: the status of the record, the country
+of the journal and the cited works are missing unless the source has them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from entrez_kit.local.records.text import xml_attribute, xml_text
+from entrez_kit.pubmed.models import (
+    AbstractSection,
+    Article,
+    ArticleDate,
+    Author,
+    HistoryDate,
+    JournalInfo,
+    PublicationDate,
+)
+
+_DATE: Final = ("Year", "Month", "Day")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFacts:
+    """What a record of PubMed has and an Article has not."""
+
+    status: str = ""
+    completed: tuple[str, ...] = ()
+    country: str = ""
+    owner: str = ""
+    publication_status: str = ""
+    subsets: tuple[str, ...] = ()
+
+
+def write_article(article: Article, facts: RecordFacts | None = None) -> bytes:
+    """Return an Article as a PubmedArticle or PubmedBookArticle element.
+
+    Args:
+        article: the article.
+        facts: what the source knows beyond the article. Without it, a record with MeSH headings is a MEDLINE record.
+    """
+    known = facts or RecordFacts(status="MEDLINE" if article.mesh_terms else "")
+    text = _write_record(article, known) if article.record_type == "article" else _write_book(article)
+    return text.encode("utf-8")
+
+
+def _element(tag: str, *content: str, **attributes: str | None) -> str:
+    """Return an element; an empty string if it has no content."""
+    inside = "".join(content)
+    if not inside:
+        return ""
+    marks = "".join(f' {name}="{xml_attribute(value)}"' for name, value in attributes.items() if value)
+    return f"<{tag}{marks}>{inside}</{tag}>"
+
+
+def _text(tag: str, value: object, **attributes: str | None) -> str:
+    return "" if value is None else _element(tag, xml_text(value), **attributes)
+
+
+def _date(tag: str, parts: Iterable[object], **attributes: str | None) -> str:
+    return _element(tag, *(_text(name, part) for name, part in zip(_DATE, parts, strict=False)), **attributes)
+
+
+def _write_record(article: Article, facts: RecordFacts) -> str:
+    journal = article.journal_info or JournalInfo()
+    kinds = _list_ids(article)
+    citation = _element(
+        "MedlineCitation",
+        _text("PMID", article.pmid, Version=article.version or "1"),
+        _date("DateCompleted", facts.completed),
+        _date("DateRevised", (article.date_revised or "").split("-") if article.date_revised else ()),
+        _element(
+            "Article",
+            _write_journal(journal),
+            _text("ArticleTitle", article.title),
+            _element("Pagination", _text("MedlinePgn", journal.pages)),
+            *(_text("ELocationID", value, EIdType=kind, ValidYN="Y") for kind, value in _list_locations(article)),
+            _write_abstract(article),
+            _write_authors(article.authors, complete=article.authors_complete is not False),
+            *(_text("Language", code) for code in article.languages),
+            _element(
+                "DataBankList",
+                *(
+                    _element(
+                        "DataBank",
+                        _text("DataBankName", bank.name),
+                        _element(
+                            "AccessionNumberList",
+                            *(_text("AccessionNumber", number) for number in bank.accession_numbers),
+                        ),
+                    )
+                    for bank in article.data_banks
+                ),
+            ),
+            _write_grants(article),
+            _element("PublicationTypeList", *(_text("PublicationType", kind) for kind in article.publication_types)),
+            _text("VernacularTitle", article.vernacular_title),
+            *(_write_article_date("ArticleDate", date) for date in article.article_dates),
+        ),
+        _element(
+            "MedlineJournalInfo",
+            _text("Country", facts.country),
+            _text("MedlineTA", journal.medline_abbreviation or journal.iso_abbreviation),
+            _text("NlmUniqueID", journal.nlm_id),
+            _text("ISSNLinking", journal.issn_linking),
+        ),
+        _element(
+            "ChemicalList",
+            *(
+                _element(
+                    "Chemical",
+                    _text("RegistryNumber", one.registry_number or "0"),
+                    _text("NameOfSubstance", one.name, UI=one.ui),
+                )
+                for one in article.chemicals
+            ),
+        ),
+        _element(
+            "SupplMeshList",
+            *(_text("SupplMeshName", one.name, Type=one.type, UI=one.ui) for one in article.supplemental_mesh),
+        ),
+        *(_text("CitationSubset", subset) for subset in facts.subsets),
+        _element(
+            "CommentsCorrectionsList",
+            *(
+                _element(
+                    "CommentsCorrections",
+                    _text("RefSource", one.citation),
+                    _text("PMID", one.pmid, Version="1"),
+                    _text("Note", one.note),
+                    RefType=one.kind,
+                )
+                or f'<CommentsCorrections RefType="{xml_attribute(one.kind)}"/>'
+                for one in article.corrections
+            ),
+        ),
+        _write_headings(article),
+        *(
+            _element(
+                "OtherAbstract", *_write_sections(other.sections, other.text), Type=other.type, Language=other.language
+            )
+            for other in article.other_abstracts
+        ),
+        _write_keywords(article),
+        _text("CoiStatement", article.coi_statement),
+        _element("InvestigatorList", *(_write_person("Investigator", person) for person in article.investigators)),
+        Status=facts.status,
+        Owner=facts.owner,
+    )
+    return _element("PubmedArticle", citation, _write_data("PubmedData", article, kinds, facts))
+
+
+def _write_data(tag: str, article: Article, ids: Iterable[tuple[str, str]], facts: RecordFacts) -> str:
+    return _element(
+        tag,
+        _element("History", *(_write_step(step) for step in article.history)),
+        _text("PublicationStatus", facts.publication_status),
+        _element("ArticleIdList", *(_text("ArticleId", value, IdType=kind) for kind, value in ids)),
+        _element(
+            "ReferenceList",
+            *(
+                _element(
+                    "Reference",
+                    _text("Citation", work.citation),
+                    _element(
+                        "ArticleIdList",
+                        _text("ArticleId", work.pmid, IdType="pubmed"),
+                        _text("ArticleId", work.doi, IdType="doi"),
+                        _text("ArticleId", work.pmcid, IdType="pmc"),
+                    ),
+                )
+                for work in article.references
+            ),
+        ),
+    )
+
+
+def _list_ids(article: Article) -> list[tuple[str, str]]:
+    """Return type and id of each identifier, without the numbers of repeated types."""
+    listed = [(_strip_number(kind, article.article_ids), value) for kind, value in article.article_ids.items()]
+    known = {value for _, value in listed}
+    if article.doi and article.doi not in known:
+        listed.append(("doi", article.doi))
+    if article.pmcid and not any(kind == "pmc" for kind, _ in listed):
+        listed.append(("pmc", article.pmcid))
+    return listed
+
+
+def _strip_number(kind: str, ids: dict[str, str]) -> str:
+    first, _, number = kind.rpartition("_")
+    return first if first in ids and number.isdigit() else kind
+
+
+def _list_locations(article: Article) -> list[tuple[str, str]]:
+    """Return the electronic locations: the article number decides which of the ids it is."""
+    number = article.journal_info.article_number if article.journal_info else None
+    found = [("pii", number)] if number else []
+    return [*found, ("doi", article.doi)] if article.doi else found
+
+
+def _write_journal(journal: JournalInfo) -> str:
+    return _element(
+        "Journal",
+        _text("ISSN", journal.issn, IssnType="Print"),
+        _text("ISSN", journal.eissn, IssnType="Electronic"),
+        _element(
+            "JournalIssue",
+            _text("Volume", journal.volume),
+            _text("Issue", journal.issue),
+            _write_pub_date(journal.publication_date),
+        ),
+        _text("Title", journal.title),
+        _text("ISOAbbreviation", journal.iso_abbreviation),
+    )
+
+
+def _write_pub_date(date: PublicationDate | None) -> str:
+    if date is None:
+        return ""
+    if date.medline_date:
+        return _element("PubDate", _text("MedlineDate", date.medline_date))
+    return _date("PubDate", (date.year, date.month, date.day))
+
+
+def _write_article_date(tag: str, date: ArticleDate) -> str:
+    return _date(tag, (date.year, date.month, date.day), DateType=date.type)
+
+
+def _write_step(step: HistoryDate) -> str:
+    parts = (
+        ("Year", step.year),
+        ("Month", step.month),
+        ("Day", step.day),
+        ("Hour", step.hour),
+        ("Minute", step.minute),
+    )
+    return _element("PubMedPubDate", *(_text(name, part) for name, part in parts), PubStatus=step.status)
+
+
+def _write_abstract(article: Article) -> str:
+    notice = _text("CopyrightInformation", article.abstract_copyright)
+    if article.abstract_language:  # the abstract is one of the others
+        return _element("Abstract", notice)
+    return _element("Abstract", *_write_sections(article.abstract_sections, article.abstract_text), notice)
+
+
+def _write_sections(sections: Iterable[AbstractSection], text: str | None) -> list[str]:
+    written = [
+        _text("AbstractText", one.text, Label=one.label, NlmCategory=one.nlm_category)
+        or f'<AbstractText Label="{xml_attribute(one.label or "")}"/>'
+        for one in sections
+    ]
+    return written or [_text("AbstractText", text)]
+
+
+def _write_authors(people: Iterable[Author], *, complete: bool = True, kind: str | None = None) -> str:
+    written = [_write_person("Author", person) for person in people]
+    return _element("AuthorList", *written, CompleteYN="Y" if complete else "N", Type=kind)
+
+
+def _write_person(tag: str, person: Author) -> str:
+    return _element(
+        tag,
+        _text("LastName", person.last_name),
+        _text("ForeName", person.first_name),
+        _text("Initials", person.initials),
+        _text("Suffix", person.suffix),
+        _text("CollectiveName", person.collective_name),
+        _text("Identifier", person.orcid, Source="ORCID"),
+        *(_element("AffiliationInfo", _text("Affiliation", place)) for place in person.affiliations),
+        ValidYN="Y",
+        EqualContrib="Y" if person.equal_contribution else None,
+    )
+
+
+def _write_grants(article: Article) -> str:
+    return _element(
+        "GrantList",
+        *(
+            _element(
+                "Grant",
+                _text("GrantID", grant.grant_id),
+                _text("Acronym", grant.acronym),
+                _text("Agency", grant.agency),
+                _text("Country", grant.country),
+            )
+            for grant in article.grant_list
+        ),
+    )
+
+
+def _flag(value: bool) -> str:
+    return "Y" if value else "N"
+
+
+def _write_headings(article: Article) -> str:
+    return _element(
+        "MeshHeadingList",
+        *(
+            _element(
+                "MeshHeading",
+                _text("DescriptorName", one.descriptor_name, UI=one.ui, MajorTopicYN=_flag(one.is_major_topic)),
+                *(
+                    _text(
+                        "QualifierName", qualifier.name, UI=qualifier.ui, MajorTopicYN=_flag(qualifier.is_major_topic)
+                    )
+                    for qualifier in one.qualifiers
+                ),
+            )
+            for one in article.mesh_terms
+        ),
+    )
+
+
+def _write_keywords(article: Article) -> str:
+    major = set(article.major_keywords)
+    words = (_text("Keyword", word, MajorTopicYN=_flag(word in major)) for word in article.keywords)
+    return _element("KeywordList", *words, Owner="NOTNLM")
+
+
+# Books
+
+
+def _write_book(article: Article) -> str:
+    info, journal = article.book_info, article.journal_info or JournalInfo()
+    whole = article.record_type == "book"
+
+    def of_book(name: str) -> Any:
+        return getattr(info, name, None)
+
+    dates = {kind: [date for date in article.article_dates if date.type == kind] for kind in ("beginning", "ending")}
+    others = [date for date in article.article_dates if date.type not in dates]
+    # The authors of a whole book are those of the record.
+    book_authors = article.authors if whole and not of_book("authors") else of_book("authors") or []
+    own_authors = [] if whole and not of_book("authors") else article.authors
+    ids = _list_ids(article)
+    if of_book("accession") and not any(kind == "bookaccession" for kind, _ in ids):
+        ids.append(("bookaccession", of_book("accession")))
+    book = _element(
+        "Book",
+        _element(
+            "Publisher",
+            _text("PublisherName", of_book("publisher")),
+            _text("PublisherLocation", of_book("publisher_location")),
+        ),
+        _text("BookTitle", article.title if whole else of_book("title") or journal.title),
+        _write_pub_date(journal.publication_date),
+        *(_write_article_date("BeginningDate", date) for date in dates["beginning"]),
+        *(_write_article_date("EndingDate", date) for date in dates["ending"]),
+        _write_authors(book_authors),
+        _write_authors(of_book("editors") or (), kind="editors"),
+        _element("InvestigatorList", *(_write_person("Investigator", person) for person in article.investigators)),
+        _text("Volume", of_book("volume") or journal.volume),
+        _text("VolumeTitle", of_book("volume_title")),
+        _text("Edition", of_book("edition")),
+        _text("CollectionTitle", of_book("collection_title")),
+        *(_text("Isbn", number) for number in of_book("isbns") or ()),
+        _text("ELocationID", of_book("doi"), EIdType="doi", ValidYN="Y"),
+        _text("Medium", of_book("medium")),
+        _text("ReportNumber", of_book("report_number")),
+    )
+    document = _element(
+        "BookDocument",
+        _text("PMID", article.pmid, Version=article.version or "1"),
+        _element("ArticleIdList", *(_text("ArticleId", value, IdType=kind) for kind, value in ids)),
+        book,
+        _text("LocationLabel", of_book("location")),
+        _text("ArticleTitle", None if whole else article.title),
+        _text("VernacularTitle", article.vernacular_title),
+        _element("Pagination", _text("MedlinePgn", journal.pages)),
+        *(_text("ELocationID", value, EIdType=kind, ValidYN="Y") for kind, value in _list_locations(article)),
+        *(_text("Language", code) for code in article.languages),
+        _write_authors(own_authors, complete=article.authors_complete is not False),
+        *(_text("PublicationType", kind) for kind in article.publication_types),
+        _write_abstract(article),
+        _element(
+            "Sections",
+            *(_element("Section", _text("SectionTitle", title)) for title in of_book("sections") or ()),
+        ),
+        _write_keywords(article),
+        *(_date("ContributionDate", (date.year, date.month, date.day)) for date in others),
+        _date("DateRevised", (article.date_revised or "").split("-") if article.date_revised else ()),
+        _write_grants(article),
+    )
+    return _element("PubmedBookArticle", document, _write_data("PubmedBookData", article, [], RecordFacts()))

@@ -1,0 +1,115 @@
+"""The files of a copy's search index: which records each has, and which of them to merge.
+
+An import writes one file per 50,000 records. Neighbouring files are merged eight at a time, so that a copy has few of
+them and an update writes only small ones.
+"""
+
+import re
+import sqlite3
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from entrez_kit.local.copy_file import FILE, read_set, store_error
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+FOLDER: Final = "index"
+FAN_IN: Final = 8
+"""Files that are merged into one."""
+SMALLEST: Final = 8_192
+MAX_RECORDS: Final = 2_000_000
+_NAME: Final = re.compile(r"[0-9]{1,12}-[0-9]{1,12}\.seg")
+
+
+class SegmentFile(NamedTuple):
+    """A file of the index with its first record and its number of records."""
+
+    first: int
+    records: int
+    name: str
+
+    @property
+    def level(self) -> int:
+        """How often files were merged into it, measured by its size."""
+        level, size = 0, SMALLEST * FAN_IN
+        while self.records >= size:
+            level, size = level + 1, size * FAN_IN
+        return level
+
+
+def name_segment(first: int, count: int) -> str:
+    """Return the name of a file."""
+    return f"{first:010}-{first + count:010}.seg"
+
+
+def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[SegmentFile]:
+    """Return the files of the index in the order of their records.
+
+    Raises:
+        StoreError: the list has a gap or a path outside the folder.
+    """
+    found = [SegmentFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
+    expected = 0
+    for one in found:
+        if one.first != expected or one.records < 1 or not _NAME.fullmatch(one.name):
+            raise store_error(folder / FILE, "has a damaged list of index files", "damaged_index")
+        expected += one.records
+    return found
+
+
+def add_segments(connection: sqlite3.Connection, folder: Path, first: int, files: Iterable[tuple[int, Path]]) -> None:
+    """Move files into the index and list them, inside a transaction of the caller."""
+    for count, path in files:
+        name = name_segment(first, count)
+        path.replace(folder / FOLDER / name)
+        connection.execute("INSERT INTO segments VALUES (?, ?, ?)", (first, count, name))
+        first += count
+
+
+def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[SegmentFile]:
+    """Return neighbouring files to merge; an empty list if there are few files.
+
+    Args:
+        segments: all files in order.
+        busy: the names of files that are being merged.
+    """
+    for level in sorted({one.level for one in segments}):
+        run: list[SegmentFile] = []
+        for one in segments:
+            fits = (
+                one.level <= level
+                and one.name not in busy
+                and sum(each.count for each in run) + one.records <= MAX_RECORDS
+            )
+            run = [*run, one] if fits else []
+            if len(run) == FAN_IN:
+                return run
+    return []
+
+
+def replace_segments(connection: sqlite3.Connection, folder: Path, merged: list[SegmentFile], path: Path) -> None:
+    """List a merged file in place of others, inside a transaction of the caller."""
+    count = sum(one.records for one in merged)
+    connection.executemany("DELETE FROM segments WHERE first = ?", ((one.first,) for one in merged))
+    add_segments(connection, folder, merged[0].first, [(count, path)])
+
+
+def find_removed(connection: sqlite3.Connection, segments: list[SegmentFile]) -> "BitMap":
+    """Return the records of neighbouring files that were removed from the copy, counted from the first record."""
+    from pyroaring import BitMap
+
+    first, count = segments[0].first, sum(one.records for one in segments)
+    stored = read_set(connection, "visible") | read_set(connection, "hidden")
+    return (BitMap(range(first, first + count)) - stored).shift(-first)
+
+
+def delete_unlisted(connection: sqlite3.Connection, folder: Path) -> None:
+    """Delete index files that the copy does not use, such as those of an import that was killed."""
+    listed = {name for (name,) in connection.execute("SELECT name FROM segments")}
+    for path in (folder / FOLDER).glob("*"):
+        if path.name not in listed:
+            with suppress(OSError):
+                path.unlink()

@@ -1,0 +1,181 @@
+"""Verify a copy: its file, its records against their digests, and its index against the records."""
+
+import random
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.settings import Settings
+from entrez_kit.core.model import Result
+from entrez_kit.local.apply import find_visible
+from entrez_kit.local.copies import Copy, compute_hash, find_folder
+from entrez_kit.local.copy_file import read_fact, read_set
+from entrez_kit.local.index.segment import Segment
+from entrez_kit.local.manifest import FOLDER
+from entrez_kit.local.packing import unpack
+from entrez_kit.local.prepare import digest_of, parse_record
+from entrez_kit.local.records.collection import read_terms
+from entrez_kit.local.sources import Event
+from entrez_kit.query.index import RecordTerms, find_positions
+
+SAMPLE: Final = 1_000
+"""Records that are checked unless all are."""
+MOST_PROBLEMS: Final = 20
+_STEP: Final = 200
+
+
+class Problem(Result):
+    """A defect of a copy."""
+
+    code: str
+    message: str
+
+
+class Verification(Result):
+    """The result of a check. ``problems`` lists at most 20 defects; ``problem_count`` counts all."""
+
+    name: str
+    ok: bool
+    records: int
+    records_checked: int
+    problem_count: int
+    problems: list[Problem]
+    hash: str
+
+
+def verify_copy(settings: Settings, name: str, *, full: bool = False) -> Verification:
+    """Check a copy.
+
+    Args:
+        settings: the settings, with the data folder.
+        name: the copy.
+        full: whether all records are checked instead of a sample.
+
+    Raises:
+        EntityNotFound: the copy does not exist.
+        StoreError: it is so damaged that it cannot be opened, or its tables were changed.
+    """
+    copy = Copy(find_folder(settings, name))
+    try:
+        return _Verifier(copy, full=full).run()
+    finally:
+        copy.close()
+
+
+class _Verifier:
+    def __init__(self, copy: Copy, *, full: bool) -> None:
+        self._copy = copy
+        self._full = full
+        self._count = 0
+        self._problems: list[Problem] = []
+
+    def _add(self, code: str, message: str) -> None:
+        self._count += 1
+        if len(self._problems) < MOST_PROBLEMS:
+            self._problems.append(Problem(code=code, message=message))
+
+    def run(self) -> Verification:
+        """Check everything."""
+        with self._copy.reading() as connection:
+            for (line,) in connection.execute(f"PRAGMA {'integrity_check' if self._full else 'quick_check'}"):
+                if line != "ok":
+                    self._add("damaged_file", str(line))
+            slots = self._check_tables(connection)
+            computed = compute_hash(connection)
+            stored = read_fact(connection, "hash")
+        if stored is not None and stored != computed:
+            self._add("wrong_hash", f"the content has the hash {computed}, and the copy says {stored}")
+        if self._full:
+            self._check_segments()
+        if not self._full and len(slots) > SAMPLE:
+            slots = sorted(random.Random(computed).sample(slots, SAMPLE))
+        for done, slot in enumerate(slots):
+            if done % _STEP == 0:
+                tracing.step(done, len(slots))
+            self._check_record(slot)
+        return Verification(
+            name=self._copy.name,
+            ok=not self._count,
+            records=len(self._copy.visible),
+            records_checked=len(slots),
+            problem_count=self._count,
+            problems=self._problems,
+            hash=computed,
+        )
+
+    def _check_tables(self, connection: sqlite3.Connection) -> list[int]:
+        """Compare the tables with each other; return the numbers of all records."""
+        rows = connection.execute(
+            "SELECT heads.pmid, heads.slot FROM heads LEFT JOIN records USING (slot) "
+            "WHERE heads.slot IS NOT NULL AND records.pmid IS NOT heads.pmid"
+        )
+        for pmid, slot in rows:
+            self._add("missing_record", f"PMID {pmid} has no record at number {slot}")
+        rows = connection.execute(
+            "SELECT slot, pmid FROM records WHERE NOT EXISTS "
+            "(SELECT 1 FROM heads WHERE heads.pmid = records.pmid AND heads.slot = records.slot)"
+        )
+        for slot, pmid in rows:
+            self._add("superseded_record", f"the record {slot} of PMID {pmid} should have been removed")
+        visible, stored = find_visible(connection)
+        if visible != self._copy.visible or stored - visible != read_set(connection, "hidden"):
+            self._add("wrong_visible", "the list of visible records does not agree with the records")
+        return [slot for (slot,) in connection.execute("SELECT slot FROM heads WHERE slot IS NOT NULL ORDER BY slot")]
+
+    def _check_segments(self) -> None:
+        for path in sorted((self._copy.folder / FOLDER).glob("*.seg")):
+            try:
+                Segment(path).verify()
+            except StoreError as exc:
+                self._add("damaged_index", str(exc.message))
+
+    def _check_record(self, slot: int) -> None:
+        with self._copy.reading() as connection:
+            row = connection.execute(
+                "SELECT heads.pmid, version, digest, packed FROM records JOIN heads USING (slot, pmid) WHERE slot = ?",
+                (slot,),
+            ).fetchone()
+        if row is None:
+            return  # reported before
+        pmid, version, digest, packed = row
+        try:
+            raw = unpack(packed)
+        except ValueError as exc:
+            self._add("damaged_record", f"PMID {pmid}: {exc}")
+            return
+        if digest_of(raw) != digest:
+            self._add("changed_record", f"PMID {pmid}: the record differs from the one that was imported")
+            return
+        document = parse_record(Event(pmid, version, raw), self._copy.path, slot)
+        terms, _ = read_terms(document)
+        if slot not in self._copy.visible:
+            return
+        for problem in _compare_index(self._copy, slot, terms):
+            self._add("wrong_index", f"PMID {pmid}: {problem}")
+
+
+def _compare_index(copy: Copy, number: int, terms: RecordTerms) -> Iterator[str]:
+    """Describe terms of a record that its index does not have."""
+    from pyroaring import BitMap
+
+    index = copy.collection.index
+    for source, pieces in terms.texts.items():
+        words = list(dict.fromkeys(word for piece in pieces for word in piece))
+        if missing := [word for word in words if number not in index.postings(source, word)]:
+            yield f"{_name(missing)} of {source} not found"
+            continue
+        found = dict(index.positions(source, words, BitMap([number]))).get(number)
+        if found is None or [list(one) for one in found] != find_positions(pieces, words):
+            yield f"other places of words of {source}"
+    for source, values in terms.values.items():
+        if missing := [value for value in values if number not in index.values(source, value)]:
+            yield f"{_name(missing)} of {source} not found"
+    for column, numbers in terms.numbers.items():
+        if any(number not in index.between(column, one, one) for one in numbers):
+            yield f"a number of {column} not found"
+
+
+def _name(missing: Iterable[str]) -> str:
+    return ", ".join(repr(one) for one in list(missing)[:3])
