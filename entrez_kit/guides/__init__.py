@@ -16,6 +16,7 @@ TOPICS: Final = (
     "references",
     "claims",
     "corpus",
+    "local",
     "output",
     "exit-codes",
     "errors",

@@ -82,7 +82,7 @@ def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[Seg
             fits = (
                 one.level <= level
                 and one.name not in busy
-                and sum(each.count for each in run) + one.records <= MAX_RECORDS
+                and sum(each.records for each in run) + one.records <= MAX_RECORDS
             )
             run = [*run, one] if fits else []
             if len(run) == FAN_IN:
