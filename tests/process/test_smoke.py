@@ -32,6 +32,7 @@ CALLS = {
     "gene": ("gene", "search", "TP53", "--json"),
     "db": ("db", "info", "--json"),
     "corpus": ("corpus", "search", "crispr", "--json"),
+    "local": ("local", "list", "--json"),
     "serve": ("serve", "--check", "--json"),
     "doctor": ("doctor", "--json"),
     "cache": ("cache", "info", "--json"),

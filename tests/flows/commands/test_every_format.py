@@ -13,12 +13,14 @@ from zipfile import is_zipfile
 
 import pytest
 import yaml
+from copy_files import record, write_set
 from places import DATA
 from terminal import Cli, Done, Module
 
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
 from entrez_kit.base.settings import CORPUS_FILE, load_settings
+from entrez_kit.local.importing import import_files
 from entrez_kit.sandbox.server import Sandbox
 
 CALLS: Final = {
@@ -52,6 +54,7 @@ CALLS: Final = {
     "corpus diff": ("demo", "--since", "2020-01-01"),
     "corpus export": ("demo",),
     "corpus checkpoint log": ("demo",),
+    "local list": (),
     "guide": ("output",),
     "config show": ("color",),
     "config path": (),
@@ -101,6 +104,8 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _corpus(request: pytest.FixtureRequest, cli: Cli, corpora: Path) -> None:
+    if "local list" in request.node.name:
+        import_files(load_settings(), "copy", [write_set(corpora, "one.xml", record(1))])
     if "corpus" not in request.node.name:
         return
     file, saved = load_settings().data_dir / CORPUS_FILE, corpora / CORPUS_FILE

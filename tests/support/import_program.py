@@ -1,0 +1,22 @@
+"""Import files into a copy, with two processes even for small files. Run by the tests as a program of its own:
+
+python import_program.py HOME NAME FILE...
+"""
+
+import sys
+from pathlib import Path
+
+from copy_files import settings_at
+
+from entrez_kit.local import importing, manifest
+
+
+def main(home: Path, name: str, paths: list[Path]) -> None:
+    """Import the files."""
+    setattr(importing, "SMALL_BYTES", 0)  # noqa: B010
+    setattr(manifest, "FAN_IN", 3)  # noqa: B010 - so that few files are merged, too
+    importing.import_files(settings_at(home), name, paths)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], [Path(name) for name in sys.argv[3:]])
