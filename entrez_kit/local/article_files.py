@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from entrez_kit.base.identifiers import PUBMED, normalize_doi, normalize_orcid
 from entrez_kit.local.article_xml import RecordFacts, write_article
-from entrez_kit.local.sources import MAX_RECORD_BYTES, Event, unusable
+from entrez_kit.local.pubmed_files import MAX_RECORD_BYTES, Event, unusable
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import publication_date
 

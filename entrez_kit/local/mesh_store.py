@@ -11,8 +11,9 @@ from typing import IO, Any, Final
 from lxml import etree
 
 from entrez_kit.local.copy_file import read_fact, write_fact
+from entrez_kit.local.pubmed_files import unusable
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
-from entrez_kit.local.sources import Kind, SourceFile, unusable
+from entrez_kit.local.sources import Kind, SourceFile
 from entrez_kit.query.mesh import (
     Heading,
     Journal,

@@ -16,10 +16,11 @@ from lxml import etree
 from entrez_kit.base import tracing
 from entrez_kit.local.index.writer import SegmentWriter
 from entrez_kit.local.packing import pack
+from entrez_kit.local.pubmed_files import Event, unusable
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.sorted_index import SortKeys
-from entrez_kit.local.sources import Event, Kind, SourceFile, unusable
+from entrez_kit.local.sources import Kind, SourceFile
 from entrez_kit.query.index import RecordTerms
 
 DIGEST_BYTES: Final = 16

@@ -18,8 +18,8 @@ from entrez_kit.local.index.segment import Segment
 from entrez_kit.local.manifest import FOLDER
 from entrez_kit.local.packing import unpack
 from entrez_kit.local.prepare import digest_of, parse_record
+from entrez_kit.local.pubmed_files import Event
 from entrez_kit.local.records.collection import read_terms
-from entrez_kit.local.sources import Event
 from entrez_kit.query.index import RecordTerms, SearchIndex, find_positions
 
 SAMPLE: Final = 1_000
