@@ -63,9 +63,32 @@ def fold(text: str) -> str:
     return plain.casefold().translate(_TABLE)
 
 
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]+")
+_ASCII: Final = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 0x20 for code in range(128)).ljust(256)
+"""The folded form of each ASCII character as a byte; a space if no word contains it."""
+
+
+class _FoldedWords(dict[int, str]):
+    """The folded form of each character, with a space for each character that no word contains."""
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = "".join(one if _WORD.fullmatch(one) else " " for one in fold(chr(code)))
+        return found
+
+
+_FOLDED: Final = _FoldedWords()
+
+
 def split_words(text: str) -> list[str]:
     """Split text into folded words at every punctuation mark, including hyphens, apostrophes and underscores."""
-    return _WORD.findall(fold(on_the_line(text)))
+    if "^" in text or "_(" in text:
+        text = on_the_line(text)
+    # Most texts have few characters that are not ASCII, and most of these are in no word.
+    if not text.isascii():
+        text = _FOREIGN.sub(lambda run: run[0].translate(_FOLDED), text)
+        if not text.isascii():
+            return _WORD.findall(text.casefold())
+    return text.encode().translate(_ASCII).decode().split()
 
 
 def normalize(text: str) -> str:
