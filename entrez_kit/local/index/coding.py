@@ -1,19 +1,22 @@
 """The encoding of postings in a segment file.
 
 The records of a term are ascending numbers. Each is stored as the difference from the one before it, as a varint: seven
-bits per byte, lowest first; the highest bit is set in all bytes but the last. Words also have counts and positions::
+bits per byte, lowest first; the highest bit is set in all bytes but the last. A list of words has four streams, in the
+order of the words::
 
-    varint   length of the next part * 2 + (1 if counts have four bytes)
-    varints  difference * 2 + (1 if the word occurs more than once in the record)
-    counts   one or four bytes for each record with more than one occurrence: the count - 2
-    bytes    one for each occurrence: the difference from the position before it in this record, at most 255
-    varints  for each difference of 255 and more: the difference - 255
+    records  varints: difference * 2 + (1 if the word occurs more than once in the record)
+    counts   varints, for each record with more than one occurrence: the count - 2
+    steps    bytes, for each occurrence: the difference from the position before it in this record, at most 255
+    rest     varints, for each difference of 255 and more: the difference - 255
 
-A position is the number of words before it in the word list of the record, over all values. All functions process the
-postings of many terms at once. Damaged data causes a ValueError or an IndexError.
+Other lists have one stream, of differences. A position is the number of words before it in the word list of the record,
+over all values. All functions process the postings of many terms at once. Damaged data cause a ValueError or an
+IndexError.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -28,26 +31,28 @@ _ESCAPE: Final = 255
 _MAX_VARINT: Final = 5
 
 
-def encode_varints(values: NDArray[Any]) -> tuple[Bytes, Integers]:
+def encode_varints(values: NDArray[Any]) -> tuple[Bytes, NDArray[Any]]:
     """Return numbers below 2**32 as varints, and the length of each."""
-    if not len(values):
-        return np.empty(0, np.uint8), np.empty(0, np.int64)
-    if values.max() < 128:
-        return values.astype(np.uint8), np.ones(len(values), np.int64)
-    lengths = np.ones(len(values), np.int64)
-    for more in range(1, _MAX_VARINT):
-        lengths += values >= 1 << 7 * more
-    ends = np.cumsum(lengths)
-    encoded = np.empty(ends[-1], np.uint8)
+    most = int(values.max()) if len(values) else 0
+    lengths = np.ones(len(values), np.uint8)
+    if most < 128:
+        return values.astype(np.uint8), lengths
+    large = np.flatnonzero(values >= 128)
+    rest = values[large]
+    for more in range(2, _MAX_VARINT):
+        lengths[large] += rest >= 1 << 7 * more
+    lengths[large] += 1
+    ends = np.cumsum(lengths, dtype=np.int64)
+    encoded = np.empty(int(ends[-1]), np.uint8)
     begins = ends - lengths
-    encoded[begins] = (values & 127) | ((lengths > 1) << 7)
-    which = np.flatnonzero(lengths > 1)
-    for place in range(1, _MAX_VARINT):
-        if not len(which):
-            break
-        rest = (values[which] >> 7 * place) & 127
-        encoded[begins[which] + place] = rest | ((lengths[which] > place + 1) << 7)
-        which = which[lengths[which] > place + 1]
+    encoded[begins] = values & 127
+    begins, left = begins[large], lengths[large]
+    encoded[begins] |= 128
+    while len(begins):
+        rest, begins, left = rest >> 7, begins + 1, left - 1
+        encoded[begins] = (rest & 127) | ((left > 1) << 7).astype(np.uint8)
+        which = np.flatnonzero(left > 1)
+        rest, begins, left = rest[which], begins[which], left[which]
     return encoded, lengths
 
 
@@ -156,9 +161,10 @@ class Block:
         return (np.repeat(self.records, self.counts).astype(np.int64) << 32) | self.find_positions()
 
 
-def build_block(sizes: Integers, records: Numbers, counts: Integers, positions: Integers) -> Block:
+def build_block(sizes: Integers, records: Numbers, counts: Integers, positions: NDArray[Any]) -> Block:
     """Return the postings of several terms with these positions; those of one posting ascend."""
-    steps = np.diff(positions, prepend=0)
+    steps = positions.copy()
+    steps[1:] -= positions[:-1]
     begins = np.cumsum(counts) - counts
     steps[begins] = positions[begins]
     large = steps[steps >= _ESCAPE]
@@ -167,61 +173,43 @@ def build_block(sizes: Integers, records: Numbers, counts: Integers, positions: 
     )
 
 
-def encode_records(sizes: Integers, records: Numbers, more: NDArray[Any] | None = None) -> tuple[Bytes, Integers]:
-    """Return the encoded records of each term, and the length of each.
+Streams = list[tuple[Bytes, Integers]]
+"""Encoded postings, and their length for each term."""
 
-    Args:
-        sizes: the number of records of each term.
-        records: the records of all terms.
-        more: whether a word occurs more than once in a record, one value per posting; None without positions.
-    """
-    steps = records.astype(np.int64)
-    steps[1:] -= steps[:-1].copy()
-    begins = np.cumsum(sizes) - sizes
-    first = begins[sizes > 0]
+
+def encode_records(sizes: Integers, records: Numbers) -> Streams:
+    """Return the stream of postings without positions."""
+    return [_encode_records(sizes, records, None)]
+
+
+def _encode_records(sizes: Integers, records: Numbers, more: Mask | None) -> tuple[Bytes, Integers]:
+    steps = records.astype(np.int32)
+    steps[1:] -= records[:-1].astype(np.int32)
+    first = (np.cumsum(sizes) - sizes)[sizes > 0]
     steps[first] = records[first]
-    encoded, lengths = encode_varints(steps if more is None else (steps << 1) | more)
+    if more is not None:
+        steps <<= 1
+        steps |= more
+    encoded, lengths = encode_varints(steps)
     return encoded, sum_ranges(lengths, sizes)
 
 
-def encode_words(block: Block) -> tuple[Bytes, Integers]:
-    """Return the encoded postings of each word, and the length of each."""
-    sizes = block.sizes
+def encode_words(block: Block) -> Streams:
+    """Return the streams of postings with positions."""
     more = block.counts > 1
-    records, record_lengths = encode_records(sizes, block.records, more)
-    occurrences = sum_ranges(block.counts, sizes)
-    several = sum_ranges(more, sizes)
-    extra = block.counts[more] - 2
-    wide = np.zeros(len(sizes), np.bool_)
-    if len(extra) and extra.max() > 255:
-        wide[np.repeat(np.arange(len(sizes)), several)[extra > 255]] = True
-    head, head_lengths = encode_varints((record_lengths << 1) | wide)
-    count_lengths = np.where(wide, several * 4, several)
-    if wide.any():
-        widths = np.repeat(np.where(wide, 4, 1), several)
-        counts = np.ascontiguousarray(extra.astype("<u4")).view(np.uint8)
-        counts = counts[list_places(np.arange(len(extra)) * 4, widths)]
-    else:
-        counts = extra.astype(np.uint8)
+    occurrences = sum_ranges(block.counts, block.sizes)
+    counts, count_lengths = encode_varints(block.counts[more] - 2)
     rest, rest_lengths = encode_varints(block.rest)
-    per_word = sum_ranges(block.steps == _ESCAPE, occurrences) if len(rest) else np.zeros(len(sizes), np.int64)
-    parts = (
-        (head, head_lengths),
-        (records, record_lengths),
-        (counts, count_lengths),
+    if len(rest):
+        rest_lengths = sum_ranges(rest_lengths, sum_ranges(block.steps == _ESCAPE, occurrences))
+    else:
+        rest_lengths = np.zeros(len(block.sizes), np.int64)
+    return [
+        _encode_records(block.sizes, block.records, more),
+        (counts, sum_ranges(count_lengths, sum_ranges(more, block.sizes))),
         (block.steps, occurrences),
-        (rest, sum_ranges(rest_lengths, per_word)),
-    )
-    totals = np.sum([lengths for _, lengths in parts], axis=0)
-    begins = np.cumsum(totals) - totals
-    encoded = np.empty(int(totals.sum()), np.uint8)
-    for part, lengths in parts:
-        if len(sizes) == 1:
-            encoded[int(begins[0]) : int(begins[0] + lengths[0])] = part
-        elif len(part):
-            encoded[list_places(begins, lengths)] = part
-        begins = begins + lengths
-    return encoded, totals
+        (rest, rest_lengths),
+    ]
 
 
 def decode_records(encoded: Bytes, lengths: Integers, limit: int) -> tuple[Integers, Numbers]:
@@ -244,82 +232,47 @@ def _decode_sizes(encoded: Bytes, lengths: Integers) -> tuple[Integers, Numbers]
 
 def _sum_steps(sizes: Integers, steps: NDArray[Any], limit: int) -> Numbers:
     """Return the records of each term from their differences."""
-    sums = np.cumsum(steps, dtype=np.int64)
-    if len(sizes) > 1:
+    if len(sizes) == 1:
+        sums = np.cumsum(steps, dtype=np.int64)
+    else:
+        sums = np.cumsum(steps, dtype=np.int64)
         first = (np.cumsum(sizes) - sizes)[sizes > 0]
         sums -= np.repeat(sums[first] - steps[first], sizes[sizes > 0])
-    if len(sums) and sums.max() >= limit:
+    if len(sums) and int(sums.max()) >= limit:
         raise ValueError("a record number is too large")
     return sums.astype(np.uint32)
 
 
-@dataclass(slots=True)
 class Words:
-    """The records of several words; the positions are decoded on demand.
+    """The postings of several words; counts and positions are decoded on demand.
 
-    ``counts`` has one number per posting.
+    Args:
+        read: returns one of the four streams, for all words.
+        lengths: the length of the first stream for each word.
+        limit: a number that is larger than all records.
     """
 
-    sizes: Integers
-    records: Numbers
-    counts: Integers
-    _data: Bytes
-    _begins: Integers
-    _ends: Integers
+    def __init__(self, read: Callable[[int], Bytes], lengths: Integers, limit: int) -> None:
+        self._read = read
+        self.sizes, values = _decode_sizes(read(0), lengths)
+        self._more = (values & 1).astype(np.bool_)
+        self.records = _sum_steps(self.sizes, values >> 1, limit)
 
-    def read_positions(self) -> Block:
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of occurrences in each record."""
+        counts = np.ones(len(self.records), np.int64)
+        more = np.flatnonzero(self._more)
+        extra = decode_varints(self._read(1))
+        if len(extra) != len(more):
+            raise ValueError("counts are missing")
+        counts[more] += extra
+        counts[more] += 1
+        return counts
+
+    def read_block(self) -> Block:
         """Return the postings with their positions."""
-        occurrences = sum_ranges(self.counts, self.sizes)
-        begins = self._begins + occurrences
-        steps = gather(self._data, self._begins, occurrences)
-        rest = decode_varints(gather(self._data, begins, self._ends - begins))
-        if len(rest) != np.count_nonzero(steps == _ESCAPE):
+        steps, rest = self._read(2), decode_varints(self._read(3))
+        if len(steps) != self.counts.sum() or len(rest) != np.count_nonzero(steps == _ESCAPE):
             raise ValueError("positions are missing")
         return Block(self.sizes, self.records, self.counts, steps, rest)
-
-
-def decode_words(data: Bytes, begins: Integers, ends: Integers, limit: int) -> Words:
-    """Return the postings of words whose encoded forms have these places; all records are below ``limit``."""
-    if not len(begins):
-        return Words(begins, np.empty(0, np.uint32), np.empty(0, np.int64), data, begins, ends)
-    heads, begins = _decode_heads(data, begins, ends)
-    lengths = heads >> 1
-    wide = (heads & 1).astype(np.bool_)
-    if (begins + lengths > ends).any():
-        raise ValueError("a list of records is cut")
-    sizes, values = _decode_sizes(gather(data, begins, lengths), lengths)
-    begins = begins + lengths
-    more = (values & 1).astype(np.bool_)
-    records = _sum_steps(sizes, values >> 1, limit)
-    several = sum_ranges(more, sizes)
-    widths = np.where(wide, 4, 1)
-    extra = _decode_counts(gather(data, begins, several * widths), several, wide)
-    counts = np.ones(len(records), np.int64)
-    counts[more] = extra + 2
-    return Words(sizes, records, counts, data, begins + several * widths, ends)
-
-
-def _decode_counts(encoded: Bytes, several: Integers, wide: Mask) -> Integers:
-    if not wide.any():
-        return encoded.astype(np.int64)
-    widths = np.repeat(np.where(wide, 4, 1), several)
-    found = np.zeros((len(widths), 4), np.uint8)
-    found.reshape(-1)[list_places(np.arange(len(widths)) * 4, widths)] = encoded
-    return found.view("<u4").reshape(-1).astype(np.int64)
-
-
-def _decode_heads(data: Bytes, begins: Integers, ends: Integers) -> tuple[Integers, Integers]:
-    """Return the number at the start of each encoded word, and the place after it."""
-    if (begins >= ends).any() or (begins < 0).any() or (ends > len(data)).any():
-        raise ValueError("a word has no records")
-    heads = np.zeros(len(begins), np.int64)
-    after = begins.copy()
-    which = np.arange(len(begins))
-    for place in range(_MAX_VARINT):
-        found = data[after[which]]
-        heads[which] |= (found & 127).astype(np.int64) << 7 * place
-        after[which] += 1
-        which = which[found >= 128]
-        if not len(which):
-            return heads, after
-    raise ValueError("a length is too large")

@@ -156,7 +156,7 @@ class FileIndex(SortedIndex):
         if not len(shared):
             return None
         keys = {
-            numbers.tobytes(): _select_keys(one.read_positions, one.records, shared, single=len(one.sizes) == 1)
+            numbers.tobytes(): _select_keys(one.read_block, one.records, shared, single=len(one.sizes) == 1)
             for numbers, one in zip(found, words, strict=True)
         }
         return shared, [keys[numbers.tobytes()] for numbers in found]
@@ -166,7 +166,7 @@ class FileIndex(SortedIndex):
         if listed.texts.find(BOUNDARY) is None:
             return np.empty(0, np.int64)
         words = listed.read_words(np.zeros(1, np.int64))
-        return _select_keys(words.read_positions, words.records, records, single=True)
+        return _select_keys(words.read_block, words.records, records, single=True)
 
     def find_phrase(self, source: str, slots: Sequence[Sequence[str]]) -> BitMap:
         """Return the records with a sequence of words in one value of a word list."""
@@ -235,7 +235,7 @@ class FileIndex(SortedIndex):
                 columns.append([[] for _ in records])
                 continue
             there = listed.read_words(np.array(numbers))
-            keys = _add_gaps(_select_keys(there.read_positions, there.records, records, single=True), bounds)
+            keys = _add_gaps(_select_keys(there.read_block, there.records, records, single=True), bounds)
             ends = np.searchsorted(keys, (records.astype(np.int64) + 1) << _SHIFT).tolist()
             places = (keys & _LOW).tolist()
             columns.append([places[begin:end] for begin, end in zip([0, *ends], ends, strict=False)])

@@ -26,7 +26,6 @@ from entrez_kit.local.index.coding import (
     Words,
     decode_records,
     decode_varints,
-    decode_words,
     gather,
 )
 
@@ -76,26 +75,51 @@ class Texts:
         begin = int(self._ends[number - 1]) + 1 if number else 0
         return bytes(self._text[begin : int(self._ends[number])])
 
+    def _read(self, begin: int, end: int) -> bytes:
+        start = int(self._ends[begin - 1]) + 1 if begin else 0
+        return bytes(self._text[start : int(self._ends[end - 1])])
+
     def read(self, begin: int, end: int) -> list[str]:
         """Return a range of texts."""
         if begin >= end:
             return []
-        start = int(self._ends[begin - 1]) + 1 if begin else 0
-        found = bytes(self._text[start : int(self._ends[end - 1])]).decode("utf-8", "surrogatepass").split("\0")
+        found = self._read(begin, end).decode("utf-8", "surrogatepass").split("\0")
         if len(found) != end - begin:
             raise ValueError("the terms are cut")
         return found
 
+    @cached_property
+    def _samples(self) -> list[bytes]:
+        """Some of the texts, at equal distances."""
+        return [self[number] for number in range(0, len(self), self._distance)]
+
+    @cached_property
+    def _distance(self) -> int:
+        return max(_PAGE, len(self) // _SAMPLES)
+
+    def find_place(self, text: bytes) -> int:
+        """Return the number of the first text that is not less than this one."""
+        sample = bisect_left(self._samples, text)
+        begin, end = max(0, (sample - 1) * self._distance), min(sample * self._distance, len(self))
+        while end - begin > _PAGE:
+            middle = (begin + end) // 2
+            if self[middle] < text:
+                begin = middle + 1
+            else:
+                end = middle
+        if begin >= end:
+            return end
+        return begin + bisect_left(self._read(begin, end).split(SEPARATOR), text)
+
     def find_range(self, prefix: str) -> tuple[int, int]:
         """Return the range of the texts with a prefix."""
         encoded = encode_text(prefix)
-        begin = bisect_left(self, encoded)
-        return begin, bisect_left(self, encoded + b"\xff", lo=begin)
+        return self.find_place(encoded), self.find_place(encoded + b"\xff")
 
     def find(self, text: str) -> int | None:
         """Return the number of a text."""
         encoded = encode_text(text)
-        number = bisect_left(self, encoded)
+        number = self.find_place(encoded)
         return number if number < len(self) and self[number] == encoded else None
 
 
@@ -103,7 +127,13 @@ class TermList:
     """The terms of one list and their postings."""
 
     def __init__(
-        self, segment: "Segment", kind: Kind, texts: Texts, keys: Integers, ends: NDArray[Any], data: Bytes
+        self,
+        segment: "Segment",
+        kind: Kind,
+        texts: Texts,
+        keys: Integers,
+        ends: NDArray[Any],
+        streams: Sequence[Bytes],
     ) -> None:
         self.kind = kind
         self.texts = texts
@@ -111,60 +141,71 @@ class TermList:
         """The numbers of a column."""
         self._segment = segment
         self._ends = ends
-        self._data = data
+        self._streams = streams
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self._ends) - 1
 
     def find(self, texts: Sequence[str]) -> Integers:
         """Return the ascending numbers of the texts that are in this list."""
-        if len(texts) > _MANY:
-            return self._find_many(texts)
-        found = [number for text in texts if (number := self._segment.guard(self.texts.find, text)) is not None]
-        return np.array(sorted(set(found)), np.int64)
+        if len(texts) == 1:
+            number = self._segment.guard(self.texts.find, texts[0])
+            return _NONE if number is None else np.array([number])
+        return self._segment.guard(self._find_many, sorted(set(texts))) if texts else _NONE
 
-    def _find_many(self, texts: Sequence[str]) -> Integers:
-        ordered = sorted(set(texts))
-        begin = bisect_left(self.texts, encode_text(ordered[0]))
-        end = bisect_left(self.texts, encode_text(ordered[-1]) + b"\0")
-        if end - begin > 20 * len(ordered):
+    def _find_many(self, ordered: Sequence[str]) -> Integers:
+        begin = self.texts.find_place(encode_text(ordered[0]))
+        end = self.texts.find_place(encode_text(ordered[-1]) + b"\0")
+        if end - begin > _SPARSE * len(ordered):
             found = [number for text in ordered if (number := self.texts.find(text)) is not None]
             return np.array(found, np.int64)
-        numbers = {text: number for number, text in enumerate(self._segment.guard(self.texts.read, begin, end), begin)}
+        numbers = {text: number for number, text in enumerate(self.texts.read(begin, end), begin)}
         return np.array([numbers[text] for text in ordered if text in numbers], np.int64)
 
     def measure(self, begin: int, end: int) -> int:
         """Return the number of bytes of a range of terms."""
-        return self._find_begin(end) - self._find_begin(begin)
+        return int((self._ends[end].astype(np.int64) - self._ends[begin].astype(np.int64)).sum())
 
-    def _find_begin(self, number: int) -> int:
-        return int(self._ends[number - 1]) if number else 0
-
-    def _find_places(self, numbers: Integers) -> tuple[Integers, Integers]:
-        ends = self._ends[numbers].astype(np.int64)
-        begins = np.where(numbers > 0, self._ends[numbers - 1], 0).astype(np.int64)
-        return begins, ends
+    def _read_stream(self, numbers: Integers, stream: int) -> tuple[Bytes, Integers]:
+        """Return the data of terms in one stream, and their lengths."""
+        data = self._streams[stream]
+        first, last = int(numbers[0]), int(numbers[-1])
+        if last - first + 1 == len(numbers):
+            ends = self._ends[first : last + 2, stream].astype(np.int64)
+            if ends[0] < 0 or ends[-1] > len(data) or (ends[1:] < ends[:-1]).any():
+                raise ValueError("a range is outside of the data")
+            return data[int(ends[0]) : int(ends[-1])], ends[1:] - ends[:-1]
+        begins, ends = (self._ends[numbers + shift, stream].astype(np.int64) for shift in (0, 1))
+        return gather(data, begins, ends - begins), ends - begins
 
     def read_records(self, numbers: Integers) -> tuple[Integers, Numbers]:
         """Return how many records each of these terms has, and their records."""
+        if self.kind == "words":
+            words = self.read_words(numbers)
+            return words.sizes, words.records
         return self._segment.guard(self._read_records, numbers)
 
     def _read_records(self, numbers: Integers) -> tuple[Integers, Numbers]:
-        if self.kind == "words":
-            words = self._read_words(numbers)
-            return words.sizes, words.records
-        begins, ends = self._find_places(numbers)
-        return decode_records(gather(self._data, begins, ends - begins), ends - begins, self._segment.records)
+        return decode_records(*self._read_stream(numbers, 0), self._segment.records)
 
     def read_words(self, numbers: Integers) -> Words:
         """Return the postings of these words."""
         return self._segment.guard(self._read_words, numbers)
 
     def _read_words(self, numbers: Integers) -> Words:
-        return decode_words(self._data, *self._find_places(numbers), self._segment.records)
+        data, lengths = self._read_stream(numbers, 0)
+
+        def read(stream: int) -> Bytes:
+            return self._read_stream(numbers, stream)[0] if stream else data
+
+        return Words(read, lengths, self._segment.records)
 
 
-_MANY: Final = 40
+_NONE: Final = np.empty(0, np.int64)
+_PAGE: Final = 64
+_SAMPLES: Final = 1_024
+_SPARSE: Final = 20
+"""A range of terms is read as a whole unless it has more terms than this for each one that is searched."""
 
 
 class Segment:
@@ -230,9 +271,9 @@ class Segment:
             raise ValueError("a column has the wrong length")
         return found
 
-    def _open_ends(self, place: Any, terms: int) -> NDArray[Any]:
-        found = self._open_section(place, "<u8" if int(place[1]) > terms * 4 else "<u4")
-        if len(found) != terms:
+    def _open_ends(self, place: Any, count: int) -> NDArray[Any]:
+        found = self._open_section(place, "<u8" if int(place[1]) > count * 4 else "<u4")
+        if len(found) != count:
             raise ValueError("a list has the wrong length")
         return found
 
@@ -246,8 +287,11 @@ class Segment:
                 raise ValueError("a list has the wrong length")
         else:
             texts = Texts(self._open_section(described["texts"]), self._open_ends(described["text_ends"], terms))
-        ends = self._open_ends(described["ends"], terms)
-        return TermList(self, kind, texts, keys, ends, self._open_section(described["data"]))
+        streams = [self._open_section(place) for place in described["streams"]]
+        if len(streams) != (4 if kind == "words" else 1):
+            raise ValueError("a list has the wrong number of streams")
+        ends = self._open_ends(described["ends"], (terms + 1) * len(streams))
+        return TermList(self, kind, texts, keys, ends.reshape(-1, len(streams)), streams)
 
     def list(self, kind: Kind, source: str) -> TermList | None:
         """Return a list of terms; None if no record of the segment has any."""

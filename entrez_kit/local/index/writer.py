@@ -9,16 +9,16 @@ import os
 import tempfile
 import zlib
 from array import array
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
+from itertools import count as count_up
 from pathlib import Path
 from shutil import copyfileobj
 from types import TracebackType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from entrez_kit.local.index.coding import (
     Block,
     Integers,
     Mask,
+    Numbers,
     build_block,
     encode_records,
     encode_varints,
@@ -51,7 +52,7 @@ from entrez_kit.local.index.segment import (
 from entrez_kit.local.records.sorted_index import SortKeys
 from entrez_kit.query.index import RecordTerms
 
-RANKED: Final = ("title", "abstract", "keyword", "mesh")
+RANKED: Final = frozenset(("title", "abstract", "keyword", "mesh"))
 """The word lists that a search by relevance uses; the length of a record is the number of words in them."""
 MAX_OCCURRENCES: Final = 2_500_000
 """Words, values and numbers that are collected in memory, which takes some 150 MB."""
@@ -59,6 +60,9 @@ _CHUNK_BYTES: Final = 4 << 20
 _CHUNK_TERMS: Final = 60_000
 """Fewer than 2**16, because numpy sorts 16-bit numbers in linear time."""
 _LONGEST: Final = 0xFFFF
+_PER_RECORD: Final = 20
+"""The numbers of a record, and what its lists cost."""
+_SPOOLED: Final = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,139 +90,67 @@ class SegmentWriter:
         self._clear()
 
     def _clear(self) -> None:
-        self._words: defaultdict[str, int] = defaultdict(count().__next__)
-        self._values: defaultdict[str, int] = defaultdict(count().__next__)
-        self._get_word = self._words.__getitem__
-        self._get_value = self._values.__getitem__
-        self._lists: defaultdict[tuple[Kind, str], int] = defaultdict(count().__next__)
-        self._word_ids, self._value_ids = array("I"), array("I")
-        self._word_groups, self._value_groups = array("I"), array("I")
-        self._pieces = array("I")
+        self._lists: defaultdict[tuple[Kind, str], _Terms] = defaultdict(_Terms)
         self._numbers: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("I")))
         self._dates, self._pmids, self._lengths = array("q"), array("q"), array("H")
-        self._records = 0
+        self._records = self._occurrences = 0
 
     def add(self, terms: RecordTerms, keys: SortKeys) -> None:
         """Add the next record."""
         record = self._records
         self._records += 1
-        lists, words, pieces = self._lists, self._word_ids, self._pieces
-        groups = self._word_groups
+        lists = self._lists
+        count, ranked = _PER_RECORD, 0
         for source, texts in terms.texts.items():
-            words.extend(map(self._get_word, chain.from_iterable(texts)))
-            pieces.extend(map(len, texts))
-            groups.extend((lists["words", source], record, len(texts)))
-        values, groups = self._value_ids, self._value_groups
-        for source, listed in terms.values.items():
-            values.extend(map(self._get_value, listed))
-            groups.extend((lists["values", source], record, len(listed)))
+            listed = lists["words", source]
+            if len(texts) == 1:
+                length = len(texts[0])
+                listed.ids.extend(map(listed.get_id, texts[0]))
+                listed.pieces.append(length)
+            else:
+                lengths = list(map(len, texts))
+                length = sum(lengths)
+                listed.ids.extend(map(listed.get_id, chain.from_iterable(texts)))
+                listed.pieces.extend(lengths)
+            count += length
+            if source in RANKED:
+                ranked += length
+            listed.groups.extend((record, len(texts)))
+        for source, values in terms.values.items():
+            listed = lists["values", source]
+            listed.ids.extend(map(listed.get_id, values))
+            listed.groups.extend((record, len(values)))
+            count += len(values)
         for column, numbers in terms.numbers.items():
             known = self._numbers[column]
             known[0].extend(numbers)
             known[1].extend([record] * len(numbers))
         day, author, journal, pmid = keys
-        values.extend((self._get_value(author), self._get_value(journal)))
-        groups.extend((lists["sort", "author"], record, 1, lists["sort", "journal"], record, 1))
+        for source, text in (("author", author), ("journal", journal)):
+            listed = lists["sort", source]
+            listed.ids.append(listed.get_id(text))
+            listed.groups.extend((record, 1))
         self._dates.append(day)
         self._pmids.append(pmid)
-        length = sum(sum(map(len, terms.texts.get(source, ()))) for source in RANKED)
-        self._lengths.append(min(length, _LONGEST))
-        if len(words) + len(values) > self._limit:
+        self._lengths.append(min(ranked, _LONGEST))
+        self._occurrences += count
+        if self._occurrences > self._limit:
             self._spill()
 
     def _spill(self) -> None:
         """Write the collected records to a temporary segment."""
         path = self._path.with_name(f"{self._path.name}.{len(self._parts)}.part")
         with _File(path) as file:
-            for kind, source, terms, block in chain(self._sort_numbers(), self._sort_values(), self._sort_words()):
+            for column, numbers in sorted(self._numbers.items()):
+                with _ListFile(file, "numbers", column) as listed:
+                    listed.add(*_sort_numbers(*numbers))
+            for kind, source in sorted(self._lists):
                 with _ListFile(file, kind, source) as listed:
-                    listed.add(terms, block)
+                    listed.add(*self._lists.pop((kind, source)).sort(with_positions=kind == "words"))
             columns = (np.array(self._dates), np.array(self._pmids), np.array(self._lengths))
             file.finish(self._records, [columns], np.empty(0, np.int64))
         self._parts.append(path)
         self._clear()
-
-    def _sort_words(self) -> Iterator[tuple[Kind, str, list[str], Block]]:
-        """Yield the words of each word list with their postings."""
-        listed, records, piece_counts = np.array(self._word_groups, np.int64).reshape(-1, 3).T
-        lengths = np.array(self._pieces, np.int64)
-        sizes = sum_ranges(lengths, piece_counts)
-        ids = np.frombuffer(self._word_ids, np.uint32) if self._word_ids else np.empty(0, np.uint32)
-        begins = np.cumsum(sizes) - sizes
-        positions = np.arange(len(ids)) - np.repeat(begins, sizes)
-        # The values but the first of each list begin with a boundary.
-        first = np.cumsum(piece_counts) - piece_counts
-        starts = np.cumsum(lengths) - lengths - np.repeat(begins, piece_counts)
-        later = np.ones(len(lengths), np.bool_)
-        later[first[piece_counts > 0]] = False
-        group = np.repeat(np.arange(len(sizes)), piece_counts)[later]
-        boundary = np.full(len(group), self._get_word(BOUNDARY), np.uint32)
-        lists = np.concatenate((np.repeat(listed, sizes), listed[group]))
-        yield from self._group(
-            self._words,
-            lists,
-            np.concatenate((ids, boundary)),
-            np.concatenate((np.repeat(records, sizes), records[group])),
-            np.concatenate((positions, starts[later])),
-        )
-
-    def _sort_values(self) -> Iterator[tuple[Kind, str, list[str], Block]]:
-        """Yield the values of each value list with their postings."""
-        listed, records, sizes = np.array(self._value_groups, np.int64).reshape(-1, 3).T
-        ids = np.array(self._value_ids, np.uint32)
-        yield from self._group(self._values, np.repeat(listed, sizes), ids, np.repeat(records, sizes))
-
-    def _group(
-        self,
-        vocabulary: dict[str, int],
-        lists: Integers,
-        ids: NDArray[Any],
-        records: Integers,
-        positions: Integers | None = None,
-    ) -> Iterator[tuple[Kind, str, list[str], Block]]:
-        """Sort occurrences in order of records by list and term, and yield the terms of each list."""
-        ordered = sorted(vocabulary)
-        if "\0" in "".join(ordered):  # the separator of terms; no query can contain it
-            kept = np.isin(ids, [number for text, number in vocabulary.items() if "\0" in text], invert=True)
-            lists, ids, records = lists[kept], ids[kept], records[kept]
-        ranks = np.empty(len(ordered), np.int64)
-        ranks[np.fromiter(map(vocabulary.__getitem__, ordered), np.int64, len(ordered))] = np.arange(len(ordered))
-        codes = ranks[ids]
-        codes += lists * len(ordered)
-        order = _sort_codes(codes)
-        codes, records = codes[order], records[order]
-        starts = _mask_changes(codes)
-        new = starts | _mask_changes(records)
-        postings = np.flatnonzero(new)
-        firsts = np.flatnonzero(starts[postings])
-        terms = codes[postings[firsts]]
-        sizes = np.diff(np.append(firsts, len(postings)))
-        counts = np.diff(np.append(postings, len(codes)))
-        of_postings = records[postings].astype(np.uint32)
-        if positions is not None:
-            positions = positions[order]
-        bounds = np.searchsorted(terms, np.arange(len(self._lists) + 1) * len(ordered)).tolist()
-        for (kind, source), number in sorted(self._lists.items()):
-            begin, end = bounds[number : number + 2]
-            if begin == end:
-                continue
-            some = slice(int(firsts[begin]), int(firsts[end]) if end < len(firsts) else len(postings))
-            texts = [ordered[rank] for rank in (terms[begin:end] - number * len(ordered)).tolist()]
-            if positions is None:
-                block = _build_plain(sizes[begin:end], of_postings[some])
-            else:
-                last = int(postings[some.stop]) if some.stop < len(postings) else len(codes)
-                block = build_block(
-                    sizes[begin:end], of_postings[some], counts[some], positions[int(postings[some.start]) : last]
-                )
-            yield kind, source, texts, block
-
-    def _sort_numbers(self) -> Iterator[tuple[Kind, str, Integers, Block]]:
-        """Yield the numbers of each column with their records."""
-        for column, (numbers, records) in sorted(self._numbers.items()):
-            pairs = np.unique(np.stack((np.array(numbers), np.array(records, np.int64)), axis=1), axis=0)
-            keys, sizes = np.unique(pairs[:, 0], return_counts=True)
-            yield "numbers", column, keys, _build_plain(sizes.astype(np.int64), pairs[:, 1].astype(np.uint32))
 
     def finish(self) -> SegmentSummary:
         """Write the segment; return its size and checksum."""
@@ -251,18 +183,79 @@ class SegmentWriter:
         self.close()
 
 
+class _Terms:
+    """The terms of one list in order of records."""
+
+    def __init__(self) -> None:
+        self._vocabulary: defaultdict[str, int] = defaultdict(count_up().__next__)
+        self.get_id = self._vocabulary.__getitem__
+        self.ids = array("I")
+        self.pieces = array("I")
+        """The number of words of each value."""
+        self.groups = array("I")
+        """The number of each record, and the number of its values."""
+
+    def sort(self, *, with_positions: bool) -> tuple[list[str], Block]:
+        """Return the terms in order and their postings."""
+        records, sizes = np.array(self.groups, np.int64).reshape(-1, 2).T
+        ids = np.array(self.ids)
+        if not with_positions:
+            return self._group(ids, np.repeat(records, sizes), None)
+        lengths = np.array(self.pieces, np.int64)
+        several = len(lengths) > len(sizes)
+        pieces, sizes = sizes, sum_ranges(lengths, sizes)
+        begins = np.cumsum(sizes) - sizes
+        positions = np.arange(len(ids), dtype=np.int32) - np.repeat(begins.astype(np.int32), sizes)
+        if several:  # the values but the first of each record begin with a boundary
+            starts = np.cumsum(lengths) - lengths - np.repeat(begins, pieces)
+            later = np.ones(len(lengths), np.bool_)
+            later[(np.cumsum(pieces) - pieces)[pieces > 0]] = False
+            group = np.repeat(np.arange(len(sizes)), pieces)[later]
+            ids = np.append(ids, np.full(len(group), self.get_id(BOUNDARY), np.uint32))
+            positions = np.append(positions, starts[later].astype(np.int32))
+            records = np.append(np.repeat(records, sizes), records[group])
+        else:
+            records = np.repeat(records, sizes)
+        return self._group(ids, records, positions)
+
+    def _group(self, ids: Numbers, records: Integers, positions: NDArray[np.int32] | None) -> tuple[list[str], Block]:
+        """Sort occurrences, which are in order of records, by term."""
+        vocabulary = self._vocabulary
+        ordered = sorted(vocabulary)
+        if "\0" in "".join(ordered):  # the separator of terms; no query can contain it
+            kept = np.isin(ids, [number for text, number in vocabulary.items() if "\0" in text], invert=True)
+            ids, records = ids[kept], records[kept]
+            ordered = [text for text in ordered if "\0" not in text]
+        ranks = np.zeros(len(vocabulary), np.uint32)
+        ranks[np.fromiter(map(vocabulary.__getitem__, ordered), np.int64, len(ordered))] = np.arange(len(ordered))
+        codes = ranks[ids]
+        order = _sort_codes(codes)
+        codes, sorted_records = codes[order], records.astype(np.uint32)[order]
+        new = codes[1:] != codes[:-1]
+        new |= sorted_records[1:] != sorted_records[:-1]
+        postings = np.flatnonzero(np.append(np.ones(min(1, len(codes)), np.bool_), new))
+        sizes = np.bincount(codes[postings], minlength=len(ordered))
+        sorted_records = sorted_records[postings]
+        if positions is None:
+            return ordered, _build_plain(sizes, sorted_records)
+        counts = np.diff(np.append(postings, len(codes)))
+        return ordered, build_block(sizes, sorted_records, counts, positions[order])
+
+
+def _sort_numbers(numbers: "array[int]", records: "array[int]") -> tuple[Integers, Block]:
+    """Return the numbers of a column in order and their records."""
+    pairs = np.unique(np.stack((np.array(numbers), np.array(records, np.int64)), axis=1), axis=0)
+    keys, sizes = np.unique(pairs[:, 0], return_counts=True)
+    return keys, _build_plain(sizes.astype(np.int64), pairs[:, 1].astype(np.uint32))
+
+
 def _build_plain(sizes: Integers, records: NDArray[np.uint32]) -> Block:
     """Return postings without positions."""
     none = np.empty(0, np.int64)
     return Block(sizes, records, none, none.astype(np.uint8), none.astype(np.uint32))
 
 
-def _mask_changes(values: NDArray[Any]) -> Mask:
-    """Return a mask of the values that differ from the one before; the first value counts as different."""
-    return np.append(np.ones(min(1, len(values)), np.bool_), values[1:] != values[:-1])
-
-
-def _sort_codes(codes: Integers) -> Integers:
+def _sort_codes(codes: NDArray[Any]) -> Integers:
     """Return the order of numbers, equal ones in their own order; numpy sorts 16-bit numbers in linear time."""
     order = np.argsort(codes.astype(np.uint16), kind="stable")
     shift = 16
@@ -340,7 +333,7 @@ def _merge_lists(
                 continue
             numbers = np.arange(begin, end)
             if kind == "words":
-                block = segment.guard(one.read_words(numbers).read_positions)
+                block = segment.guard(one.read_words(numbers).read_block)
             else:
                 block = _build_plain(*one.read_records(numbers))
             if mask is not None:
@@ -370,7 +363,7 @@ def _choose_bounds(known: Sequence[Any], kind: Kind) -> Iterator[bytes | int | N
 
 
 def _find_place(listed: Any, kind: Kind, term: bytes | int) -> int:
-    return int(np.searchsorted(listed.keys, term)) if kind == "numbers" else bisect_left(listed.texts, term)
+    return int(np.searchsorted(listed.keys, term)) if kind == "numbers" else listed.texts.find_place(term)
 
 
 def _merge_blocks(names: Sequence[Any], blocks: Sequence[Block], kind: Kind) -> tuple[Any, Block]:
@@ -430,10 +423,15 @@ class _ListFile:
         self._kind = kind
         self._source = source
         self._lengths: list[Integers] = []
-        self._text_lengths: list[Integers] = []
+        self._text_ends: list[Integers] = []
         self._keys: list[Integers] = []
-        self._texts: IO[bytes] = tempfile.TemporaryFile(dir=file.folder)  # noqa: SIM115 - closed by __exit__
         self._begin = file.align()
+        self._texts = self._open()
+        self._others: list[IO[bytes]] = [self._open() for _ in range(3 if kind == "words" else 0)]
+
+    def _open(self) -> IO[bytes]:
+        """Return a temporary file, which is in memory while it is small."""
+        return cast(IO[bytes], tempfile.SpooledTemporaryFile(_SPOOLED, "w+b", dir=str(self._file.folder)))
 
     def __enter__(self) -> "_ListFile":
         return self
@@ -443,38 +441,47 @@ class _ListFile:
         if self._kind == "numbers":
             self._keys.append(terms)
         else:
-            encoded = [encode_text(term) for term in terms]
-            self._text_lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-            self._texts.write(SEPARATOR.join(encoded) + SEPARATOR)
-        data, lengths = encode_words(block) if self._kind == "words" else encode_records(block.sizes, block.records)
-        self._lengths.append(lengths)
-        self._file.write(data.data)
+            encoded = encode_text("\0".join(terms)) + SEPARATOR
+            self._text_ends.append(np.flatnonzero(np.frombuffer(encoded, np.uint8) == 0) + self._texts.tell())
+            self._texts.write(encoded)
+        streams = encode_words(block) if self._kind == "words" else encode_records(block.sizes, block.records)
+        self._lengths.append(np.stack([lengths for _, lengths in streams], axis=1))
+        self._file.write(streams[0][0].data)
+        for file, (data, _) in zip(self._others, streams[1:], strict=True):
+            file.write(data.data)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        with self._texts:
+        with ExitStack() as stack:
+            for file in (self._texts, *self._others):
+                stack.enter_context(file)
             if kind is None and self._lengths:
                 self._close()
 
+    def _copy(self, spooled: IO[bytes]) -> list[int]:
+        """Copy a temporary file; return its place and length."""
+        begin = self._file.align()
+        spooled.seek(0)
+        copyfileobj(spooled, self._file)
+        return [begin, self._file.place - begin]
+
     def _close(self) -> None:
         file = self._file
-        lengths = np.concatenate(self._lengths)
+        ends = np.concatenate([np.zeros((1, 1 + len(self._others)), np.int64), *self._lengths])
+        np.cumsum(ends, axis=0, out=ends)
         described: dict[str, Any] = {
             "kind": self._kind,
             "source": self._source,
-            "terms": len(lengths),
-            "data": [self._begin, file.place - self._begin],
-            "ends": file.write_ends(np.cumsum(lengths)),
+            "terms": len(ends) - 1,
+            "streams": [[self._begin, file.place - self._begin], *map(self._copy, self._others)],
+            "ends": file.write_ends(ends),
         }
         if self._kind == "numbers":
             described["keys"] = file.write_section(np.concatenate(self._keys).astype("<i8"))
         else:
-            begin = file.align()
-            self._texts.seek(0)
-            copyfileobj(self._texts, file)
-            described["texts"] = [begin, file.place - begin]
-            described["text_ends"] = file.write_ends(np.cumsum(np.concatenate(self._text_lengths) + 1) - 1)
+            described["texts"] = self._copy(self._texts)
+            described["text_ends"] = file.write_ends(np.concatenate(self._text_ends))
         file.lists.append(described)
 
 
@@ -517,7 +524,7 @@ class _File:
 
     def write_ends(self, ends: Integers) -> list[int]:
         """Write the ends of the terms of a list with four or eight bytes each; return place and length."""
-        return self.write_section(ends.astype("<u4" if ends[-1] < 1 << 32 else "<u8"))
+        return self.write_section(ends.astype("<u4" if ends.max() < 1 << 32 else "<u8"))
 
     def finish(self, records: int, columns: Sequence[Sequence[NDArray[Any]]], dropped: Integers) -> None:
         """Write the columns, the header and the trailer, and rename the file.
