@@ -289,7 +289,9 @@ class FileIndex(SortedIndex):
             ranks, places = np.unique(segment.rank_texts(source)[local], return_inverse=True)
             listed = segment.list("sort", source)
             texts = [
-                segment.guard(listed.texts.__getitem__, rank).decode("utf-8", "surrogatepass") if listed else ""
+                segment.guard(listed.texts.__getitem__, rank - 1).decode("utf-8", "surrogatepass")
+                if listed and rank
+                else ""
                 for rank in ranks.tolist()
             ]
             found[which] = np.array([names.setdefault(text, len(names)) for text in texts])[places]

@@ -319,7 +319,7 @@ class Segment:
         return {}
 
     def rank_texts(self, source: str) -> Numbers:
-        """Return the number of the sort text of each record; records without a text have 0."""
+        """Return the number of the sort text of each record, from 1 on; records without a text have 0."""
         found = self.ranks.get(source)
         if found is None:
             found = np.zeros(self.records, np.uint32)
@@ -327,7 +327,7 @@ class Segment:
             if listed is not None:
                 numbers = np.arange(len(listed))
                 sizes, records = listed.read_records(numbers)
-                found[records] = np.repeat(numbers, sizes)
+                found[records] = np.repeat(numbers + 1, sizes)
             self.ranks[source] = found
         return found
 

@@ -6,15 +6,15 @@ is the merge of these, so that memory does not grow with the number of records.
 
 import json
 import os
+import secrets
 import tempfile
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import chain
-from itertools import count as count_up
 from pathlib import Path
 from shutil import copyfileobj
 from types import TracebackType
@@ -28,6 +28,7 @@ from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import open_private
 from entrez_kit.local.index.coding import (
     Block,
+    Bytes,
     Integers,
     Mask,
     Numbers,
@@ -35,6 +36,7 @@ from entrez_kit.local.index.coding import (
     encode_records,
     encode_varints,
     encode_words,
+    gather,
     list_places,
     sum_ranges,
 )
@@ -63,6 +65,11 @@ _LONGEST: Final = 0xFFFF
 _PER_RECORD: Final = 20
 """The numbers of a record, and what its lists cost."""
 _SPOOLED: Final = 4 << 20
+_SORTABLE: Final = 64
+"""Bytes of the longest text that numpy sorts; longer ones would need much memory."""
+_KEPT: Final = np.array([(1 << 8 * length) - 1 for length in range(9)], np.uint64)
+"""Masks of the first bytes of eight."""
+_MULTIPLIERS: Final = np.array([secrets.randbits(64) | 1, secrets.randbits(64) | 1], np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,23 +110,16 @@ class SegmentWriter:
         count, ranked = _PER_RECORD, 0
         for source, texts in terms.texts.items():
             listed = lists["words", source]
-            if len(texts) == 1:
-                length = len(texts[0])
-                listed.ids.extend(map(listed.get_id, texts[0]))
-                listed.pieces.append(length)
-            else:
-                lengths = list(map(len, texts))
-                length = sum(lengths)
-                listed.ids.extend(map(listed.get_id, chain.from_iterable(texts)))
-                listed.pieces.extend(lengths)
+            lengths = list(map(len, texts))
+            length = sum(lengths)
+            listed.add(texts[0] if len(texts) == 1 else chain.from_iterable(texts))
+            listed.pieces.extend(lengths)
             count += length
             if source in RANKED:
                 ranked += length
             listed.groups.extend((record, len(texts)))
         for source, values in terms.values.items():
-            listed = lists["values", source]
-            listed.ids.extend(map(listed.get_id, values))
-            listed.groups.extend((record, len(values)))
+            lists["values", source].add_values(record, values)
             count += len(values)
         for column, numbers in terms.numbers.items():
             known = self._numbers[column]
@@ -127,9 +127,7 @@ class SegmentWriter:
             known[1].extend([record] * len(numbers))
         day, author, journal, pmid = keys
         for source, text in (("author", author), ("journal", journal)):
-            listed = lists["sort", source]
-            listed.ids.append(listed.get_id(text))
-            listed.groups.extend((record, 1))
+            lists["sort", source].add_values(record, (text,))
         self._dates.append(day)
         self._pmids.append(pmid)
         self._lengths.append(min(ranked, _LONGEST))
@@ -184,62 +182,132 @@ class SegmentWriter:
 
 
 class _Terms:
-    """The terms of one list in order of records."""
+    """The terms of one list in order of records, one after the other as text."""
 
     def __init__(self) -> None:
-        self._vocabulary: defaultdict[str, int] = defaultdict(count_up().__next__)
-        self.get_id = self._vocabulary.__getitem__
-        self.ids = array("I")
+        self._texts = bytearray()
         self.pieces = array("I")
         """The number of words of each value."""
         self.groups = array("I")
         """The number of each record, and the number of its values."""
 
+    def add(self, terms: Iterable[str]) -> int:
+        """Add terms that do not contain the separator; return their number."""
+        text = "\0".join(terms)
+        if not text:
+            return 0
+        self._texts += encode_text(text)
+        self._texts += SEPARATOR
+        return text.count("\0") + 1
+
+    def add_values(self, record: int, values: Sequence[str]) -> None:
+        """Add the values of a record; empty ones, and those that contain the separator, are omitted."""
+        count = self.add(values)
+        if count != len(values) or "" in values:
+            if count:
+                del self._texts[-1 - len(encode_text("\0".join(values))) :]
+            count = self.add([value for value in values if value and "\0" not in value])
+        self.groups.extend((record, count))
+
     def sort(self, *, with_positions: bool) -> tuple[list[str], Block]:
         """Return the terms in order and their postings."""
-        records, sizes = np.array(self.groups, np.int64).reshape(-1, 2).T
-        ids = np.array(self.ids)
+        groups = np.array(self.groups, np.uint32).reshape(-1, 2)
+        records, sizes = groups[:, 0], groups[:, 1].astype(np.int64)
         if not with_positions:
-            return self._group(ids, np.repeat(records, sizes), None)
-        lengths = np.array(self.pieces, np.int64)
-        several = len(lengths) > len(sizes)
-        pieces, sizes = sizes, sum_ranges(lengths, sizes)
+            terms, lengths, order = self._sort_texts()
+            return terms, _group(lengths, np.repeat(records, sizes)[order], None)
+        word_counts = np.array(self.pieces, np.int64)
+        pieces, sizes = sizes, sum_ranges(word_counts, sizes)
         begins = np.cumsum(sizes) - sizes
-        positions = np.arange(len(ids), dtype=np.int32) - np.repeat(begins.astype(np.int32), sizes)
-        if several:  # the values but the first of each record begin with a boundary
-            starts = np.cumsum(lengths) - lengths - np.repeat(begins, pieces)
-            later = np.ones(len(lengths), np.bool_)
+        positions = np.arange(int(sizes.sum()), dtype=np.int32)
+        positions -= np.repeat(begins.astype(np.int32), sizes)
+        terms, lengths, order = self._sort_texts()
+        if len(order) != len(positions):
+            raise ValueError("a word contains a separator")
+        positions, of_words = positions[order], np.repeat(records, sizes)[order]
+        if len(word_counts) > len(sizes):  # the values but the first of each record begin with a boundary
+            starts = np.cumsum(word_counts) - word_counts - np.repeat(begins, pieces)
+            later = np.ones(len(word_counts), np.bool_)
             later[(np.cumsum(pieces) - pieces)[pieces > 0]] = False
-            group = np.repeat(np.arange(len(sizes)), pieces)[later]
-            ids = np.append(ids, np.full(len(group), self.get_id(BOUNDARY), np.uint32))
-            positions = np.append(positions, starts[later].astype(np.int32))
-            records = np.append(np.repeat(records, sizes), records[group])
-        else:
-            records = np.repeat(records, sizes)
-        return self._group(ids, records, positions)
+            positions = np.append(starts[later].astype(np.int32), positions)
+            of_words = np.append(np.repeat(records, pieces)[later], of_words)
+            terms, lengths = [BOUNDARY, *terms], np.append(np.count_nonzero(later), lengths)
+        return terms, _group(lengths, of_words, positions)
 
-    def _group(self, ids: Numbers, records: Integers, positions: NDArray[np.int32] | None) -> tuple[list[str], Block]:
-        """Sort occurrences, which are in order of records, by term."""
-        vocabulary = self._vocabulary
-        ordered = sorted(vocabulary)
-        if "\0" in "".join(ordered):  # the separator of terms; no query can contain it
-            kept = np.isin(ids, [number for text, number in vocabulary.items() if "\0" in text], invert=True)
-            ids, records = ids[kept], records[kept]
-            ordered = [text for text in ordered if "\0" not in text]
-        ranks = np.zeros(len(vocabulary), np.uint32)
-        ranks[np.fromiter(map(vocabulary.__getitem__, ordered), np.int64, len(ordered))] = np.arange(len(ordered))
-        codes = ranks[ids]
-        order = _sort_codes(codes)
-        codes, sorted_records = codes[order], records.astype(np.uint32)[order]
-        new = codes[1:] != codes[:-1]
-        new |= sorted_records[1:] != sorted_records[:-1]
-        postings = np.flatnonzero(np.append(np.ones(min(1, len(codes)), np.bool_), new))
-        sizes = np.bincount(codes[postings], minlength=len(ordered))
-        sorted_records = sorted_records[postings]
-        if positions is None:
-            return ordered, _build_plain(sizes, sorted_records)
-        counts = np.diff(np.append(postings, len(codes)))
-        return ordered, build_block(sizes, sorted_records, counts, positions[order])
+    def _sort_texts(self) -> tuple[list[str], Integers, Integers]:
+        """Return the distinct terms in order, how often each occurs, and the places of all occurrences by term.
+
+        Terms are compared by a hash of 64 bits with random multipliers, then the distinct ones are sorted.
+        """
+        size = len(self._texts)
+        text = np.zeros(size + 8, np.uint8)
+        text[:size] = self._texts
+        ends = np.flatnonzero(text[:size] == 0)
+        begins = np.zeros(len(ends), np.int64)
+        begins[1:] = ends[:-1] + 1
+        if not len(ends):
+            return [], ends, ends
+        hashes = _hash_texts(text, begins, ends - begins)
+        order = _sort_hashes(hashes)
+        hashes = hashes[order]
+        firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
+        counts = np.diff(np.append(firsts, len(order)))
+        some = order[firsts]
+        distinct = gather(text, begins[some], ends[some] - begins[some] + 1).tobytes()[:-1].split(SEPARATOR)
+        if max(map(len, distinct)) <= _SORTABLE:
+            by_text = np.argsort(np.array(distinct))
+        else:
+            by_text = np.array(sorted(range(len(distinct)), key=distinct.__getitem__))
+        counts = counts[by_text]
+        ordered = [distinct[place] for place in by_text.tolist()]
+        terms = SEPARATOR.join(ordered).decode("utf-8", "surrogatepass").split("\0")
+        return terms, counts, order[list_places(firsts[by_text], counts)]
+
+
+def _hash_texts(text: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
+    """Return a hash of each text, eight bytes at a time; eight bytes follow the last text."""
+    windows: NDArray[np.uint64] = np.ndarray((len(text) - 7,), "<u8", text.data, strides=(1,))
+    hashes = np.zeros(len(begins), np.uint64)
+    which: Any = slice(None)
+    done = 0
+    while True:
+        some = windows[begins[which] + done] & _KEPT[np.minimum(lengths[which] - done, 8)]
+        some ^= hashes[which]
+        some *= _MULTIPLIERS[0]
+        some ^= some >> np.uint64(32)
+        some *= _MULTIPLIERS[1]
+        some ^= some >> np.uint64(29)
+        hashes[which] = some
+        done += 8
+        which = np.flatnonzero(lengths > done)
+        if not len(which):
+            return hashes
+
+
+def _sort_hashes(hashes: NDArray[np.uint64]) -> Integers:
+    """Return an order in which equal hashes are together, in their own order."""
+    order = _sort_codes(hashes.astype(np.uint32))
+    ordered = hashes[order]
+    changes = ordered[1:] != ordered[:-1]
+    collided = changes & (ordered[1:].astype(np.uint32) == ordered[:-1].astype(np.uint32))
+    if collided.any():  # two hashes have the same lower half
+        low = ordered.astype(np.uint32)
+        places = np.flatnonzero(np.isin(low, low[1:][collided]))
+        some = order[places]
+        order[places] = some[np.lexsort((some, hashes[some], hashes[some].astype(np.uint32)))]
+    return order
+
+
+def _group(lengths: Integers, records: Numbers, positions: NDArray[np.int32] | None) -> Block:
+    """Return the postings of occurrences, which are in order of terms and records."""
+    new = np.ones(len(records), np.bool_)
+    new[1:] = records[1:] != records[:-1]
+    new[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
+    postings = np.flatnonzero(new)
+    sizes = sum_ranges(new, lengths)
+    if positions is None:
+        return _build_plain(sizes, records[postings])
+    return build_block(sizes, records[postings], np.diff(np.append(postings, len(records))), positions)
 
 
 def _sort_numbers(numbers: "array[int]", records: "array[int]") -> tuple[Integers, Block]:
@@ -438,6 +506,8 @@ class _ListFile:
 
     def add(self, terms: Any, block: Block) -> None:
         """Add terms in order with their postings."""
+        if not len(block.sizes):
+            return
         if self._kind == "numbers":
             self._keys.append(terms)
         else:
