@@ -4,9 +4,9 @@
     python tests/benchmarks/local_scale.py --records 1000000 --folder DIR --json FILE
 
 Part "compare" indexes title, abstract, keywords and headings with this project's engine, with SQLite's FTS5 (words
-split beforehand, ``detail=full``) and, if it is installed, with tantivy (``pip install tantivy``), and compares CPU time,
-size and queries. Part "scale" indexes whole records in segments of 50,000, merges them, and measures the queries of a
-copy: each is asked three times in turn, and the fastest counts. Times of queries are CPU times of one thread.
+split beforehand, ``detail=full``) and, if it is installed, with tantivy (``pip install tantivy``), and compares CPU
+time, size and queries. Part "scale" indexes whole records in segments of 50,000, merges them, and measures the queries
+of a copy: each is asked three times in turn, and the fastest counts. Times of queries are CPU times.
 
 Exits 1 when a promise is broken; those about time and size hold from 100,000 records on. The folder keeps the texts and
 the indexes for the next run; a kept index is not built again.
@@ -23,8 +23,9 @@ import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Protocol
@@ -40,6 +41,7 @@ from entrez_kit.local.index.file_index import FileIndex
 from entrez_kit.local.index.segment import Segment
 from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.search import search
 from entrez_kit.query.words import STOP_WORDS, split_words
 
@@ -303,20 +305,18 @@ def compare(folder: Path, texts: Path, options: argparse.Namespace, broken: list
         one.open()
     questions = list(_list_questions(texts, size, options.queries))
     for kind, ask in (
-        ("ranked", lambda one, question: one.rank(question.words)),
-        ("phrase", lambda one, question: one.count_phrase(question.phrase)),
-        ("five words and dates", lambda one, question: one.count_any(question.five, *question.days)),
+        ("ranked", _ask_ranked),
+        ("phrase", _ask_phrase),
+        ("five words and dates", _ask_five),
     ):
-        asked: list[Callable[[], int]] = []
         for one in contenders:
             few = questions[: max(5, options.queries // 4)] if one.name == "FTS5" and kind == "ranked" else questions
-            times, counts = _time_each([lambda one=one, each=each: ask(one, each) for each in few])  # type: ignore[misc]
+            times, counts = _time_each([partial(ask, one, each) for each in few])
             figures[one.name] |= {f"{kind} p50 ms": _percent(times, 50), f"{kind} p95 ms": _percent(times, 95)}
             figures[one.name][f"{kind} hits"] = sum(counts) if len(few) == len(questions) else None
-        del asked
     known = {one.name: one for one in contenders}
     if isinstance(engine := known.get("tantivy"), Tantivy):
-        times, counts = _time_each([lambda: engine.list_all("risk")])
+        times, counts = _time_each([partial(engine.list_all, "risk")])
         figures["tantivy"]["addresses of all hits"] = {"hits": counts[0], "ms": times[0] * 1e3}
     if isinstance(ours := known.get("entrez-kit"), Ours):
         figures["entrez-kit"]["recall@10"] = recall = _measure_recall(
@@ -347,6 +347,18 @@ class _Question:
         self.five = [*chance.sample(rare, 3), *chance.sample(GENERAL_WORDS, 2)]
         first = chance.randrange(size * 3 // 4)
         self.days = (_to_number(first, size), _to_number(first + size // 5, size))
+
+
+def _ask_ranked(engine: Contender, question: _Question) -> int:
+    return engine.rank(question.words)
+
+
+def _ask_phrase(engine: Contender, question: _Question) -> int:
+    return engine.count_phrase(question.phrase)
+
+
+def _ask_five(engine: Contender, question: _Question) -> int:
+    return engine.count_any(question.five, *question.days)
 
 
 def _list_questions(texts: Path, size: int, count: int) -> Iterator[_Question]:
@@ -396,12 +408,12 @@ def _measure_recall(index: FileIndex, texts: Path, size: int, questions: Sequenc
     for number, row in enumerate(read_rows(texts, size)):
         terms = RecordTerms()
         add_texts(terms, row)
-        counted: Counter[str] = Counter()
+        counted: dict[str, float] = defaultdict(float)
         lengths.append(sum(len(piece) for pieces in terms.texts.values() for piece in pieces))
         for source, pieces in terms.texts.items():
             for piece in pieces:
                 for word in wanted.intersection(piece):
-                    counted[word] += relevance.WEIGHTS[source] * piece.count(word)  # type: ignore[assignment]
+                    counted[word] += relevance.WEIGHTS[source] * piece.count(word)
         for word, frequency in counted.items():
             frequencies[word].append((number, frequency))
     mean = statistics.mean(lengths)
@@ -435,33 +447,24 @@ def measure_scale(folder: Path, texts: Path, options: argparse.Namespace, broken
     figures["ms to open"] = 1e3 * (time.process_time() - start)
     vocabulary = read_vocabulary()
     questions = list(_list_questions(texts, size, options.queries))
-    ask: Callable[[str], int] = lambda query: len(search(query, index, vocabulary).records)  # noqa: E731
-    wide = "humans[mh]"
+
+    def ask(query: str) -> int:
+        return len(search(query, index, vocabulary).records)
+
     kinds: dict[str, list[Callable[[], int]]] = {
         "five words or-ed and a date range": [
-            lambda each=each: ask(  # type: ignore[misc]
-                f"({' OR '.join(f'{word}[tiab]' for word in each.five)}) AND {each.days[0] // 10000}:{each.days[1] // 10000}[dp]"
-            )
+            partial(ask, f"({' OR '.join(f'{word}[tiab]' for word in each.five)}) AND {first}:{last}[dp]")
             for each in questions
+            for first, last in [[day // 10_000 for day in each.days]]
         ],
-        "strategy of 40 lines": [
-            lambda query=query: ask(query)  # type: ignore[misc]
-            for query in (write_strategy(questions[place::3]) for place in range(3))
-        ],
-        "count and all PMIDs of 300,000": [lambda: _list_all(index, ask, search(wide, index, vocabulary).records)],
-        "wildcard of 2,000 variants": [
-            lambda pattern=pattern: ask(f"{pattern}*[tiab]")  # type: ignore[misc]
-            for pattern in _choose_prefixes(index)
-        ],
-        "phrase": [lambda each=each: ask(f'"{" ".join(each.phrase)}"[tiab]') for each in questions],  # type: ignore[misc]
+        "strategy of 40 lines": [partial(ask, write_strategy(questions[place::3])) for place in range(3)],
+        "count and all PMIDs of 300,000": [partial(_list_all, index, vocabulary, "humans[mh]")],
+        "wildcard of 2,000 variants": [partial(ask, f"{pattern}*[tiab]") for pattern in _choose_prefixes(index)],
+        "phrase": [partial(ask, f'"{" ".join(each.phrase)}"[tiab]') for each in questions],
         "proximity": [
-            lambda each=each: ask(f'"{" ".join(each.pair)}"[tiab:~{number % 7}]')  # type: ignore[misc]
-            for number, each in enumerate(questions)
+            partial(ask, f'"{" ".join(each.pair)}"[tiab:~{number % 7}]') for number, each in enumerate(questions)
         ],
-        "20 most relevant": [
-            lambda each=each: len(index.rank_by_relevance(each.words, index.list_records(), TOP))  # type: ignore[misc]
-            for each in questions
-        ],
+        "20 most relevant": [partial(_count_best, index, each.words) for each in questions],
     }
     for name, queries in kinds.items():
         times, counts = _time_each(queries)
@@ -479,8 +482,12 @@ def measure_scale(folder: Path, texts: Path, options: argparse.Namespace, broken
     return figures
 
 
-def _list_all(index: FileIndex, ask: Callable[[str], int], records: Any) -> int:
-    return len(index.pmids(index.rank(records.to_array(), "newest")))
+def _count_best(index: FileIndex, words: Sequence[str]) -> int:
+    return len(index.rank_by_relevance(words, index.list_records(), TOP))
+
+
+def _list_all(index: FileIndex, vocabulary: Vocabulary, query: str) -> int:
+    return len(index.pmids(index.rank(search(query, index, vocabulary).records.to_array(), "newest")))
 
 
 def _build_whole(path: Path, texts: Path, size: int) -> dict[str, Any]:

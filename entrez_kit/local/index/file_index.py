@@ -304,8 +304,15 @@ class FileIndex(SortedIndex):
 
         Equal scores are sorted by descending number. A record without any of the words has the score 0.
         """
-        wanted = np.array((records - self._removed).to_array(), np.int64)
-        return relevance.rank(words, list(self._lists), wanted, *self._measures, limit) if limit > 0 else []
+        if limit < 1:
+            return []
+        records = records - self._removed
+        wanted = None if len(records) == self.size - len(self._removed) else records
+        found = relevance.rank(words, list(self._lists), wanted, *self._measures, limit)
+        if len(found) < min(limit, len(records)):
+            rest = records - BitMap([number for number, _ in found])
+            found += [(number, 0.0) for number in rest[-(limit - len(found)) :][::-1]]
+        return found
 
     @cached_property
     def _measures(self) -> tuple[int, float]:

@@ -4,12 +4,13 @@ A record's frequency of a word is the sum over title, keywords, headings and abs
 of a record is the number of words in these four. This is not PubMed's Best Match, which also learns from its users.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from entrez_kit.local.index.coding import Numbers
 from entrez_kit.local.index.segment import Segment
@@ -20,7 +21,6 @@ SATURATION: Final = 1.2
 """k1: how much further occurrences count."""
 LENGTH: Final = 0.75
 """b: how much the length of a record counts."""
-_DENSE: Final = 32
 
 Floats = NDArray[np.float64]
 Frequencies = tuple[Numbers, Floats]
@@ -45,29 +45,34 @@ def weigh(frequencies: Floats, lengths: NDArray[Any], mean: float, found: int, s
     return scores
 
 
-def read_frequencies(segment: Segment, word: str, removed: Numbers) -> Frequencies:
-    """Return the records of a segment with a word, in order, and the weighted frequency of the word in each."""
+def _read_frequencies(segment: Segment, word: str, removed: Numbers, table: Floats) -> Frequencies:
+    """Return the records of a segment with a word, in any order, and the weighted frequency of the word in each.
+
+    ``table`` contains a zero for each record, before and after.
+    """
     parts: list[tuple[Numbers, Floats]] = []
     for source, weight in WEIGHTS.items():
         listed = segment.list("words", source)
         numbers = listed.find([word]) if listed is not None and word else ()
         if listed is not None and len(numbers):
             words = listed.read_words(np.asarray(numbers))
-            parts.append((words.records, words.counts.astype(np.float64) * weight))
-    if not parts:
-        return np.empty(0, np.uint32), np.empty(0)
+            counts = segment.guard(getattr, words, "counts")
+            parts.append((words.records, counts * weight))
     if len(parts) == 1:
         records, frequencies = parts[0]
-    elif sum(len(records) for records, _ in parts) * _DENSE > segment.records:
-        table = np.zeros(segment.records)
+    else:
         for records, frequencies in parts:
             table[records] += frequencies
-        records = np.flatnonzero(table).astype(np.uint32)
-        frequencies = table[records]
-    else:
-        records, places = np.unique(np.concatenate([records for records, _ in parts]), return_inverse=True)
-        summed = np.bincount(places, np.concatenate([frequencies for _, frequencies in parts]))
-        frequencies = summed.astype(np.float64, copy=False)
+        found: list[tuple[Numbers, Floats]] = []
+        for records, _ in parts:
+            frequencies = table[records]
+            if found:  # a record that a list before this one has is done
+                new = frequencies > 0
+                records, frequencies = records[new], frequencies[new]
+            table[records] = 0
+            found.append((records, frequencies))
+        records = np.concatenate([np.empty(0, np.uint32), *(records for records, _ in found)])
+        frequencies = np.concatenate([np.empty(0), *(frequencies for _, frequencies in found)])
     if len(removed):
         kept = np.isin(records, removed, invert=True)
         records, frequencies = records[kept], frequencies[kept]
@@ -77,43 +82,45 @@ def read_frequencies(segment: Segment, word: str, removed: Numbers) -> Frequenci
 def rank(
     words: Sequence[str],
     segments: Sequence[tuple[int, Segment, Numbers]],
-    wanted: NDArray[np.int64],
+    wanted: BitMap | None,
     size: int,
     mean: float,
     limit: int,
-    read: Callable[[Segment, str, Numbers], Frequencies] = read_frequencies,
 ) -> list[tuple[int, float]]:
     """Return the records with the highest scores and these scores; equal scores are sorted by descending number.
 
     Args:
         words: the words of the query; one that is given twice counts twice.
         segments: first record, segment and removed records of each segment.
-        wanted: the records to sort, ascending.
+        wanted: the records to sort; None for all.
         size: the number of records in the index.
         mean: their mean length.
         limit: the number of records to return.
-        read: returns the frequencies of a word in a segment.
     """
     distinct = list(dict.fromkeys(words))
-    found = [[read(segment, word, removed) for word in distinct] for _, segment, removed in segments]
+    found = []
+    for _, segment, removed in segments:
+        table = np.zeros(segment.records)
+        found.append([_read_frequencies(segment, word, removed, table) for word in distinct])
     totals = [sum(len(one[place][0]) for one in found) for place in range(len(distinct))]
     best_numbers, best_scores = np.empty(0, np.int64), np.empty(0)
     for (base, segment, _), frequencies in zip(segments, found, strict=True):
-        first, last = np.searchsorted(wanted, (base, base + segment.records))
-        some = wanted[first:last] - base
-        if not len(some):
-            continue
         scores = np.zeros(segment.records)
         for word, (records, values), total in zip(distinct, frequencies, totals, strict=True):
-            if len(records):
-                scores[records] += weigh(values, segment.lengths[records], mean, total, size) * words.count(word)
-        numbers, scores = _take_best(some, scores[some], limit)
-        best_numbers, best_scores = (
-            np.concatenate((best_numbers, numbers + base)),
-            np.concatenate((best_scores, scores)),
-        )
+            scores[records] += weigh(values, segment.lengths[records], mean, total, size) * words.count(word)
+        numbers = np.flatnonzero(scores)
+        if wanted is not None:
+            there = np.zeros(segment.records, np.bool_)
+            there[_list_range(wanted, base, base + segment.records) - base] = True
+            numbers = numbers[there[numbers]]
+        numbers, few = _take_best(numbers, scores[numbers], limit)
+        best_numbers, best_scores = np.append(best_numbers, numbers + base), np.append(best_scores, few)
     numbers, scores = _take_best(best_numbers, best_scores, limit)
     return list(zip(numbers.tolist(), scores.tolist(), strict=True))
+
+
+def _list_range(records: BitMap, begin: int, end: int) -> NDArray[np.int64]:
+    return np.array((records & BitMap(range(begin, end))).to_array(), np.int64)
 
 
 def _take_best(numbers: NDArray[np.int64], scores: Floats, limit: int) -> tuple[NDArray[np.int64], Floats]:
