@@ -3,7 +3,8 @@
 import shlex
 import sys
 from hashlib import file_digest
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -15,6 +16,7 @@ from entrez_kit.services.small_replies import DROPPED
 
 from ._formats.documents import json_text
 from ._formats.fields import DocumentPaths, as_data, columns_at
+from ._input import read_content
 from ._options import argument, option, request_options
 from ._output import Sink
 from ._pipeline import (
@@ -78,6 +80,28 @@ def _read_query(text: str) -> str:
     return " ".join(text.split())
 
 
+def _read_strategy(ctx: typer.Context, file: Path) -> str:
+    """Return the last line of a strategy in PubMed's syntax, and print how it differs from the strategy.
+
+    Raises:
+        InvalidInput: the file cannot be read, or its last line cannot be searched.
+    """
+    from entrez_kit.strategies.models import StrategyRequest
+    from entrez_kit.strategies.read_files import FILES, read_file
+    from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
+
+    found = read_request(StrategyRequest(strategy=read_file(read_content(file, hint=FILES), str(file))))
+    result = refuse_untranslated(found)
+    final = found.final
+    assert result.query is not None
+    assert final is not None
+    label = next(line.label for line in result.lines if line.number == result.final)
+    if label != "exact":
+        said = "; ".join(loss.text for loss in final.losses)
+        warn(ctx, f"Line {result.final} of the strategy is {label} in PubMed: {said}. See strategy translate {file}.")
+    return result.query
+
+
 def _read_stdin() -> str:
     from entrez_kit.base.input_files import read_input
 
@@ -93,7 +117,12 @@ def _read_stdin() -> str:
 @request_options(
     SEARCH_ARTICLES,
     argument(
-        "query_term", "QUERY", joined=True, more="Several words need no quotes; - reads stdin.", convert=_read_query
+        "query_term",
+        "QUERY",
+        joined=True,
+        default=None,
+        more="Several words need no quotes; - reads stdin.",
+        convert=_read_query,
     ),
     option("max_results", "-n"),
     option("offset"),
@@ -123,7 +152,13 @@ def _read_stdin() -> str:
 )
 def command(
     ctx: typer.Context,
-    request: SearchRequest,
+    options: dict[str, Any],
+    strategy: Annotated[
+        Path | None,
+        typer.Option(
+            "--strategy", metavar="FILE", help="Search the last line of a strategy, translated to PubMed, not QUERY."
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with status 2 if PubMed dropped a phrase or a field of the query.")
     ] = False,
@@ -134,6 +169,12 @@ def command(
     entrez-kit search crispr sickle cell -f ids | entrez-kit fetch - -f csv -o hits.csv
     A file for a reference manager: entrez-kit --demo search crispr --all -o hits.ris
     """
+    if strategy is not None:
+        refuse_beside(ctx, "query_term", "--strategy", "Give a query or a file with a strategy.")
+        options["query_term"] = _read_strategy(ctx, strategy)
+    elif not options.get("query_term"):
+        ctx.fail("Missing argument 'QUERY'.")
+    request = build_request(ctx, SEARCH_ARTICLES, options)
     if request.retrieve_all:
         refuse_beside(ctx, "max_results", "--all", "Give -n N for N results, or --all for all results.")
     if not (request.date_range and (request.date_range.min_date or request.date_range.max_date)):

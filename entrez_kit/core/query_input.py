@@ -206,7 +206,15 @@ def check_syntax(query: str, field: str = "query_term") -> None:
             field,
             query,
             "this is a numbered list of searches. PubMed would read the numbers as words.",
-            "Give one query; join the lines with AND and OR.",
+            FrontendText(
+                "Give one query; join the lines with AND and OR",
+                PerFrontend(
+                    ". `search --strategy FILE` searches the last line of a list",
+                    ". The tool translate_strategy (toolset review) joins them",
+                    ". `EntrezKit.translate_strategy` joins them",
+                ),
+                ".",
+            ),
             "numbered_list",
         )
     if found := _HISTORY.search(text):
@@ -223,10 +231,12 @@ def check_syntax(query: str, field: str = "query_term") -> None:
 
     if sign := find_foreign_sign(text):
         service, part = sign
-        guide = PerFrontend("; see `entrez-kit guide searching`", "")
-        hint = FrontendText(
-            'Write it in PubMed\'s syntax, for example "heart failure"[tiab] or neoplasms[mh]', guide, "."
+        command = PerFrontend(
+            "`entrez-kit strategy translate` translates it to",
+            "The tool translate_strategy (toolset review) translates it to",
+            "`EntrezKit.translate_strategy` translates it to",
         )
+        hint = FrontendText(command, ' PubMed\'s syntax, such as "heart failure"[tiab] or neoplasms[mh].')
         problem = f"{part!r} is {service} syntax. PubMed would search its letters as words."
         raise _refusal_error(field, query, problem, hint, "foreign_syntax", service=service)
 

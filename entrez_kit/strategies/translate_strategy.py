@@ -60,11 +60,31 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     strategy = read_request(request)
     counts = count_lines(services, strategy) if request.count else {}
     result = strategy.to_result(counts)
+    result._missing_error = find_refused_error(strategy, result)
+    return result
+
+
+def refuse_untranslated(strategy: Strategy) -> StrategyResult:
+    """Return the document of a strategy whose last line can be searched.
+
+    Raises:
+        InvalidInput: the last line cannot be searched.
+    """
+    result = strategy.to_result()
+    error = find_refused_error(strategy, result)
+    if error is not None:
+        error.details["partial"] = False
+        raise error
+    return result
+
+
+def find_refused_error(strategy: Strategy, result: StrategyResult) -> InvalidInput | None:
+    """Return the error for a strategy whose last line cannot be searched."""
     if result.query is None and strategy.final is not None:
         final = strategy.final
         blocked = final.blocked_by if final.blocked_by is not None else final.number
         problem = next((line.problem for line in strategy.lines if line.number == blocked), "")
-        result._missing_error = InvalidInput(
+        return InvalidInput(
             f"The last line cannot be searched in PubMed: line {blocked} was refused ({problem}).",
             invalid_input=f"line {blocked}",
             recovery_hint=f"Correct line {blocked}, or replace it with a line in PubMed's syntax.",
@@ -76,7 +96,7 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
                 ],
             },
         )
-    return result
+    return None
 
 
 def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:

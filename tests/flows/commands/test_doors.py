@@ -25,7 +25,7 @@ EVERYWHERE = {
 FLAGS_ONLY = {
     "translate_strategy": {"file"},
     "check_references": {"file", "in_text", "fail_on", "fix", "dry_run", "force"},
-    "pubmed_search_articles": {"strict", "min_date", "max_date", "date_type"},
+    "pubmed_search_articles": {"strict", "strategy", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
     "get_gene": {"input"},
     "get_pubmed_links": {"input"},
@@ -63,6 +63,7 @@ FIELDS_ONLY = {
 }
 """Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
 OTHER_DEFAULTS = {
+    ("pubmed_search_articles", "query_term"),  # a strategy replaces it
     ("pubmed_search_articles", "fetch_brief_summaries"),  # tables ask for titles, json does not
     ("pubmed_sync_delta", "term"),  # a key remembers its own
 }
