@@ -5,20 +5,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.settings import parse_names
+from entrez_kit.core.operation import SingleOutcome
+from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
 from entrez_kit.strategies.models import StrategyResult
 from entrez_kit.strategies.read_files import FILES, read_file
+from entrez_kit.strategies.rules import CODES
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
 from ._formats.fields import Record, columns_at
 from ._input import read_content
 from ._options import option, request_options
-from ._pipeline import Family, View, build_request, formats, run
-from ._views.strategies import list_rows, strategy_page
+from ._output import Sink
+from ._pipeline import Family, View, build_request, formats, note, refuse_without, run
+from ._state import STDIN
+from ._views.strategies import lint_page, list_rows, strategy_page
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-app = typer.Typer(help="Search strategies: translate them to PubMed line by line, and count each line.")
+app = typer.Typer(help="Search strategies of reviews: translate them to PubMed, count their lines, find problems.")
 
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 COLUMNS: Final = columns_at(
@@ -90,3 +97,84 @@ def count(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words
     """
     options |= {**read_strategy_options(file, words), "count": True}
     run(ctx, TRANSLATE_STRATEGY, build_request(ctx, TRANSLATE_STRATEGY, options), _view(), label="Counting")
+
+
+def _render_lint_table(result: LintResult, console: "Console") -> "RenderableType":
+    from ._views.strategies import lint_table
+
+    return lint_table(result, console)
+
+
+@app.command("lint")
+@formats(*FORMATS)
+@request_options(LINT_STRATEGY, *TRANSLATION, option("online"), option("ignore", metavar="CODES"))
+def lint(
+    ctx: typer.Context,
+    options: dict[str, Any],
+    file: StrategyFile,
+    words: WordFiles = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on", metavar="CODES", help="Exit with status 4 only for these codes, or error, warning, note."
+        ),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Write a copy with mechanical corrections, e.g. ovid.fixed.txt.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite an earlier file.")] = False,
+) -> None:
+    """Find problems of a strategy: syntax, line numbers, operators, wildcards, headings, limits.
+
+    The exit status is 4 if there are errors or warnings, and 0 otherwise: entrez-kit strategy lint ovid.txt
+    For a protocol review: entrez-kit strategy lint ovid.txt --online --fail-on error
+    """
+    if not fix:
+        refuse_without(ctx, "force", "--fix")
+    levels = ["error", "warning", "note"]
+    known = [*levels, *CODES]
+    failures = parse_names(fail_on, known, noun="code", argument="fail_on", before="--fail-on: there") or levels[:2]
+    options |= read_strategy_options(file, words)
+    target = _find_target(file, overwrite=force) if fix else None
+    request = build_request(ctx, LINT_STRATEGY, options)
+    view: View[LintResult] = View(
+        table=_render_lint_table,
+        columns=columns_at("line", "code", "severity", "message", "fix", "press", "matters"),
+        page=lint_page,
+        between="",
+        title="Findings",
+    )
+    outcome = run(ctx, LINT_STRATEGY, request, view, label="Checking")
+    found = outcome.result if isinstance(outcome, SingleOutcome) else None
+    if not isinstance(found, LintResult):
+        return
+    if target is not None and found.fixed is not None:
+        with Sink(target) as sink:
+            sink.data(found.fixed.encode())
+        note(ctx, f"The corrected copy is {target}.")
+    elif target is not None:
+        note(ctx, "There is nothing to correct mechanically, so no copy was written.")
+    if any(one.code in failures or one.severity in failures for one in found.findings):
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _find_target(file: Path, *, overwrite: bool) -> Path:
+    """Return the path of the corrected copy.
+
+    Raises:
+        InvalidInput: the strategy is not a text file, or the copy exists.
+    """
+    target = file.with_name(f"{file.stem}.fixed{file.suffix}")
+    problem = ""
+    if str(file) == STDIN or file.suffix.lower() == ".docx":
+        problem = f"--fix: {file} is not a text file."
+    elif target.exists() and not overwrite:
+        problem = f"--fix: {target} exists."
+    if problem:
+        raise InvalidInput(
+            problem,
+            invalid_input=str(file),
+            recovery_hint="Give a text file, or add --force to overwrite the copy.",
+            details={"reason": "bad_usage"},
+        )
+    return target

@@ -8,10 +8,11 @@ from rich.text import Text
 
 from .._formats.fields import Record, as_data
 from .markdown import escaped
-from .tables import Listing, number, wrapped
+from .tables import Listing, fixed, number, wrapped
 from .text import line
 
 if TYPE_CHECKING:
+    from entrez_kit.strategies.lint_strategy import LintResult
     from entrez_kit.strategies.models import StrategyLine, StrategyResult
 
 LABELS: Final = {"exact": "green", "wider": "yellow", "narrower": "bold yellow", "not_expressible": "bold red"}
@@ -97,3 +98,30 @@ def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
     if result.query is None:
         lines.append(f"Line {result.final}, the last one, cannot be searched.")
     return [Text(one, style="bold") for one in lines]
+
+
+# Findings
+
+SEVERITIES: Final = {"error": "bold red", "warning": "bold yellow", "note": "dim"}
+
+
+def lint_page(record: Record) -> str:
+    """Return a finding as an item of a Markdown list."""
+    place = f"Line {record['line']}" if record.get("line") is not None else "Strategy"
+    fix = f" Write: {escaped(record['fix'])}." if record.get("fix") else ""
+    return f"- **{place}, {record['code']}** ({record['severity']}): {escaped(record['message'])}{fix}\n"
+
+
+def lint_table(result: "LintResult", console: Console) -> RenderableType:
+    """Return a table of the findings by line, and their number."""
+    table = Listing(number("Line"), fixed("Code"), wrapped("Problem", 3), wrapped("Write", 1), expand=True)
+    for one in result.findings:
+        table.add_row(
+            "" if one.line is None else str(one.line),
+            Text(one.code, style=SEVERITIES[one.severity]),
+            Text(line(one.message)),
+            Text(line(one.fix or "")),
+        )
+    notes = len(result.findings) - result.errors - result.warnings_found
+    told = f"{result.lines} lines: {result.errors} errors, {result.warnings_found} warnings, {notes} notes."
+    return Group(table, Text(""), Text(told, style="bold"))

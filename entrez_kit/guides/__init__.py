@@ -15,6 +15,8 @@ TOPICS: Final = (
     "full-text",
     "references",
     "claims",
+    "strategies",
+    "lint",
     "corpus",
     "local",
     "output",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from entrez_kit.references.files.references import Reference
     from entrez_kit.references.match import MatchResult
     from entrez_kit.relationships.models import RelationshipsResult
+    from entrez_kit.strategies.lint_strategy import LintResult
     from entrez_kit.strategies.models import StrategyResult
 
 
@@ -152,6 +153,10 @@ def operation_of(method: str) -> "Operation[Any, Any]":
             from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
             return TRANSLATE_STRATEGY
+        case "lint_strategy":
+            from entrez_kit.strategies.lint_strategy import LINT_STRATEGY
+
+            return LINT_STRATEGY
     raise LookupError(method)
 
 
@@ -1025,6 +1030,40 @@ class Methods(OperationRunner):
 
         Returns:
             A strategy with the translation of every line.
+
+        Raises:
+            InvalidInput: the text has no line that could be a search.
+            UpstreamError: NCBI did not answer for any line.
+        """
+
+    @runs
+    def lint_strategy(
+        self,
+        *,
+        strategy: str,
+        dialect: Literal["pubmed", "ovid", "embase", "ebsco", "wos", "scopus", "cochrane"] | None = None,
+        proximity: Literal["near", "and"] = "near",
+        words: Sequence[str] | None = None,
+        words_name: str = "the word list",
+        online: bool = False,
+        ignore: Sequence[str] | str = (),
+    ) -> "LintResult":
+        """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
+
+        Each finding has a stable code, the line, a message and often a correction. With ``online`` PubMed counts every
+        line, which shows lines without records, dropped phrases and words that are too common.
+
+        Args:
+            strategy: The strategy: its lines as printed, with or without numbers.
+            dialect: Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
+            words: Words from which the variants of truncated words are listed.
+            words_name: Origin of the words, for the report.
+            online: Count the lines in PubMed, and look up headings, to find more problems.
+            ignore: Codes of findings to leave out, such as language-limit.
+
+        Returns:
+            The findings of a strategy by line. ``matters`` is true for lines that the last line depends on.
 
         Raises:
             InvalidInput: the text has no line that could be a search.

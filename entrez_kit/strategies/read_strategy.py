@@ -71,12 +71,18 @@ class PrintedLine:
 
 def repair(text: str) -> str:
     """Return a text with the characters that a word processor or a web page changed written plainly."""
-    plain = text.translate(_TABLE)
-    for entity, sign in _ENTITIES.items():
-        plain = plain.replace(entity, sign)
+    plain = plain_characters(text)
     plain = re.sub(r"\bexp\.\s+(?=[A-Z])", "exp ", plain)
     plain = re.sub(r"\bexp(?=\*)", "exp ", plain)
     return " ".join(unicodedata.normalize("NFC", plain).split())
+
+
+def plain_characters(text: str) -> str:
+    """Return a text with plain quotation marks, hyphens and spaces, and without entities of HTML."""
+    plain = text.translate(_TABLE)
+    for entity, sign in _ENTITIES.items():
+        plain = plain.replace(entity, sign)
+    return plain
 
 
 def read_lines(text: str) -> list[PrintedLine]:

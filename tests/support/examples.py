@@ -155,6 +155,17 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
             {"strategy": STRATEGY.read_text(encoding="utf-8"), "proximity": "and", "dialect": "ovid"},
         ),
     ],
+    "lint_strategy": [
+        ((str(STRATEGY),), {"strategy": STRATEGY.read_text(encoding="utf-8")}),
+        (
+            (str(STRATEGY), "--online", "--ignore", "language-limit,heading-without-text"),
+            {
+                "strategy": STRATEGY.read_text(encoding="utf-8"),
+                "online": True,
+                "ignore": ["language-limit", "heading-without-text"],
+            },
+        ),
+    ],
     "pubmed_spell_check": [(("crisper",), {"query": "crisper"})],
     "pubmed_sync_delta": [
         (("editing", "crispr"), {"query_key": "editing", "term": "crispr"}),

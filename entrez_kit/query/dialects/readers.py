@@ -200,6 +200,7 @@ _CODES: Final = "|".join(OVID)
 _OVID_SUFFIX: Final = re.compile(
     rf"\s*\.\s*((?:{_CODES})(?:\s*,\s*(?:{_CODES}))*)\s*,?\s*(?:\.(?!\w)|(?=[\s)]|$))", re.IGNORECASE
 )
+_UNKNOWN_SUFFIX: Final = re.compile(r"\.([a-z]{2}(?:\s*,\s*[a-z]{2})*)\.(?=[\s)]|$)", re.IGNORECASE)
 _OVID_HEADING: Final = re.compile(
     r"(?P<exp>exp(?:lode)?\.?\s*(?=[\s*\"]))?\s*(?P<star>\*)?\s*(?P<exp2>exp\s+(?=\w))?"
     r"(?P<name>\"[^\"]+\"|[^()\"/.\[\]]+?)\s*/"
@@ -251,6 +252,7 @@ class OvidLexer(_Lexer):
         (re.compile(r"\[[^\]]*\]"), _skip),
         (re.compile(r"(or|and)\s*/\s*([0-9][0-9\s,–-]*)", re.IGNORECASE), _numbers),
         (_OVID_SUFFIX, _ovid_suffix),
+        (_UNKNOWN_SUFFIX, _ovid_suffix),
         (re.compile(r"(?:adj)([0-9]*)(?=[\s(\"]|$)", re.IGNORECASE), _ovid_adjacent),
         (_OVID_HEADING, _ovid_heading),
         (re.compile(r"#([0-9]{1,4})(?=[\s)]|$)"), _reference),
@@ -266,7 +268,7 @@ class OvidLexer(_Lexer):
     def find_word_end(self, place: int) -> int:
         end = super().find_word_end(place)
         for dot in range(place + 1, end):
-            if self.text[dot] == "." and _OVID_SUFFIX.match(self.text, dot):
+            if self.text[dot] == "." and (_OVID_SUFFIX.match(self.text, dot) or _UNKNOWN_SUFFIX.match(self.text, dot)):
                 return dot
         return end
 
@@ -652,6 +654,10 @@ PUBMED_GRAMMAR: Final = Grammar((("OR", "AND", "NOT"),), join_with_and, ALL_TEXT
 
 _PUBMED_TAG: Final = re.compile(r"\[[^\[\]]*\]")
 _LOWER: Final = re.compile(r"(?<=[\s)\]\"])(or|and|not)(?=[\s(\"])")
+_BARE_NUMBER: Final = re.compile(
+    r"(?:(?<=\bAND )|(?<=\bOR )|(?<=\bNOT )|(?<=\()|^)([0-9]{1,3})(?= (?:AND|OR|NOT)\b|\)|$)"
+)
+"""A number alone between operators; as a PMID it would have a field."""
 _HISTORY: Final = re.compile(r"#\s?([0-9]{1,4})\b")
 
 
@@ -667,6 +673,10 @@ def parse_pubmed(text: str) -> Parsed:
         notes.append("unbalanced-quotes: a quotation mark was removed or added.")
         plain = repaired
     upper = _upper_operators(plain)
+    marked = _BARE_NUMBER.sub(r"#\1", upper)
+    if marked != upper:
+        notes.append("reference-style: a number has no #; it was read as a line.")
+    upper, plain = marked, _BARE_NUMBER.sub(r"#\1", plain)
     if upper != plain:
         notes.append("lowercase-operator: operators were written in capitals.")
     unbalanced = upper.count("(") - upper.count(")")

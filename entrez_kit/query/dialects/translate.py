@@ -202,6 +202,8 @@ class Translator:
                     following.append(form)
                     continue
                 if mark[0] not in "#?" or not (mark.start() or len(form) > 2):
+                    if not mark.start():
+                        raise CannotExpressError(f"{_show(pattern)} begins with a wildcard")
                     least = f"fewer than {SHORTEST_STEM} characters before the wildcard"
                     raise CannotExpressError(f"{_show(pattern)} has {least}; give a word list to list its variants")
                 rest = form[mark.end() :]

@@ -39,6 +39,7 @@ CALLS: Final = {
     "mesh": ("genome",),
     "spell": ("astma",),
     "strategy translate": ("strategy.txt",),
+    "strategy lint": ("lint.txt",),
     "strategy count": ("strategy.txt",),
     "gene search": ("TP53",),
     "gene get": ("7157", "672"),
@@ -62,7 +63,7 @@ CALLS: Final = {
     "doctor": (),
 }
 """A call of each command with results."""
-FINDINGS: Final = {"verify": 4, "corpus audit": 4}
+FINDINGS: Final = {"verify": 4, "strategy lint": 4, "corpus audit": 4}
 """Commands whose findings set the exit status."""
 PARTIAL: Final = {
     "fetch": ("99000001", "99999999"),
@@ -122,6 +123,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", "0123456789abcdef0123456789abcdef0123456789")
     Path("strategy.txt").write_text("1. exp Asthma/\n2. asthma.ti,ab.\n3. 1 or 2\n", encoding="utf-8")
+    Path("lint.txt").write_text("1. exp Asthma/\n2. asthma$.ti,zz.\n3. 1 or 2\n", encoding="utf-8")
     Path("refs.txt").write_text("99000001\n99000035\n", encoding="utf-8")
     Path("refs.bib").write_text(BIBTEX, encoding="utf-8")
     Path("one.bib").write_text(BIBTEX.partition("@article{b")[0], encoding="utf-8")

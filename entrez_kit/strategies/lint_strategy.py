@@ -1,0 +1,171 @@
+"""Find the problems of a strategy: those that its lines show, and, with a search, those that PubMed shows."""
+
+import re
+from typing import Annotated, ClassVar, Final
+
+from pydantic import BeforeValidator, Field
+
+from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.core.model import Collected, Result, omit_if_empty, split_at_commas
+from entrez_kit.core.operation import Operation
+from entrez_kit.query.dialects.currency import RENAMED
+from entrez_kit.query.dialects.tree import Heading, walk
+from entrez_kit.services import Services
+from entrez_kit.strategies.models import StrategyRequest
+from entrez_kit.strategies.read_strategy import plain_characters
+from entrez_kit.strategies.rules import CODES, PRESS, Problem, Severity, find_closure, find_problems
+from entrez_kit.strategies.strategy import Strategy
+from entrez_kit.strategies.translate_strategy import count_lines, read_request
+
+MOST_HITS: Final = 500_000
+"""A line of words with more records is probably a mistake, such as a word without a field."""
+
+
+class LintRequest(StrategyRequest):
+    """A strategy to check."""
+
+    online: bool = Field(
+        default=False, description="Count the lines in PubMed, and look up headings, to find more problems."
+    )
+    ignore: Annotated[list[str], BeforeValidator(split_at_commas)] = Field(
+        default_factory=list, description="Codes of findings to leave out, such as language-limit."
+    )
+
+
+class LintFinding(Result):
+    """A problem of a line. ``press`` is the element of the PRESS checklist, ``fix`` what to write."""
+
+    code: str
+    severity: Severity
+    line: int | None
+    message: str
+    fix: str | None = omit_if_empty()
+    press: str
+    matters: bool
+
+
+class LintResult(Collected):
+    """The findings of a strategy by line. ``matters`` is true for lines that the last line depends on.
+
+    ``fixed`` is the strategy with all mechanical corrections: characters, operators in capitals, renamed headings and
+    open dates. It is absent if nothing changes.
+    """
+
+    RECORDS: ClassVar = "findings"
+
+    findings: list[LintFinding]
+    errors: int
+    warnings_found: int
+    lines: int
+    fixed: str | None = omit_if_empty()
+
+
+def lint_strategy(services: Services, request: LintRequest) -> LintResult:
+    """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
+
+    Each finding has a stable code, the line, a message and often a correction. With ``online`` PubMed counts every
+    line, which shows lines without records, dropped phrases and words that are too common.
+
+    Raises:
+        InvalidInput: the text has no line that could be a search.
+        UpstreamError: NCBI did not answer for any line.
+        RateLimited: NCBI refused every line, or the wait for a slot would pass the deadline.
+
+    Source: none, or ESearch (db=pubmed), once per line, with ``online``.
+    """
+    strategy = read_request(request)
+    problems = find_problems(strategy)
+    if request.online:
+        problems += find_online_problems(services, strategy)
+    problems = [one for one in dict.fromkeys(problems) if one.code not in request.ignore]
+    problems.sort(key=lambda one: (one.line is None, one.line or 0, list(CODES).index(one.code)))
+    final = strategy.final
+    used = find_closure(strategy, final) if final is not None else set()
+    numbers = {line.number for line in strategy.lines if id(line) in used}
+    fixed = fix_strategy(strategy)
+    return LintResult(
+        findings=[_to_finding(one, matters=one.line is None or one.line in numbers) for one in problems],
+        errors=sum(CODES[one.code] == "error" for one in problems),
+        warnings_found=sum(CODES[one.code] == "warning" for one in problems),
+        lines=len(strategy.lines),
+        fixed=fixed if fixed != request.strategy else None,
+    )
+
+
+def _to_finding(problem: Problem, *, matters: bool) -> LintFinding:
+    return LintFinding(
+        code=problem.code,
+        severity=CODES[problem.code],
+        line=problem.line,
+        message=problem.message,
+        fix=problem.fix or None,
+        press=PRESS.get(problem.code, "5"),
+        matters=matters,
+    )
+
+
+def find_online_problems(services: Services, strategy: Strategy) -> list[Problem]:
+    """Return the problems that the counts of the lines in PubMed show."""
+    told = {id(line): len(line.warnings) for line in strategy.lines}
+    counts = count_lines(services, strategy)
+    found: list[Problem] = []
+    for line in strategy.lines:
+        own_terms = not line.depends_on
+        for text in line.warnings[told[id(line)] :]:
+            code, _, rest = text.partition(": ")
+            if own_terms and code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
+                found.append(Problem("dropped-phrase", line.number, rest))
+        count = counts.get(line.number) if line.number is not None else None
+        if count == 0:
+            found.append(Problem("no-hits", line.number, "The line finds no record in PubMed."))
+        elif count is not None and count > MOST_HITS and line.kind == "search" and own_terms:
+            is_heading = line.node is not None and all(
+                isinstance(one, Heading) for one in walk(line.node) if not hasattr(one, "parts")
+            )
+            if not is_heading:
+                found.append(Problem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
+    return found
+
+
+# Mechanical corrections
+
+_OPERATORS: Final = re.compile(r"(?<=[\])\"])(\s+)(and|or|not)(?=\s+[(\"\w#])")
+_OPEN_END: Final = re.compile(r"([0-9]\"?\s*:\s*)(\[(?:dp|pdat|edat|crdt|mhda|lr|mdat)\])", re.IGNORECASE)
+_OPEN_START: Final = re.compile(
+    r"(?<![0-9/\"\]\w])(:\s*\"?[0-9][0-9/]*\"?\s*\[(?:dp|pdat|edat|crdt|mhda|lr|mdat)\])", re.IGNORECASE
+)
+
+
+_BEFORE_HEADING: Final = r"(?:(?<=exp )|(?<=or )|(?<=and )|(?<=not )|(?<=[*\"(\t])|(?<=[.0-9] )|^)"
+
+
+def fix_strategy(strategy: Strategy) -> str:
+    """Return the text of a strategy with its mechanical corrections; all other characters are kept."""
+    return "".join(
+        line.printed.original if line.kind in ("comment", "header") else _fix_line(line.printed.original, line.dialect)
+        for line in strategy.lines
+    )
+
+
+def _fix_line(original: str, dialect: str | None) -> str:
+    text = plain_characters(original)
+    if dialect == "pubmed":
+        text = _OPERATORS.sub(lambda match: match[1] + match[2].upper(), text)
+        text = _OPEN_START.sub(r"1800\1", _OPEN_END.sub(r"\g<1>3000\2", text))
+        text = re.sub(r"\bexp\s+(?=[\w,\s-]+\[\s*(?:mesh|mh))", "", text)
+    for old, new in RENAMED.items():
+        if old in text.lower():
+            pattern = rf"{_BEFORE_HEADING}{re.escape(old)}(?=\"?(?:/|\s*\[m))"
+            text = re.sub(pattern, new, text, flags=re.IGNORECASE | re.MULTILINE)
+    return text
+
+
+LINT_STRATEGY: Final = Operation(
+    name="lint_strategy",
+    function=lint_strategy,
+    command=("strategy", "lint"),
+    toolset="review",
+    title="Check a search strategy",
+    errors=(UpstreamError, RateLimited),
+    portions=("findings",),
+)

@@ -1,0 +1,452 @@
+"""The rules of ``strategy lint``: problems of a strategy that its lines show without a search."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from entrez_kit.query import unsettled
+from entrez_kit.query.dialects.currency import RENAMED
+from entrez_kit.query.dialects.translate import MOST_VARIANTS
+from entrez_kit.query.dialects.tree import (
+    All,
+    Any,
+    Days,
+    Exclude,
+    Heading,
+    PubMed,
+    Reference,
+    Value,
+    Words,
+    children,
+    compile_pattern,
+    get_stem,
+    has_marks,
+    walk,
+)
+from entrez_kit.query.fields import parse_tag
+from entrez_kit.query.parser import Group, Operand, parse
+from entrez_kit.query.words import STOP_WORDS, normalize
+from entrez_kit.strategies.models import WorkingLine
+from entrez_kit.strategies.strategy import MOST_WILDCARDS, Strategy
+
+Severity = Literal["error", "warning", "note"]
+CODES: Final[dict[str, Severity]] = {
+    "syntax-error": "error",
+    "not-in-pubmed": "error",
+    "unknown-field": "error",
+    "missing-reference": "error",
+    "circular-reference": "error",
+    "forward-reference": "error",
+    "half-open-date": "error",
+    "short-truncation": "error",
+    "wildcard-trap": "error",
+    "proximity-ignored": "error",
+    "not-mesh": "error",
+    "count-mismatch": "error",
+    "not-removes-known": "error",
+    "no-hits": "error",
+    "dropped-phrase": "error",
+    "implicit-precedence": "warning",
+    "unbalanced-quotes": "warning",
+    "heading-renamed": "warning",
+    "unused-line": "warning",
+    "range-over-combination": "warning",
+    "suffix-binds-last": "warning",
+    "other-dialect": "warning",
+    "missing-number": "warning",
+    "number-gap": "warning",
+    "lowercase-operator": "warning",
+    "foreign-explode": "warning",
+    "phrase-not-mapped": "warning",
+    "untagged-term": "warning",
+    "redundant-term": "warning",
+    "duplicate-line": "warning",
+    "date-limit-inside": "warning",
+    "limit-drops-unindexed": "warning",
+    "filter-for-central": "warning",
+    "explosion-of-hits": "warning",
+    "typographic-characters": "note",
+    "heading-without-text": "note",
+    "language-limit": "note",
+    "reference-style": "note",
+}
+"""Every code of a finding with its severity; guide ``lint`` explains each."""
+PRESS: Final[dict[str, str]] = {
+    **dict.fromkeys(("implicit-precedence", "proximity-ignored", "not-removes-known", "range-over-combination"), "2"),
+    **dict.fromkeys(("not-mesh", "heading-renamed", "heading-without-text", "foreign-explode"), "3"),
+    **dict.fromkeys(("short-truncation", "wildcard-trap", "redundant-term", "phrase-not-mapped", "untagged-term"), "4"),
+    **dict.fromkeys(("limit-drops-unindexed", "language-limit", "date-limit-inside", "half-open-date"), "6"),
+    "filter-for-central": "6",
+}
+"""The element of the PRESS checklist by code; 5, spelling, syntax and line numbers, for all others."""
+_DATES: Final = r"(?:dp|pdat|edat|crdt|mhda|dcom|lr|mdat|ppdat|epdat|date - [a-z]+|publication date)"
+_HALF_OPEN: Final = re.compile(
+    rf'(?<![0-9/"\]])\s*:\s*"?[0-9][0-9/]*"?\s*\[{_DATES}\]|[0-9]"?\s*:\s*\[{_DATES}\]'
+    rf"|\[{_DATES}\]\s*:\s*(?![0-9\"\s])|\[{_DATES}\]\s*:\s*$",
+    re.IGNORECASE,
+)
+_YEARS: Final = re.compile(r"\byr\s*=\s*\"?\s*(?:[0-9]{4}\s*-\s*\"?\s*$|-\s*[0-9]{4})", re.IGNORECASE)
+_FOREIGN_MARKS: Final = re.compile(r"(?<=\w)[?$#](?=\w|\[|\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A finding about a line; ``line`` is None if it is about the strategy."""
+
+    code: str
+    line: int | None
+    message: str
+    fix: str = ""
+
+
+def find_problems(strategy: Strategy) -> list[Problem]:
+    """Return the problems that the lines of a strategy show, in the order of the lines."""
+    found: list[Problem] = []
+    for line in strategy.lines:
+        if line.kind in ("comment", "header"):
+            continue
+        for rule in _LINE_RULES:
+            found += rule(line, strategy)
+    for whole in _STRATEGY_RULES:
+        found += whole(strategy)
+    return sorted(dict.fromkeys(found), key=lambda one: (one.line is None, one.line or 0))
+
+
+# One line
+
+_FROM_NOTES: Final = (
+    *("implicit-precedence", "unbalanced-quotes", "suffix-binds-last", "heading-renamed", "not-mesh", "other-dialect"),
+    *("missing-number", "number-gap", "forward-reference", "lowercase-operator", "foreign-explode", "reference-style"),
+)
+
+
+def _check_refusal(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    if not line.problem:
+        return
+    code, _, rest = line.problem.partition(": ")
+    if code in ("missing-reference", "circular-reference"):
+        yield Problem(code, line.number, f"{rest}.", _suggest_range(line))
+    elif line.node is None and "field" in line.problem and "unknown" in line.problem:
+        yield Problem("unknown-field", line.number, f"{line.problem}.")
+    elif "characters before the wildcard" in line.problem:
+        yield Problem("short-truncation", line.number, f"{line.problem}.")
+    elif "begins with a wildcard" in line.problem or f"{MOST_VARIANTS} spellings" in line.problem:
+        yield Problem("wildcard-trap", line.number, f"{line.problem}.")
+    else:
+        code = "not-in-pubmed" if line.node is not None or "record" in line.problem else "syntax-error"
+        yield Problem(code, line.number, f"{line.problem}.")
+
+
+def _suggest_range(line: WorkingLine) -> str:
+    """Return a range that ends before the line, if its range extends too far."""
+    match = re.search(r"\b(or|and)/([0-9]+)-([0-9]+)", line.printed.text, re.IGNORECASE)
+    if match is None or line.number is None or int(match[3]) < line.number:
+        return ""
+    return f"{match[1]}/{match[2]}-{line.number - 1}"
+
+
+def _check_notes(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    for text in (*line.printed.notes, *line.warnings):
+        code, _, rest = text.partition(": ")
+        if code in _FROM_NOTES:
+            yield Problem(code, line.number, rest)
+
+
+def _check_characters(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    signs = dict.fromkeys(sign for sign in line.printed.original if sign in "“”„‟‘’‚´–—−\u00a0\u00ad…")
+    if signs:
+        shown = " ".join(sign if sign.isprintable() and sign != "\u00a0" else f"U+{ord(sign):04X}" for sign in signs)
+        yield Problem(
+            "typographic-characters", line.number, f"{shown} was read as a plain character.", "plain characters"
+        )
+
+
+def _check_dates(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    text = line.printed.text
+    if (line.dialect == "pubmed" and (match := _HALF_OPEN.search(text))) or (match := _YEARS.search(text)):
+        yield Problem(
+            "half-open-date", line.number, f"{match[0].strip()!r} has one bound.", "write both, such as 2010:3000[dp]"
+        )
+
+
+def _list_operands(text: str) -> Iterator[tuple[Operand, Group]]:
+    waiting = [parse(text).root]
+    while waiting:
+        group = waiting.pop()
+        for part in group.parts:
+            if isinstance(part.node, Group):
+                waiting.append(part.node)
+            else:
+                yield part.node, group
+
+
+def _check_pubmed(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    if not isinstance(line.node, PubMed) or line.dialect != "pubmed":
+        return
+    number = line.number
+    for operand, _ in _list_operands(line.node.query):
+        if operand.is_history:
+            continue
+        tag = parse_tag(operand.tag) if operand.tag else None
+        if operand.tag and tag is None:
+            yield Problem("unknown-field", number, f"PubMed has no field [{operand.tag}].")
+        for word in operand.phrase.split():
+            stem, star, _ = word.strip('"').partition("*")
+            if star and not stem:
+                yield Problem("wildcard-trap", number, f"{word} begins with a wildcard, which PubMed drops.")
+            elif star and len(re.sub(r"\W", "", stem)) < unsettled.SHORTEST_STEM and " " not in operand.phrase:
+                text = f"{word} has fewer than {unsettled.SHORTEST_STEM} letters before *; PubMed searches {stem}."
+                yield Problem("short-truncation", number, text, "list the words")
+        if match := _FOREIGN_MARKS.search(operand.phrase):
+            yield Problem("wildcard-trap", number, f"{match[0]} in {operand.phrase} is no wildcard of PubMed.", "*")
+        if tag is not None and tag.distance is not None:
+            if "*" in operand.phrase:
+                text = f"{operand.text}: PubMed ignores the distance of a truncated word."
+                yield Problem("proximity-ignored", number, text, "list the words")
+            elif not unsettled.allows_proximity(
+                tag.field.proximity, operand.phrase.split(), tag.distance, operand.quoted
+            ):
+                text = f"{operand.text}: a distance needs quotation marks, two words, and [ti], [tiab] or [ad]."
+                yield Problem("proximity-ignored", number, text)
+        if operand.tag is None and not operand.phrase.isdigit():
+            if operand.quoted or "*" in operand.phrase or re.search(r"\w-\w", operand.phrase):
+                text = f"{operand.text} has no field, and its quotation marks, * or hyphen turn term mapping off."
+                yield Problem("phrase-not-mapped", number, text, "add a field, such as [tiab]")
+            elif normalize(operand.phrase) not in STOP_WORDS:
+                text = f"{operand.text} has no field; PubMed maps it to headings and other words."
+                yield Problem("untagged-term", number, text, "add a field, such as [tiab] or [mh]")
+        if tag is not None and tag.field.kind == "mesh" and (new := RENAMED.get(operand.phrase.lower())):
+            yield Problem("heading-renamed", number, f"{operand.phrase!r} is now {new!r}.", new)
+    yield from _check_groups(line)
+
+
+def _check_groups(line: WorkingLine) -> Iterator[Problem]:
+    """Find mixed operators and redundant alternatives in the groups of a line of PubMed."""
+    assert isinstance(line.node, PubMed)
+    waiting = [parse(line.node.query).root]
+    while waiting:
+        group = waiting.pop()
+        waiting += [part.node for part in group.parts if isinstance(part.node, Group)]
+        operators = {part.operator for part in group.parts[1:]}
+        if "OR" in operators and len(operators) > 1:
+            text = f"{' and '.join(sorted(operators))} are mixed; PubMed reads them from left to right."
+            yield Problem("implicit-precedence", line.number, text, "add parentheses")
+        if operators != {"OR"}:
+            continue
+        terms = [part.node for part in group.parts if isinstance(part.node, Operand)]
+        yield from _find_redundant(
+            line.number,
+            [(normalize_pattern(one.phrase), (one.tag or "").lower(), one.text) for one in terms if not one.is_history],
+        )
+
+
+def normalize_pattern(text: str) -> str:
+    """Return the folded words of a term with their wildcards."""
+    return " ".join(re.findall(r"[\w*]+", text.lower()))
+
+
+def _find_redundant(number: int | None, terms: list[tuple[str, str, str]]) -> Iterator[Problem]:
+    """Find alternatives that another one includes. Each has its pattern, its field and its text."""
+    seen: Counter[tuple[str, str]] = Counter((pattern, field) for pattern, field, _ in terms)
+    truncated = [(pattern, field, text) for pattern, field, text in terms if has_marks(pattern) and get_stem(pattern)]
+    told: set[str] = set()
+    for pattern, field, text in terms:
+        if seen[pattern, field] > 1 and pattern:
+            if text not in told:
+                yield Problem("redundant-term", number, f"{text} is there {seen[pattern, field]} times.", "remove one")
+            told.add(text)
+            continue
+        for wider, same, shown in truncated:
+            if same == field and wider != pattern and " " not in f"{wider}{pattern}" and not has_marks(pattern):
+                if compile_pattern(wider).fullmatch(pattern):
+                    yield Problem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    break
+            elif same == field and wider != pattern and has_marks(pattern) and " " not in f"{wider}{pattern}":
+                stem = get_stem(wider)
+                if wider == f"{stem}*" and get_stem(pattern).startswith(stem):
+                    yield Problem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    break
+
+
+def _check_alternatives(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    if line.node is None:
+        return
+    for one in walk(line.node):
+        if isinstance(one, Any):
+            words = [part for part in one.parts if isinstance(part, Words)]
+            terms = [(" ".join(part.patterns), part.scope.name if part.scope else "", part.text) for part in words]
+            yield from _find_redundant(line.number, terms)
+            days = sum(isinstance(part, Days) for part in one.parts)
+            if 0 < days < len(one.parts):
+                yield Problem("date-limit-inside", line.number, "A date is an alternative of search terms.")
+        if isinstance(one, Words) and any(
+            has_marks(pattern) and "*" in pattern and 0 < len(get_stem(pattern)) < unsettled.SHORTEST_STEM
+            for pattern in one.patterns
+        ):
+            text = f"{one.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
+            yield Problem("short-truncation", line.number, text, "list the words, or give --words FILE")
+
+
+def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    for text in line.warnings:
+        if text.startswith("the limit drops"):
+            fix = "NOT (animals[mh] NOT humans[mh])" if "humans" in line.pubmed else ""
+            yield Problem("limit-drops-unindexed", line.number, f"{text[0].upper()}{text[1:]}.", fix)
+    node = line.node
+    if isinstance(node, PubMed) and line.dialect == "pubmed":
+        root = parse(node.query).root
+        for part in root.parts[1:]:
+            if part.operator == "AND" and isinstance(part.node, Operand):
+                tag = parse_tag(part.node.tag) if part.node.tag else None
+                if tag is not None and tag.field.code == "MESH" and normalize(part.node.phrase) in ("humans", "human"):
+                    text = "AND humans[mh] drops every record that is not yet indexed with MeSH."
+                    yield Problem("limit-drops-unindexed", line.number, text, "NOT (animals[mh] NOT humans[mh])")
+                if tag is not None and tag.field.code == "LANG":
+                    yield Problem("language-limit", line.number, "A restriction to a language needs a reason.")
+    elif node is not None and any(isinstance(one, Value) and one.code == "LANG" for one in walk(node)):
+        yield Problem("language-limit", line.number, "A restriction to a language needs a reason.")
+
+
+def _check_ranges(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    text = line.printed.text
+    if not re.search(r"[0-9]\s*[-–]\s*[#S]?[0-9]", text) or line.kind != "reference":
+        return
+    numbered = strategy.numbered
+    for number in line.depends_on:
+        other = numbered.get(number)
+        if other is not None and other.kind == "reference" and set(other.depends_on) & set(line.depends_on):
+            message = f"The range includes line {number}, which already combines lines of it."
+            yield Problem("range-over-combination", line.number, message)
+
+
+def _check_counts(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+    """Compare the count printed beside a line with those of the lines that it combines."""
+    count, node = line.printed.printed_count, line.node
+    if count is None or node is None or line.kind != "reference":
+        return
+    if not all(isinstance(part, Reference) for part in children(node)):
+        return
+    numbered = strategy.numbered
+    parts = [numbered[one.number] for one in children(node) if isinstance(one, Reference) and one.number in numbered]
+    counts = {one.number: one.printed.printed_count for one in parts if one.printed.printed_count is not None}
+    if not counts:
+        return
+    if isinstance(node, Any):
+        number, largest = max(counts.items(), key=lambda one: one[1])
+        if count < largest:
+            text = f"OR has {count:,} records, fewer than the {largest:,} of line {number}."
+            yield Problem("count-mismatch", line.number, text)
+        elif len(counts) == len(parts) and count > sum(counts.values()):
+            yield Problem("count-mismatch", line.number, f"OR has {count:,} records, more than its lines together.")
+    elif isinstance(node, All):
+        number, smallest = min(counts.items(), key=lambda one: one[1])
+        if count > smallest:
+            text = f"AND has {count:,} records, more than the {smallest:,} of line {number}."
+            yield Problem("count-mismatch", line.number, text)
+    elif isinstance(node, Exclude):
+        left = parts[0].printed.printed_count
+        if left is not None and count > left:
+            text = f"NOT has {count:,} records, more than the {left:,} of line {parts[0].number}."
+            yield Problem("count-mismatch", line.number, text)
+
+
+# The strategy
+
+
+def _check_unused(strategy: Strategy) -> Iterator[Problem]:
+    final = strategy.final
+    if final is None or final.kind == "refused":
+        return
+    used = find_closure(strategy, final)
+    for line in strategy.lines:
+        if line.kind not in ("comment", "header") and id(line) not in used:
+            yield Problem("unused-line", line.number, "No line that leads to the last one uses this line.")
+
+
+def find_closure(strategy: Strategy, line: WorkingLine) -> set[int]:
+    """Return the ids of the lines that a line depends on, and of itself."""
+    numbered, found, waiting = strategy.numbered, set[int](), [line]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in found:
+            found.add(id(one))
+            waiting += [numbered[number] for number in one.depends_on if number in numbered]
+    return found
+
+
+def _check_duplicates(strategy: Strategy) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for line in strategy.lines:
+        if line.kind in ("comment", "header") or line.number is None:
+            continue
+        key = " ".join(re.sub(r"[()]", " ", line.printed.text.lower()).split())
+        if key in seen:
+            yield Problem("duplicate-line", line.number, f"The line repeats line {seen[key]}.")
+        else:
+            seen[key] = line.number
+
+
+def _check_wildcards(strategy: Strategy) -> Iterator[Problem]:
+    final = strategy.final
+    query = strategy.expand(final) if final is not None else None
+    if query is not None and query.count("*") > MOST_WILDCARDS and final is not None:
+        text = f"The query has {query.count('*')} wildcards; PubMed answers more than {MOST_WILDCARDS} like an outage."
+        yield Problem("wildcard-trap", final.number, text)
+
+
+def _check_headings(strategy: Strategy) -> Iterator[Problem]:
+    """Find headings whose words no line searches as text."""
+    texts: set[str] = set()
+    headings: list[tuple[int | None, str]] = []
+    for line in strategy.lines:
+        if line.node is None:
+            continue
+        for one in walk(line.node):
+            if isinstance(one, Words):
+                texts.update(get_stem(pattern)[:5] for pattern in one.patterns)
+            elif isinstance(one, Heading):
+                headings.append((line.number, one.name))
+            elif isinstance(one, PubMed):
+                for operand, _ in _list_operands(one.query):
+                    tag = parse_tag(operand.tag) if operand.tag else None
+                    if tag is not None and tag.field.code in ("MESH", "MAJR"):
+                        headings.append((line.number, operand.phrase.partition("/")[0]))
+                    else:
+                        texts.update(word[:5] for word in operand.words)
+    for number, name in headings:
+        words = [word[:5] for word in normalize(name).split() if word not in STOP_WORDS and len(word) > 3]
+        if words and name.lower() not in ("humans", "animals") and not any(word in texts for word in words):
+            yield Problem("heading-without-text", number, f"No line searches the words of {name!r} as text.")
+
+
+def _check_central(strategy: Strategy) -> Iterator[Problem]:
+    if strategy.dialect != "cochrane":
+        return
+    for line in strategy.lines:
+        if re.search(r"randomi[sz#?*]|placebo", line.printed.text, re.IGNORECASE) and re.search(
+            r":ti|:pt|\[mh", line.printed.text
+        ):
+            text = "CENTRAL holds only trials; a filter for trials loses some of them."
+            yield Problem("filter-for-central", line.number, text, "remove the filter")
+
+
+_LINE_RULES: Final[tuple[Callable[[WorkingLine, Strategy], Iterator[Problem]], ...]] = (
+    _check_refusal,
+    _check_notes,
+    _check_characters,
+    _check_dates,
+    _check_pubmed,
+    _check_alternatives,
+    _check_limits,
+    _check_ranges,
+    _check_counts,
+)
+_STRATEGY_RULES: Final[tuple[Callable[[Strategy], Iterator[Problem]], ...]] = (
+    _check_unused,
+    _check_duplicates,
+    _check_wildcards,
+    _check_headings,
+    _check_central,
+)

@@ -1,0 +1,115 @@
+"""Strategies in the terminal, in Python and as tools, against the demo's services."""
+
+import json
+from pathlib import Path
+
+import pytest
+import strategy_files
+from terminal import Cli
+from word_files import paragraph, word
+
+from entrez_kit.sandbox.server import Sandbox
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+LINES = "1. crispr.ti,ab.\n2. nosuchword$.ti.\n3. 1 or 2\n4. aspirin.jw.\n5. 3 or 4\n6. 1 not 2\n"
+
+
+def test_a_translation_sends_no_request(cli: Cli, sandbox: Sandbox) -> None:
+    Path("s.txt").write_text(strategy_files.OVID, encoding="utf-8")
+
+    document = json.loads(cli("strategy", "translate", "s.txt", "--json").out)
+
+    assert set(document) == {"dialect", "lines", "final", "query"}
+    assert "".join(line["original"] for line in document["lines"]) == strategy_files.OVID
+    assert sandbox.requests("esearch") == 0
+
+
+def test_a_refused_line_is_never_counted_as_zero(cli: Cli, sandbox: Sandbox) -> None:
+    Path("s.txt").write_text(LINES, encoding="utf-8")
+
+    done = cli("strategy", "count", "s.txt", "--json")
+
+    lines = {line["number"]: line for line in json.loads(done.out)["lines"]}
+    assert lines[1]["count"] > 0
+    assert lines[2]["count"] == 0
+    assert lines[3]["count"] == lines[1]["count"] == lines[6]["count"]
+    assert "count" not in lines[4]
+    assert "count" not in lines[5]
+    assert done.status == 0
+
+
+def test_a_last_line_that_cannot_be_searched_is_an_incomplete_result(cli: Cli, sandbox: Sandbox) -> None:
+    Path("s.txt").write_text(LINES.rsplit("6.", 1)[0], encoding="utf-8")
+
+    done = cli("strategy", "count", "s.txt", "--json")
+
+    assert done.status == 4
+    assert json.loads(done.out)["query"] is None
+    assert json.loads(done.err)["error"]["details"]["missing"][0]["number"] == 4
+    assert cli("search", "--strategy", "s.txt").status == 2
+
+
+def test_a_search_runs_the_last_line_of_a_strategy(cli: Cli, sandbox: Sandbox) -> None:
+    Path("s.txt").write_text(LINES, encoding="utf-8")
+
+    counted = json.loads(cli("strategy", "count", "s.txt", "--json").out)["lines"][-1]["count"]
+    found = json.loads(cli("search", "--strategy", "s.txt", "--no-broader", "--json").out)
+
+    assert found["total_found"] == counted
+
+
+@pytest.mark.parametrize("suffix", ["csv", "md"])
+def test_a_report_has_every_line(cli: Cli, suffix: str) -> None:
+    Path("s.txt").write_text(strategy_files.OVID, encoding="utf-8")
+
+    assert cli("strategy", "translate", "s.txt", "-o", f"report.{suffix}").status == 0
+    report = Path(f"report.{suffix}").read_text(encoding="utf-8")
+    assert all(f"#{number}" in report for number in (4, 7, 13, 14))
+
+
+def test_a_word_document_is_read_like_text(cli: Cli) -> None:
+    Path("s.md").write_text(strategy_files.TABLE, encoding="utf-8")
+    listed = ("1. exp Asthma/", "2. wheez$.tw.", "3. 1 or 2")
+    Path("s.docx").write_bytes(word(*(paragraph(line) for line in listed)))
+
+    texts = [json.loads(cli("strategy", "translate", name, "--json").out)["query"] for name in ("s.md", "s.docx")]
+    assert texts == ['("Asthma"[mh]) OR (wheez*[tiab])'] * 2
+
+
+def test_a_word_list_comes_from_files(cli: Cli) -> None:
+    Path("s.txt").write_text("(heart adj3 fail$).ti.\n", encoding="utf-8")
+    Path("known.txt").write_text("Failing hearts and heart failure.", encoding="utf-8")
+
+    document = json.loads(cli("strategy", "translate", "s.txt", "--words", "known.txt", "--json").out)
+
+    assert document["query"] == '"heart failing"[ti:~2] OR "heart failure"[ti:~2]'
+    assert any("known.txt" in loss for loss in document["lines"][0]["loss"])
+
+
+def test_lint_ends_with_4_if_there_is_a_finding_that_counts(cli: Cli, sandbox: Sandbox) -> None:
+    Path("s.txt").write_text("1. exp Asthma/\n2. asthma$.tw.\n3. nosuchword$.ti.\n4. 1 or 2\n", encoding="utf-8")
+
+    offline = cli("strategy", "lint", "s.txt", "--json")
+    online = cli("strategy", "lint", "s.txt", "--online", "--json")
+
+    assert [one["code"] for one in json.loads(offline.out)["findings"]] == ["unused-line"]
+    assert (offline.status, online.status) == (4, 4)
+    assert ("no-hits", 3) in {(one["code"], one["line"]) for one in json.loads(online.out)["findings"]}
+    assert cli("strategy", "lint", "s.txt", "--fail-on", "error").status == 0
+    assert cli("strategy", "lint", "s.txt", "--ignore", "unused-line").status == 0
+    assert cli("strategy", "lint", "s.txt", "--fail-on", "nosuchcode").status == 2
+
+
+def test_lint_writes_a_corrected_copy_once(cli: Cli) -> None:
+    Path("s.txt").write_text("“Asthma”[mh] or asthma[tiab]\n", encoding="utf-8")
+
+    cli("strategy", "lint", "s.txt", "--fix")
+
+    assert Path("s.fixed.txt").read_text(encoding="utf-8") == '"Asthma"[mh] OR asthma[tiab]\n'
+    assert cli("strategy", "lint", "s.txt", "--fix").status == 2
+    assert cli("strategy", "lint", "s.fixed.txt").status == 0

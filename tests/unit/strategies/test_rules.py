@@ -1,0 +1,129 @@
+"""Planted defects of strategies are found by code and line."""
+
+import pytest
+import strategy_files
+
+from entrez_kit.guides import read_guide
+from entrez_kit.strategies.lint_strategy import fix_strategy
+from entrez_kit.strategies.rules import CODES, find_problems
+from entrez_kit.strategies.strategy import read_strategy
+
+
+def codes(text: str) -> set[tuple[str, int | None]]:
+    return {(one.code, one.line) for one in find_problems(read_strategy(text))}
+
+
+CLEAN = """1. exp Asthma/
+2. asthma$.ti,ab.
+3. 1 or 2
+4. exp Telemedicine/
+5. (telemedicine or ehealth).ti,ab.
+6. 4 or 5
+7. 3 and 6
+"""
+
+
+def test_a_strategy_without_defects_has_no_findings() -> None:
+    assert codes(CLEAN) == set()
+
+
+PLANTED: list[tuple[str, str, str, int]] = [
+    ("asthma$.ti,ab.", "asthma$.ti,zz.", "unknown-field", 2),
+    ("asthma$.ti,ab.", "(asthma$.ti,ab.", "syntax-error", 2),
+    ("asthma$.ti,ab.", "(asthma$ or ast$).ti,ab.", "short-truncation", 2),
+    ("asthma$.ti,ab.", "(asthma$ or asthmatic).ti,ab.", "redundant-term", 2),
+    ("asthma$.ti,ab.", "wheeze or asthma$.ti,ab.", "suffix-binds-last", 2),
+    ("asthma$.ti,ab.", "“asthma”.ti,ab.", "typographic-characters", 2),
+    ("asthma$.ti,ab.", "asthma.jw.", "not-in-pubmed", 2),
+    ("asthma$.ti,ab.", "*asthma.ti,ab.", "wildcard-trap", 2),
+    ("exp Asthma/", "exp Decubitus Ulcer/", "heading-renamed", 1),
+    ("exp Telemedicine/", "exp Robotics/", "heading-without-text", 4),
+    ("3. 1 or 2", "3. 1 or 9", "missing-reference", 3),
+    ("3. 1 or 2", "3. 1 or 2 or 6", "forward-reference", 3),
+    ("3. 1 or 2", "3. 1 or 3", "circular-reference", 3),
+    ("3. 1 or 2", "3. 1 or 1", "unused-line", 2),
+    ("6. 4 or 5", "6. or/3-5", "range-over-combination", 0),
+    ("7. 3 and 6", "7. 3 and 6 or 1", "implicit-precedence", 7),
+    ("7. 3 and 6", '7. 3 and 6\n8. limit 7 to yr="-2010"', "half-open-date", 8),
+    ("7. 3 and 6", "7. 3 and 6\n8. limit 7 to humans", "limit-drops-unindexed", 8),
+    ("7. 3 and 6", "7. 3 and 6\n8. limit 7 to english language", "language-limit", 8),
+    ("5. (tele", "5. exp Asthma/\n6. (tele", "duplicate-line", 5),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "code", "line"), [one for one in PLANTED if one[3]])
+def test_a_planted_defect_is_found_by_code_and_line(old: str, new: str, code: str, line: int) -> None:
+    assert old in CLEAN
+
+    assert (code, line) in codes(CLEAN.replace(old, new, 1))
+
+
+PUBMED: list[tuple[str, str]] = [
+    ("asthma[tiab] OR wheeze[xx]", "unknown-field"),
+    ("asthma[tiab] AND 2010:[dp]", "half-open-date"),
+    ("asthma[tiab] AND :2010[dp]", "half-open-date"),
+    ("asthma[tiab] OR wheeze[tiab] AND child[tiab]", "implicit-precedence"),
+    ("asthma[tiab] or wheeze[tiab]", "lowercase-operator"),
+    ("asthma*[tiab] OR asthmatic[tiab]", "redundant-term"),
+    ("ast*[tiab] OR wheeze[tiab]", "short-truncation"),
+    ('asthma[tiab] OR "lung function"', "phrase-not-mapped"),
+    ("asthma[tiab] OR wheeze", "untagged-term"),
+    ("randomi?ed[tiab] OR asthma[tiab]", "wildcard-trap"),
+    ('"lung funct*"[tiab:~2] OR asthma[tiab]', "proximity-ignored"),
+    ('"lung function"[tw:~2] OR asthma[tiab]', "proximity-ignored"),
+    ('"Decubitus Ulcer"[mh] OR asthma[tiab]', "heading-renamed"),
+    ("asthma[tiab] AND humans[mh]", "limit-drops-unindexed"),
+    ("(exp Child [mesh] OR child[tiab])", "foreign-explode"),
+    ('asthma[tiab] OR wheeze"[tiab]', "unbalanced-quotes"),
+]
+
+
+@pytest.mark.parametrize(("query", "code"), PUBMED)
+def test_a_defect_of_a_query_of_pubmed_is_found(query: str, code: str) -> None:
+    assert code in {name for name, _ in codes(query)}
+
+
+def test_counts_beside_lines_are_compared() -> None:
+    text = "1. exp Asthma/ (100)\n2. asthma.tw. (200)\n3. 1 or 2 (150)\n4. 1 and 2 (120)\n5. 3 not 4 (151)\n"
+
+    assert {line for code, line in codes(text) if code == "count-mismatch"} == {3, 4, 5}
+
+
+def test_a_filter_for_trials_has_no_place_in_central() -> None:
+    text = '#1 [mh "Asthma"]\n#2 asthma:ti,ab,kw\n#3 (randomised or placebo):ti,ab,kw\n#4 {or #1-#2} and #3\n'
+
+    assert ("filter-for-central", 3) in codes(text)
+
+
+def test_a_range_over_a_combination_is_found() -> None:
+    text = "1. exp Asthma/\n2. asthma.tw.\n3. 1 or 2\n4. wheez$.tw.\n5. or/1-4\n"
+
+    assert ("range-over-combination", 5) in codes(text)
+
+
+def test_a_range_that_goes_too_far_gets_a_proposal() -> None:
+    problems = find_problems(read_strategy("1. exp Asthma/\n2. asthma.tw.\n3. or/1-22\n"))
+
+    assert [one.fix for one in problems if one.code == "circular-reference"] == ["or/1-2"]
+
+
+def test_corrections_keep_all_other_characters() -> None:
+    text = "1. “Asthma”[mh] or asthma*[tiab]  \r\n2. 1 AND 2010:[dp]\r\n3. exp Decubitus Ulcer/\r\n"
+
+    assert fix_strategy(read_strategy(text)) == (
+        '1. "Asthma"[mh] OR asthma*[tiab]  \r\n2. 1 AND 2010:3000[dp]\r\n3. exp Pressure Ulcer/\r\n'
+    )
+
+
+@pytest.mark.parametrize("name", strategy_files.ALL)
+def test_a_strategy_without_mechanical_defects_is_not_changed(name: str) -> None:
+    text = strategy_files.ALL[name]
+
+    if "“" not in text:
+        assert fix_strategy(read_strategy(text)) == text
+
+
+def test_the_guide_explains_every_code() -> None:
+    page = read_guide("lint")
+
+    assert [line[4:] for line in page.text.splitlines() if line.startswith("### ")] == list(CODES)
