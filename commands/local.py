@@ -13,7 +13,7 @@ from entrez_kit.base.output_formats import Family
 from ._formats.fields import as_data
 from ._pipeline import counted, emit, formats, note, state
 from ._report import report_error, watching
-from ._state import is_terminal
+from ._state import is_terminal, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from entrez_kit.local.copies import CopyInfo
     from entrez_kit.local.importing import ImportPlan, ImportResult
     from entrez_kit.local.verifying import Verification
+    from entrez_kit.services.transport.download.files import FileServer
 
 app = typer.Typer(
     help="Keep a copy of PubMed, or of a part of it, and search it without sending a request.\n\n"
@@ -82,6 +83,64 @@ def _emit_import(ctx: typer.Context, result: "ImportResult") -> None:
         )
         report_error(state(ctx), error)
         raise typer.Exit(int(Exit.PARTIAL))
+
+
+@app.command("mirror")
+def mirror_command(
+    ctx: typer.Context,
+    name: Name,
+    topic: Annotated[
+        str | None,
+        typer.Option("--topic", metavar="QUERY", help="Keep only records that match a query.", show_default=False),
+    ] = None,
+    year: Annotated[
+        int | None,
+        typer.Option(
+            "--from",
+            metavar="YEAR",
+            min=1700,
+            max=2200,
+            help="Keep only records published in a year or later.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Download NLM's baseline and update files into a copy: about 65 GB for all of PubMed.
+
+    entrez-kit local mirror stroke --topic "stroke[mh] OR stroke[tiab]"
+    It can be interrupted and repeated, and continues with the next file.
+    """
+    from entrez_kit.local.mirror import mirror_files
+
+    if topic is not None and year is not None:
+        raise usage_error("--topic and --from cannot be combined.", f"from={year}", f"Add {year}:3000[dp].")
+    query = f"{year}:3000[dp]" if year is not None else topic
+    settings = state(ctx).settings
+    with watching(state(ctx), f"Mirroring {name}"):
+        result = mirror_files(settings, name, _open_server(ctx), topic=query, tell=partial(_tell_plan, ctx))
+    _emit_import(ctx, result)
+
+
+@app.command("update")
+def update_command(ctx: typer.Context, name: Name) -> None:
+    """Download and apply the files that NLM has published since the last mirror or import.
+
+    entrez-kit local update pubmed
+    """
+    from entrez_kit.local.mirror import update_copy
+
+    with watching(state(ctx), f"Updating {name}"):
+        result = update_copy(state(ctx).settings, name, _open_server(ctx), tell=partial(_tell_plan, ctx))
+    _emit_import(ctx, result)
+
+
+def _open_server(ctx: typer.Context) -> "FileServer":
+    from entrez_kit.services.transport.download.files import FileServer
+
+    settings = state(ctx).settings
+    if settings.demo:
+        raise usage_error("The demo has no files to download.", "demo", "Run the command without --demo.")
+    return FileServer(settings, settings.pubmed_files_url, "ENTREZ_KIT_PUBMED_FILES_URL")
 
 
 @app.command("list")

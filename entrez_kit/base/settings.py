@@ -44,6 +44,7 @@ IDCONV_URL: Final = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles"
 EUROPEPMC_URL: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 UNPAYWALL_URL: Final = "https://api.unpaywall.org/v2"
 PMC_OA_URL: Final = "https://pmc-oa-opendata.s3.amazonaws.com"
+PUBMED_FILES_URL: Final = "https://ftp.ncbi.nlm.nih.gov/pubmed"
 CROSSREF_URL: Final = "https://api.crossref.org"
 OPENALEX_URL: Final = "https://api.openalex.org"
 OPENAI_URL: Final = "https://api.openai.com/v1"
@@ -211,6 +212,9 @@ class Settings:
     europepmc_url: str = row("Base address of Europe PMC.", EUROPEPMC_URL, kind="url", prefix=KIT)
     unpaywall_url: str = row("Base address of Unpaywall.", UNPAYWALL_URL, kind="url", prefix=KIT)
     pmc_oa_url: str = row("Base address of PMC's open-data bucket.", PMC_OA_URL, kind="url", prefix=KIT)
+    pubmed_files_url: str = row(
+        "Base address of NLM's PubMed files (baseline, updatefiles).", PUBMED_FILES_URL, kind="url", prefix=KIT
+    )
     crossref_url: str = row("Base address of Crossref.", CROSSREF_URL, kind="url", prefix=KIT)
     openalex_url: str = row("Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT)
     openai_url: str = row("Base address of OpenAI.", OPENAI_URL, kind="url", prefix=KIT)

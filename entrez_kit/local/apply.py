@@ -27,6 +27,8 @@ def apply_file(connection: sqlite3.Connection, prepared: PreparedFile, place: in
         slot += 1
     for pmid, version in prepared.deletions:
         changes.delete(pmid, version)
+    for pmid, version in prepared.unmatched:
+        changes.forget(pmid, version)
     changes.finish()
     write_fact(connection, "next_slot", slot)
     note_file(connection, prepared, place)
@@ -88,6 +90,17 @@ class _Changes:
         if version == ALL_VERSIONS or heads:
             self._several.add(pmid)
         self._write_head(pmid, version, None, 0, b"")
+
+    def forget(self, pmid: int, version: int) -> None:
+        """Remove an earlier record, because the latest one does not belong to the topic of the copy."""
+        heads = self._read_heads(pmid)
+        head = heads.pop(version, None)
+        if head is None or head[0] > self._place:
+            return
+        self._drop(head[1])
+        self._connection.execute("DELETE FROM heads WHERE pmid = ? AND version = ?", (pmid, version))
+        if heads:
+            self._several.add(pmid)
 
     def finish(self) -> None:
         """Show the highest version of each changed PMID, and store the numbers of the visible records."""

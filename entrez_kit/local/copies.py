@@ -28,7 +28,7 @@ from entrez_kit.local.index.segment import Segment
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import read_manifest
 from entrez_kit.local.mesh_store import StoredVocabulary
-from entrez_kit.local.order import read_place
+from entrez_kit.local.order import FileNumber, read_place
 from entrez_kit.local.packing import unpack
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.sorted_index import SortedIndex
@@ -217,7 +217,7 @@ class Copy:
             date=self.date,
             baseline_year=find_baseline_year(place for place, _, _ in rows),
             last_file=str(numbers[-1]) if numbers else None,
-            last_update=facts.get("last_update"),
+            last_update=_find_last_update(numbers, facts.get("baseline_last")),
             files=len(numbers),
             other_files=sum(kind in RECORD_KINDS for _, kind, _ in rows) - len(numbers),
             mesh_year=facts.get("mesh_year"),
@@ -232,6 +232,11 @@ class Copy:
             size_bytes=sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file()),
             path=str(self.folder),
         )
+
+
+def _find_last_update(numbers: Sequence[FileNumber], baseline_last: int | None) -> int | None:
+    """Return the number of the last update file, if the last file of the baseline is known."""
+    return numbers[-1].number if numbers and baseline_last and numbers[-1].number > baseline_last else None
 
 
 class CopyCollection(RecordCollection):

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -47,8 +47,8 @@ from entrez_kit.local.manifest import (
 )
 from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_year
 from entrez_kit.local.order import next_place, parse_name
-from entrez_kit.local.prepare import PreparedFile, prepare_file
-from entrez_kit.local.sources import VOCABULARIES, SourceFile, find_files
+from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
+from entrez_kit.local.sources import RECORD_KINDS, VOCABULARIES, SourceFile, find_files
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -107,6 +107,9 @@ class PlannedFile:
 
     source: SourceFile
     place: int
+    topic: Topic | None = None
+    is_temporary: bool = False
+    """Whether the file is removed after it was applied."""
 
 
 @dataclass(slots=True)
@@ -135,7 +138,7 @@ class Importer:
             try:
                 sources.append(SourceFile(path))
             except InvalidInput as exc:
-                self._fail(path, exc)
+                self.fail(path, exc)
         applied = dict(self.connection.execute("SELECT place, md5 || ' ' || size FROM files"))
         known = {md5 for (md5,) in self.connection.execute("SELECT md5 FROM files")}
         (latest,) = self.connection.execute("SELECT coalesce(max(place), 0) FROM files").fetchone()
@@ -162,7 +165,14 @@ class Importer:
             planned.append(PlannedFile(source, latest))
         if self.errors and not planned and not self.already_applied:
             raise self.errors[0]
-        return planned
+        if read_fact(self.connection, "topic") is not None and any(one.source.kind in RECORD_KINDS for one in planned):
+            raise InvalidInput(
+                f"The copy {self.folder.name!r} has a topic, so records cannot be imported into it.",
+                invalid_input=f"name={self.folder.name}",
+                recovery_hint=f"`entrez-kit local update {self.folder.name}` updates it. Import into another copy.",
+                details={"reason": "topic_copy"},
+            )
+        return sorted(planned, key=lambda one: one.source.kind not in VOCABULARIES)
 
     def estimate(self, planned: Sequence[PlannedFile]) -> ImportPlan:
         """Return the size and time of an import."""
@@ -177,48 +187,67 @@ class Importer:
             free_bytes=shutil.disk_usage(self.folder).free,
         )
 
-    def run(self, planned: Sequence[PlannedFile], *, done: int = 0, total: int | None = None) -> None:
+    def estimate_download(self, files: int, size: int) -> ImportPlan:
+        """Return the size and time of a mirror; the time of the downloads depends on the network."""
+        return ImportPlan(
+            name=self.folder.name,
+            files=files,
+            already_applied=self.already_applied,
+            bytes=size,
+            estimated_seconds=round(size / BYTES_PER_SECOND / count_processors()),
+            estimated_bytes=round(size * DISK_PER_BYTE),
+            free_bytes=shutil.disk_usage(self.folder).free,
+        )
+
+    def run(self, planned: Iterable[PlannedFile], *, total: int, workers: int) -> None:
         """Apply files, and merge files of the index. A file that is damaged is skipped and listed in ``failed``.
 
         Args:
-            planned: the files.
-            done: the steps that were made before.
-            total: the number of all steps.
+            planned: the files. Each is taken when a process can begin with it.
+            total: their number.
+            workers: the number of processes.
         """
-        total = total or len(planned)
+        done = 0
         tracing.step(done, total)
-        waiting = deque[PlannedFile]()
-        for one in planned:
-            if one.source.kind in VOCABULARIES:
-                self._apply_vocabulary(one)
-                done += 1
-                tracing.step(done, total)
-            else:
-                waiting.append(one)
+        waiting = iter(planned)
         merging: set[str] = set()
-        with open_workers(count_workers(waiting), self.work) as workers:
+        order = deque[PlannedFile]()
+        ready: dict[int, PreparedFile | InvalidInput | None] = {}
+        with open_workers(workers, self.work) as pool:
             while True:
-                while workers.has_idle:
+                while pool.has_idle:
                     if job := self._choose_merge(merging):
                         merging.update(one.name for one in job.segments)
-                        workers.submit(job)
-                    elif waiting:
-                        workers.submit(waiting.popleft())
-                    else:
+                        pool.submit(job)
+                    elif (one := next(waiting, None)) is None:
                         break
-                if not workers.is_busy:
+                    elif one.source.kind in VOCABULARIES:
+                        self._apply_vocabulary(one)
+                        done += 1
+                        tracing.step(done, total)
+                    else:
+                        order.append(one)
+                        pool.submit(one)
+                if not pool.is_busy:
                     return
-                finished, outcome = workers.wait()
+                finished, outcome = pool.wait()
                 if isinstance(finished, MergeJob):
                     merging.difference_update(one.name for one in finished.segments)
                     self._replace(finished)
                     continue
-                if isinstance(outcome, InvalidInput):
-                    self._fail(finished.source.path, outcome)
-                elif outcome is not None:
-                    self._apply(outcome, finished.place)
-                done += 1
-                tracing.step(done, total)
+                ready[finished.place] = outcome
+                while order and order[0].place in ready:  # in order, because a topic depends on it
+                    self._finish_file(order[0], ready.pop(order.popleft().place))
+                    done += 1
+                    tracing.step(done, total)
+
+    def _finish_file(self, planned: PlannedFile, outcome: PreparedFile | InvalidInput | None) -> None:
+        if isinstance(outcome, InvalidInput):
+            self.fail(planned.source.path, outcome)
+        elif outcome is not None:
+            self._apply(outcome, planned.place)
+        if planned.is_temporary:
+            planned.source.path.unlink(missing_ok=True)
 
     def _apply(self, prepared: PreparedFile, place: int) -> None:
         with translate_errors(self.folder / FILE), transaction(self.connection):
@@ -258,11 +287,16 @@ class Importer:
                 prepared.records = count
                 note_file(self.connection, prepared, planned.place)
         except InvalidInput as exc:
-            self._fail(source.path, exc)
+            self.fail(source.path, exc)
             return
         self.applied += 1
 
-    def _fail(self, path: Path, error: InvalidInput) -> None:
+    def places(self) -> list[tuple[int]]:
+        """Return the places of the applied files."""
+        return self.connection.execute("SELECT place FROM files").fetchall()
+
+    def fail(self, path: Path, error: EntrezKitError) -> None:
+        """Note a file that cannot be applied."""
         reason = str(error.details.get("reason", "invalid"))
         self.failed.append(FailedFile(file=str(path), reason=reason, message=str(error.message)))
         self.errors.append(error)
@@ -344,7 +378,7 @@ def import_files(
             planned = importer.plan(paths)
             if tell is not None and planned:
                 tell(importer.estimate(planned))
-            importer.run(planned)
+            importer.run(planned, total=len(planned), workers=count_workers(planned))
             if importer.errors and not importer.applied and not importer.already_applied:
                 raise importer.errors[0]
             importer.finish()
@@ -384,8 +418,13 @@ def count_workers(planned: Collection[PlannedFile]) -> int:
     size = sum(one.source.size * (1 if one.source.compressed else 1 / COMPRESSED) for one in files)
     if len(files) < 2 or size < SMALL_BYTES:
         return 1
+    return max(1, min(count_processors(), len(files)))
+
+
+def count_processors() -> int:
+    """Return the number of processors that this process may use, at most ``MAX_WORKERS``."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(usable, len(files), MAX_WORKERS))
+    return min(usable, MAX_WORKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +445,7 @@ def _do(job: Job, work: Path, parent: int | None = None) -> PreparedFile | Inval
         merge_segments([job.folder / one.name for one in job.segments], job.target, BitMap.deserialize(job.removed))
         return None
     try:
-        return prepare_file(job.source, work, parent)
+        return prepare_file(job.source, work, parent, job.topic)
     except InvalidInput as exc:
         return exc
 

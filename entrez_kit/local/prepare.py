@@ -5,23 +5,30 @@ This is the expensive part of an import. Processes do it for several files at on
 
 import hashlib
 import os
+import sqlite3
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from lxml import etree
+from pyroaring import BitMap
 
 from entrez_kit.base import tracing
+from entrez_kit.local.copy_file import open_file, read_fact
+from entrez_kit.local.index.file_index import FileIndex
 from entrez_kit.local.index.writer import SegmentWriter
-from entrez_kit.local.packing import pack
+from entrez_kit.local.mesh_store import StoredVocabulary
+from entrez_kit.local.packing import pack, unpack
 from entrez_kit.local.pubmed_files import Event, unusable
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.sorted_index import SortKeys
 from entrez_kit.local.sources import Kind, SourceFile
 from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.search import search
 
 DIGEST_BYTES: Final = 16
 RECORDS_PER_SEGMENT: Final = 50_000
@@ -55,6 +62,8 @@ class PreparedFile:
     spool: Path
     records: int = 0
     deletions: list[tuple[int, int]] = field(default_factory=list)
+    unmatched: list[tuple[int, int]] = field(default_factory=list)
+    """PMID and version of the records that do not belong to the topic of the copy."""
     segments: list[tuple[int, Path]] = field(default_factory=list)
     """The files of the search index, each with its number of records."""
 
@@ -66,13 +75,39 @@ class PreparedFile:
                 yield PreparedRecord(pmid, version, edat, digest, file.read(length))
 
 
-def prepare_file(source: SourceFile, folder: Path, parent: int | None = None) -> PreparedFile:
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A query; only records that match it are kept. The vocabulary of the copy interprets it."""
+
+    query: str
+    path: Path
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, path: Path) -> "Topic | None":
+        """Return the topic of a copy; None if it keeps all records."""
+        query = read_fact(connection, "topic")
+        return None if query is None else cls(query, path)
+
+    def find(self, segments: Sequence[Path]) -> BitMap:
+        """Return the records of some index files that match."""
+        connection = open_file(self.path)
+        try:
+            vocabulary = StoredVocabulary(lambda: nullcontext(connection))
+            return search(self.query, FileIndex(segments), vocabulary).records
+        finally:
+            connection.close()
+
+
+def prepare_file(
+    source: SourceFile, folder: Path, parent: int | None = None, topic: Topic | None = None
+) -> PreparedFile:
     """Parse a file completely and write its records to a folder.
 
     Args:
         source: the file.
         folder: the folder for the temporary files.
         parent: the process for which this one works; if it ends, so does this one.
+        topic: the topic of the copy.
 
     Raises:
         InvalidInput: the file is damaged; the message names the file and the record.
@@ -93,7 +128,24 @@ def prepare_file(source: SourceFile, folder: Path, parent: int | None = None) ->
                 prepared.deletions.append((event.pmid, event.version))
         segments.finish()
     prepared.md5, prepared.digest = source.md5, source.digest
-    return prepared
+    return prepared if topic is None else _keep_topic(prepared, topic, base.with_name(f"{base.name}.topic"))
+
+
+def _keep_topic(prepared: PreparedFile, topic: Topic, base: Path) -> PreparedFile:
+    """Return the records of a file that belong to a topic."""
+    matching = topic.find([path for _, path in prepared.segments]) if prepared.segments else BitMap()
+    kept = replace(prepared, spool=base.with_name(f"{base.name}.spool"), segments=[], unmatched=[])
+    with kept.spool.open("wb") as file, _Segments(base, kept) as segments:
+        for number, record in enumerate(prepared.read()):
+            if number in matching:
+                segments.add(*read_terms(Document(unpack(record.packed))))
+                _write_packed(record, file)
+            else:
+                kept.unmatched.append((record.pmid, record.version))
+        segments.finish()
+    for path in (prepared.spool, *(path for _, path in prepared.segments)):
+        path.unlink()
+    return kept
 
 
 class _Segments:
@@ -135,9 +187,13 @@ def _write_record(event: Event, source: SourceFile, number: int, file: IO[bytes]
     terms, keys = read_terms(document)
     packed = pack(event.raw)
     edat = terms.numbers.get("edat", [0])[0]
-    file.write(_HEADER.pack(event.pmid, event.version, edat, len(packed), digest_of(event.raw)))
-    file.write(packed)
+    _write_packed(PreparedRecord(event.pmid, event.version, edat, digest_of(event.raw), packed), file)
     return terms, keys
+
+
+def _write_packed(record: PreparedRecord, file: IO[bytes]) -> None:
+    file.write(_HEADER.pack(record.pmid, record.version, record.edat, len(record.packed), record.digest))
+    file.write(record.packed)
 
 
 def digest_of(raw: bytes) -> bytes:
