@@ -49,6 +49,7 @@ COMMANDS: Final = {
     "verify": ("Look for the quotations and statements of a draft in the papers that it cites.", PUBMED),
     "check": ("Check the references of a file, including all authors and retractions.", PUBMED),
     "strategy": ("Translate, count and check the search strategy of a review, line by line.", PUBMED),
+    "merge": ("Merge files of references: link duplicates and families, and count per database.", PUBMED),
     "convert": ("Convert between PMIDs, PMCIDs and DOIs.", PUBMED),
     "europepmc": ("Search Europe PMC, including preprints.", PUBMED),
     "mesh": ("Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),

@@ -143,6 +143,11 @@ def _refuse_references(ctx: typer.Context, file: Path) -> None:
         )
 
 
+def read_source(ctx: typer.Context, file: Path) -> list[Reference]:
+    """Return the references of a file, as ``check`` reads them."""
+    return _source(ctx, file, in_text=False).references
+
+
 def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     """Read the references of a file, a list, a manuscript or a published article.
 

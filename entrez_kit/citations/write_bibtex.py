@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
-from entrez_kit.citations.csl import Item, csl_item, list_notes, to_one_line
+from entrez_kit.citations.csl import Item, csl_item, to_one_line
 from entrez_kit.citations.names import Name
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
@@ -23,6 +23,8 @@ _TYPES: Final = {
     "book": "book",
     "chapter": "incollection",
     "report": "techreport",
+    "thesis": "phdthesis",
+    "paper-conference": "inproceedings",
 }
 _SEASONS: Final = ("Spring", "Summer", "Autumn", "Winter")
 _SPECIAL: Final = {
@@ -49,19 +51,23 @@ def bibtex_entry(article: Article) -> str:
 
     The key contains the PMID, so that it is the same in every file.
     """
-    item = csl_item(article)
-    kind = _TYPES[item["type"]]
+    return bibtex_item(csl_item(article), default_key(article))
+
+
+def bibtex_item(item: Item, key: str) -> str:
+    """Return an item of CSL-JSON as one BibTeX entry, without a final line end."""
+    kind = _TYPES.get(item["type"], "misc")
     fields = [
         f"  {name} = {value},"
         for name, value in (
             *_write_people(item),
             *_write_place(item, kind),
             *_write_date(item),
-            *_write_rest(article, item),
+            *_write_rest(item),
         )
         if value not in ("", "{}", "{{}}")
     ]
-    return "\n".join([f"@{kind}{{{default_key(article)},", *fields, "}"])
+    return "\n".join([f"@{kind}{{{key},", *fields, "}"])
 
 
 def default_key(article: Article) -> str:
@@ -112,7 +118,7 @@ def _write_place(item: Item, kind: str) -> Fields:
     if kind == "article":
         yield "journal", f"{{{container}}}"
         yield "shortjournal", _put_in_braces(item.get("container-title-short"))
-    elif kind == "incollection":
+    elif kind in ("incollection", "inproceedings"):
         yield "booktitle", f"{{{{{container}}}}}"
         yield "bookauthor", _write_persons(item.get("container-author", ()))
     yield "volume", _put_in_braces(item.get("volume"))
@@ -125,7 +131,7 @@ def _write_place(item: Item, kind: str) -> Fields:
     yield "chapter", _put_in_braces(item.get("chapter-number"))
     yield "series", _put_in_braces(item.get("collection-title"))
     yield "edition", _put_in_braces(item.get("edition"))
-    publisher = {"techreport": "institution", "misc": "howpublished"}.get(kind, "publisher")
+    publisher = {"techreport": "institution", "misc": "howpublished", "phdthesis": "school"}.get(kind, "publisher")
     yield publisher, _put_in_braces(item.get("publisher"))
     yield "address", _put_in_braces(item.get("publisher-place"))
     yield "issn", _put_in_braces(item.get("ISSN"))
@@ -145,22 +151,23 @@ def _write_date(item: Item) -> Fields:
         yield "month", MONTHS[parts[1] - 1]
 
 
-def _write_rest(article: Article, item: Item) -> Fields:
-    yield "doi", f"{{{encode_doi(item.get('DOI'))}}}"
-    yield "pmid", _put_in_braces(article.pmid)
-    yield "pmcid", _put_in_braces(article.pmcid)
-    if article.doi and (match := _ARXIV.fullmatch(article.doi)):
+def _write_rest(item: Item) -> Fields:
+    doi, pmid, pmcid = item.get("DOI"), item.get("PMID"), item.get("PMCID")
+    yield "doi", f"{{{encode_doi(doi)}}}"
+    yield "pmid", _put_in_braces(pmid)
+    yield "pmcid", _put_in_braces(pmcid)
+    if doi and (match := _ARXIV.fullmatch(doi)):
         yield "eprint", _encode_address(match[1])
         yield "eprinttype", "{arxiv}"
-    elif article.pmid:
-        yield "eprint", _put_in_braces(article.pmid)
+    elif pmid:
+        yield "eprint", _put_in_braces(pmid)
         yield "eprinttype", "{pubmed}"
-    yield "url", _encode_address(f"{PMC}{article.pmcid}/" if article.pmcid else item.get("URL"))
+    yield "url", _encode_address(f"{PMC}{pmcid}/" if pmcid else item.get("URL"))
     yield "language", _put_in_braces(item.get("language"))
     yield "keywords", _put_in_braces(item.get("keyword"))
     yield "abstract", _put_in_braces(item.get("abstract"))
     # BibTeX styles add a full stop to a note.
-    yield "note", _put_in_braces(" ".join(list_notes(article)).removesuffix("."))
+    yield "note", _put_in_braces(str(item.get("note", "")).removesuffix("."))
 
 
 def _put_in_braces(value: Any) -> str:

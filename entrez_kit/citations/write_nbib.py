@@ -44,10 +44,10 @@ def nbib_record(article: Article) -> str:
     A record without a PMID (a preprint at Europe PMC) has no PMID line; ``OWN`` and ``AID`` identify it.
     """
     fields = (*_write_heads(article), *_write_authors(article), *_write_tails(article))
-    return "\n".join(line for tag, value in fields if (text := to_one_line(value)) for line in _wrap(tag, text))
+    return "\n".join(line for tag, value in fields if (text := to_one_line(value)) for line in wrap_field(tag, text))
 
 
-def _wrap(tag: str, value: str) -> Iterator[str]:
+def wrap_field(tag: str, value: str) -> Iterator[str]:
     """Break a value into lines at spaces; a longer word is not split, because readers join lines with a space."""
     line = f"{tag:<4}-"
     for word in value.split(" "):

@@ -207,7 +207,7 @@ class Operation(Generic[Req, Res]):
         result: result model, if the return annotation does not give it.
         method: name of the method of ``EntrezKit``, if it is not the name of the function.
         command: the command in the terminal.
-        toolset: pubmed, gene, corpus, entrez or citations.
+        toolset: pubmed, gene, corpus, entrez, citations or review.
         title: a short title for people.
         errors: errors that it raises besides INVALID_INPUT and INTERNAL_ERROR; by default those of the E-utilities.
         aliases: other accepted tool names.

@@ -48,6 +48,8 @@ _LABELS: Final = frozenset(("vol", "volume", "no", "nr", "issue", "number", "p",
 def fold_text(text: str, *, expand: bool = False) -> str:
     """Reduce a text to words of letters and digits: in lower case, without accents, Greek letters by name."""
     small = text.casefold()
+    if small.isascii():
+        return " ".join(re.sub(r"[\W_]+", " ", small.replace("&", " and ")).split())
     if expand:
         small = "".join(_EXPANDED.get(letter, letter) for letter in unicodedata.normalize("NFC", small))
     small = "".join(_LETTERS.get(letter, letter) for letter in small)

@@ -24,6 +24,7 @@ from entrez_kit.references.audit import AUDIT
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS
 from entrez_kit.references.match import LOOKUP_CITATION
+from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
@@ -58,4 +59,5 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     CHECK,
     TRANSLATE_STRATEGY,
     LINT_STRATEGY,
+    MERGE_REFERENCES,
 )

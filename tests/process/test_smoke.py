@@ -23,6 +23,7 @@ CALLS = {
     "cite": ("cite", "99000001", "--json"),
     "match": ("match", "references.bib", "--json"),
     "check": ("check", "references.ris", "--json"),
+    "merge": ("merge", "references.ris", "references.bib", "--json"),
     "verify": ("verify", "claims.csv", "--json"),
     "convert": ("convert", "99000001", "--json"),
     "europepmc": ("europepmc", "crispr", "--json"),

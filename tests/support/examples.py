@@ -144,6 +144,9 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     "check_references": [
         ((str(REFERENCES),), {"text": REFERENCES.read_text("utf-8")}),
     ],
+    "merge_references": [
+        ((str(REFERENCES),), {"files": [REFERENCES]}),
+    ],
     "pubmed_convert_ids": [
         (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),
     ],

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from entrez_kit.citations.write_bibtex import MONTHS, bibtex_name, encode_doi, escape
 from entrez_kit.references.files.references import (
     FieldUpdate,
+    OriginalRecord,
     RefAuthor,
     Reference,
     ReferenceFile,
@@ -66,6 +67,7 @@ class _BibEntry:
     line: int
     values: dict[str, str]
     spans: dict[str, tuple[int, int]]
+    start: int
     end: int
 
 
@@ -121,7 +123,7 @@ class BibtexFile(ReferenceFile):
             name = field.key.lower()
             if name not in values and self._text[begin:cursor] == field.value:
                 values[name], spans[name] = self._value(field.value), (begin, cursor)
-        return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, end)
+        return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, start, end)
 
     def _value(self, raw: str) -> str:
         """Return the text of a value: remove its braces or quotes, replace macros, and join its parts."""
@@ -133,6 +135,15 @@ class BibtexFile(ReferenceFile):
             else:
                 parts.append(self._strings.get(text.lower(), text))
         return "".join(parts)
+
+    def original(self, index: int) -> OriginalRecord:
+        """Return the fields and the text of an entry."""
+        from entrez_kit.references.files.tagged_fields import fields_of_bibtex
+
+        entry = self._entries[index]
+        values = {name: latex_to_text(value) for name, value in entry.values.items()}
+        fields = fields_of_bibtex(entry.kind, values, self.references[index])
+        return OriginalRecord(fields, self._text[entry.start : entry.end])
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""

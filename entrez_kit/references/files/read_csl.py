@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from entrez_kit.references.files.references import (
     FieldUpdate,
+    OriginalRecord,
     RefAuthor,
     Reference,
     ReferenceFile,
@@ -60,6 +61,13 @@ class CslFile(ReferenceFile):
                 hint = "Give CSL-JSON as reference managers export it: a list of items with type, title, author ..."
                 raise unreadable_error(name, f"item {number} is not a reference in CSL-JSON", hint=hint)
         return document
+
+    def original(self, index: int) -> OriginalRecord:
+        """Return the fields and the text of an item."""
+        from entrez_kit.references.files.tagged_fields import fields_of_csl
+
+        item = self._items[index]
+        return OriginalRecord(fields_of_csl(item, self.references[index]), json.dumps(item, ensure_ascii=False))
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""

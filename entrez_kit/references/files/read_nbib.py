@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.references.files.references import (
+    OriginalRecord,
     RefAuthor,
     Reference,
     ReferenceFile,
@@ -16,19 +17,36 @@ from entrez_kit.references.files.references import (
 _LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
 
 
+class NbibFile(ReferenceFile):
+    """The references of a MEDLINE file."""
+
+    def __init__(self, records: list[tuple[list[tuple[str, str]], int]]) -> None:
+        self._fields = [fields for fields, _ in records]
+        super().__init__([_reference(fields, start) for fields, start in records])
+
+    def original(self, index: int) -> OriginalRecord:
+        """Return the fields and the text of a record."""
+        from entrez_kit.citations.write_nbib import wrap_field
+        from entrez_kit.references.files.tagged_fields import fields_of_nbib
+
+        lines = self._fields[index]
+        text = "\n".join(line for tag, value in lines for line in wrap_field(tag, value))
+        return OriginalRecord(fields_of_nbib(lines, self.references[index]), text)
+
+
 def read_nbib(text: str, name: str) -> ReferenceFile:
     """Read a MEDLINE file.
 
     Raises:
         InvalidInput: a line does not belong to a field. The message has the line number.
     """
-    references: list[Reference] = []
+    records: list[tuple[list[tuple[str, str]], int]] = []
     fields: list[tuple[str, str]] = []
     start = 0
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         match = _LINE.fullmatch(line)
         if (not line.strip() or (match and match[1] == "PMID")) and fields:
-            references.append(_reference(fields, start))
+            records.append((fields, start))
             fields = []
         if match:
             start = start if fields else number
@@ -37,7 +55,7 @@ def read_nbib(text: str, name: str) -> ReferenceFile:
             fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
         elif line.strip():
             raise unreadable_error(name, "this line does not belong to a field of a MEDLINE record", line=number)
-    return ReferenceFile(references)
+    return NbibFile(records)
 
 
 def _reference(fields: list[tuple[str, str]], line: int) -> Reference:

@@ -9,6 +9,7 @@ from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import ris_name
 from entrez_kit.references.files.references import (
     FieldUpdate,
+    OriginalRecord,
     Reference,
     ReferenceFile,
     identifiers_in,
@@ -21,6 +22,7 @@ from entrez_kit.references.files.references import (
 )
 
 _TAG: Final = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*)|\s*)")
+_PUBMED: Final = re.compile(r"pubmed|medline")
 _AUTHORS: Final = ("AU", "A1")
 _TITLES: Final = ("TI", "T1", "CT")
 _JOURNALS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
@@ -112,6 +114,12 @@ class RisFile(ReferenceFile):
         if record is not None:
             raise unreadable_error(name, "this record does not end with ER", line=record.start + 1)
 
+    def original(self, index: int) -> OriginalRecord:
+        """Return the fields of a record."""
+        record = self._records[index]
+        fields = ((one.tag, text) for one in record.fields if one.tag != "TY" and (text := to_one_line(one.value)))
+        return OriginalRecord((("TY", record.kind), *fields))
+
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""
         replaced: dict[int, list[str]] = {}
@@ -171,7 +179,9 @@ def _reference(number: int, record: _Record) -> Reference:
     addresses = [text for tag in ("UR", "L3", "M3") for text in record.values(tag)]
     other = identifiers_of_note(*record.values("N1")) | identifiers_in(*addresses)
     number_of_pubmed = record.first("AN") or ""
-    in_pubmed = "pubmed" in (record.first("DB") or "").lower() or re.fullmatch(r"[0-9]{5,8}", number_of_pubmed)
+    database = (record.first("DB") or record.first("DP") or "").lower()
+    # Numbers of other databases (CINAHL, Embase) can have as many digits.
+    in_pubmed = _PUBMED.search(database) or (not database and re.fullmatch(r"[0-9]{5,8}", number_of_pubmed))
     return Reference(
         key=record.first("ID") or f"record {number}",
         line=record.start + 1,

@@ -63,12 +63,29 @@ class FieldUpdate:
     short: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OriginalRecord:
+    """A record as its file has it.
+
+    Args:
+        fields: all its fields as RIS fields (tag and value), TY first and ER omitted.
+        text: the record in the format of its file, if that format can be written again.
+    """
+
+    fields: tuple[tuple[str, str], ...]
+    text: str | None = None
+
+
 class ReferenceFile:
     """The references of a file, and warnings about the file."""
 
     def __init__(self, references: list[Reference], warnings: Sequence[Warn] = ()) -> None:
         self.references = references
         self.warnings = list(warnings)
+
+    def original(self, index: int) -> OriginalRecord:
+        """Return all fields of a record, by its index."""
+        raise NotImplementedError("files of this format have references without fields")
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text of the file with changed references, by their index; the rest stays unchanged."""

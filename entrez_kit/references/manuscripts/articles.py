@@ -12,7 +12,7 @@ from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.references.check.pasted_lists import as_reference, read_list
-from entrez_kit.references.files.read_endnote import endnote_reference
+from entrez_kit.references.files.read_endnote import EndnoteFile
 from entrez_kit.references.files.references import RefAuthor, Reference, identifiers_of, unreadable_error, year_in
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
 from entrez_kit.services import Services
@@ -35,7 +35,8 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     if local(root) == "xml" and (records := list(root.iter("record"))):
         if root.getroottree().docinfo.internalDTD is not None:
             raise unreadable_error(name, "its XML has a DTD, but EndNote does not export DTDs")
-        return Manuscript([endnote_reference(record, number) for number, record in enumerate(records, start=1)])
+        exported = EndnoteFile(records)
+        return Manuscript(exported.references, file=exported)
     articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
     references = [one for article in articles for one in _iter_references(article)]
     return Manuscript(references, searched="it has no <ref> with content")

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.model import Warn
 from entrez_kit.references.files.reference_files import READERS, decode_file, kind_of
-from entrez_kit.references.files.references import Reference, unreadable_error
+from entrez_kit.references.files.references import Reference, ReferenceFile, unreadable_error
 
 MAX_FILES: Final = 20
 MAX_RANGE: Final = 100
@@ -77,6 +77,7 @@ class Manuscript:
         keyed: whether all citations are by key, so that the text is not searched for numbers and names.
         warnings: warnings about the file.
         searched: why no list was found, for a format in which the list does not have a heading.
+        file: the records with all their fields, if the document is a file of a reference manager.
     """
 
     references: list[Reference]
@@ -86,6 +87,7 @@ class Manuscript:
     counts: Literal["paragraph"] | None = None
     warnings: list[Warn] = field(default_factory=list)
     searched: str = ""
+    file: ReferenceFile | None = None
 
 
 def entries_beside(

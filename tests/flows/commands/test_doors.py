@@ -40,6 +40,7 @@ FLAGS_ONLY = {
     "entrez_link": {"input"},
     "pubmed_sync_delta": {"replace_term", "dry_run"},
     "pubmed_verify_claims": {"file", "bibliography"},
+    "merge_references": {"source", "review", "undo"},
     "corpus_checkpoint_set": {"note"},
     "pubmed_lookup_citation": {
         *("files", "journal", "year", "volume", "issue", "first_page", "last_page", "author_name", "title", "key")
@@ -62,6 +63,7 @@ FIELDS_ONLY = {
     "pubmed_format_citations": {"markup"},
     "pubmed_lookup_citation": {"citations"},
     "pubmed_verify_claims": {"claims"},
+    "merge_references": {"decisions", "separate"},
 }
 """Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
 OTHER_DEFAULTS = {
@@ -215,6 +217,10 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         "check_references": (
             (str(DATA / "references.txt"), "--retraction-watch", "/no/such.csv"),
             {"text": "10.5555/x", "retraction_watch": "/no/such.csv"},
+        ),
+        "merge_references": (
+            (str(DATA / "references.txt"), "--undo", "a.ris#9"),
+            {"files": [DATA / "references.txt"], "separate": ["a.ris#9"]},
         ),
         "pubmed_count_facets": (("crispr", "--top", "0"), {"query_term": "crispr", "top": 0}),
         "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),

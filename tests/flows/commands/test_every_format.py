@@ -33,6 +33,7 @@ CALLS: Final = {
     "cite": ("99000001", "99000002"),
     "match": ("one.bib",),
     "check": ("refs.txt",),
+    "merge": ("refs.txt", "one.bib"),
     "verify": ("claims.csv",),
     "convert": ("99000001", "PMC99000002"),
     "europepmc": ("base editing", "-n", "3"),

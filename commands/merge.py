@@ -1,0 +1,227 @@
+"""`entrez-kit merge`: merge files of references, and review the merges."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from entrez_kit.base.errors import Exit
+from entrez_kit.base.output_formats import formats_in
+from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
+from entrez_kit.references.merge.models import MergeResult
+from entrez_kit.references.merge.works import FILES
+
+from ._formats import Texts
+from ._formats.fields import DocumentPaths, Record, columns_at
+from ._input import READABLE, read_content
+from ._output import Sink
+from ._pipeline import Family, View, build_request, counted, formats, note, run, state, warn
+from ._state import STDIN, usage_error
+from ._views.markdown import escaped
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from entrez_kit.references.merge.review import ReviewRow
+
+COLUMNS: Final = (
+    *("id", "title", "authors", "year", "journal", "volume", "issue", "pages", "doi", "pmid", "pmcid", "sources"),
+    *("members", "families", "abstract"),
+)
+TABLES: Final = (".csv", ".tsv")
+
+
+@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES)
+def command(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files of records, in any order. .ris .nbib .bib .json .xml (EndNote) .csv .txt, manuscripts, or -.",
+        ),
+    ],
+    source: Annotated[
+        list[str] | None,
+        typer.Option("--source", metavar="NAME=FILE", help="Database of a file, e.g. Embase=a.ris. May be repeated."),
+    ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            "--review",
+            metavar="FILE",
+            help="Table (csv) of pairs to decide. Read if it exists, and written again with all decisions.",
+        ),
+    ] = None,
+    undo: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--undo", metavar="ID", help="Take a record out of its group, e.g. embase.ris#12. May be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Merge files of references from several databases: each work once, with the figures of each file.
+
+    A merge needs an identifier, or title, authors and place. Preprints and articles, parts, protocols and reports,
+    conference and journal versions, corrections and replies are linked as families, and stay separate records.
+    The exit status is 0 if every pair is decided, and 4 if a person should look at pairs:
+    entrez-kit merge pubmed.nbib embase.ris scopus.bib -o unique.ris
+    entrez-kit merge pubmed.nbib embase.ris --review decisions.csv -o unique.ris
+    """
+    from entrez_kit.references.merge.review import read_review, write_review
+
+    sources = _read_sources(source or [], files)
+    earlier: list[ReviewRow] = []
+    if review is not None and review.exists():
+        earlier = read_review(_decode(review), str(review))
+    decisions = [
+        {"members": row.members, "fingerprints": row.fingerprints, "decision": row.decision, "note": row.note or None}
+        for row in earlier
+        if row.decision
+    ]
+    listed = [_read_file(ctx, file, sources.get(str(file))) for file in files]
+    request = build_request(
+        ctx, MERGE_REFERENCES, {"files": listed, "decisions": decisions, "separate": list(undo or [])}
+    )
+    outcomes = run(ctx, MERGE_REFERENCES, request, _view(), label="Comparing", afterwards=lambda _: None)
+    result = getattr(outcomes, "result", None)
+    assert isinstance(result, MergeResult)
+    if review is not None:
+        with Sink(review) as sink:
+            sink.data(write_review(result.review, [*earlier, *_list_undone(result, undo or [])]))
+    _remarks(ctx, result, review)
+    if result.undecided:
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _list_undone(result: MergeResult, ids: Iterable[str]) -> "Iterator[ReviewRow]":
+    """Yield a row with the decision for each pair of records that --undo separated."""
+    from dataclasses import replace
+
+    wanted = set(ids)
+    for row in result.separated:
+        if wanted & set(row.members):
+            yield replace(row, decision="different")
+
+
+def _read_sources(given: Iterable[str], files: list[Path]) -> dict[str, str]:
+    """Return the database of each file that --source names.
+
+    Raises:
+        InvalidInput: a value has no equals sign, or names a file that is not merged.
+    """
+    found: dict[str, str] = {}
+    names = [str(file) for file in files]
+    for text in given:
+        database, sign, file = text.partition("=")
+        matching = [name for name in names if name == file or Path(name).name == file]
+        if not sign or not database.strip() or not matching:
+            problem = "no such file is merged" if sign and database.strip() else "expected NAME=FILE"
+            raise usage_error(f"--source {text}: {problem}.", f"source={text}", "Example: --source Embase=embase.ris")
+        found.update(dict.fromkeys(matching, database.strip()))
+    return found
+
+
+def _decode(file: Path) -> str:
+    from entrez_kit.references.files.reference_files import decode_file
+
+    return decode_file(read_content(file, hint=READABLE), str(file)).text
+
+
+def _read_file(ctx: typer.Context, file: Path, source: str | None) -> dict[str, Any]:
+    """Return a file as a field of the request: its text, or the references of a manuscript."""
+    from entrez_kit.references.manuscripts.read_manuscript import READ, refuse_others
+
+    name = "standard input" if str(file) == STDIN else str(file)
+    base = {"file": name, **({"source": source} if source else {})}
+    if file.suffix.lower() in READ and file.suffix.lower() not in (".xml", ".md"):
+        from .check import read_source
+
+        return {**base, "references": read_source(ctx, file)}
+    content = read_content(file, hint=READABLE)
+    refuse_others(content, name)
+    from entrez_kit.references.files.reference_files import decode_file
+
+    return {**base, "text": decode_file(content, name).text}
+
+
+def _render_table(result: MergeResult, console: "Console") -> "RenderableType":
+    from ._views.merge import merge_page
+
+    return merge_page(result, console)
+
+
+def _rows(result: MergeResult) -> Iterator[Record]:
+    """Yield each work as a row."""
+    return (work.row() for work in result.works)
+
+
+def _view() -> View[MergeResult]:
+    writers: dict[str, Any] = {}
+    for one in formats_in(Family.REFERENCES):
+        style = FILES[one.name]
+        writers[one.name] = lambda sink, style=style: Texts(sink, lambda result: style.pieces(result.works), whole=True)
+    writers["md"] = lambda sink: Texts(sink, _report, whole=True)
+    return View(
+        table=_render_table,
+        records=_rows,
+        columns=columns_at(*COLUMNS),
+        record_model=DocumentPaths(sample=[dict.fromkeys(COLUMNS, "")]),
+        page=_work_page,
+        total=lambda result: result.counts.works,
+        title="Merged references",
+        writers=writers,
+    )
+
+
+def _work_page(record: Record) -> str:
+    """Return a work as a list item in Markdown."""
+    ids = [f"{name} {record[key]}" for key, name in (("pmid", "PMID"), ("doi", "doi")) if record.get(key)]
+    place = " ".join(str(record[key]) for key in ("journal", "year") if record.get(key))
+    text = ". ".join(part for part in (record.get("authors"), record.get("title"), place, *ids) if part)
+    return f"- {escaped(text)} ({escaped(record['sources'])})\n"
+
+
+def _report(result: MergeResult) -> Iterator[str]:
+    """Yield a report in Markdown: figures, undecided pairs, and links."""
+    counts = result.counts
+    yield f"# Merged references: {counts.works:,} works of {counts.records:,} records\n\n"
+    yield "| file | records | works | only here |\n|---|---:|---:|---:|\n"
+    for row in result.sources:
+        yield f"| {escaped(row.file)} | {row.raw:,} | {row.unique:,} | {row.only_here:,} |\n"
+    yield "\n| database | records | works | only here |\n|---|---:|---:|---:|\n"
+    for database in result.databases:
+        yield f"| {escaped(database.source)} | {database.raw:,} | {database.unique:,} | {database.only_here:,} |\n"
+    if result.undecided:
+        yield "\n## Undecided pairs\n\n"
+        for pair in result.undecided:
+            yield f"- {escaped(pair.why)}\n"
+            yield from (
+                f"  - {escaped(one)}: {escaped(text)}\n" for one, text in zip(pair.members, pair.texts, strict=True)
+            )
+    for kind, heading in (("family", "Families"), ("duplicate", "Duplicates")):
+        groups = [group for group in result.groups if group.kind == kind]
+        if groups:
+            yield f"\n## {heading}\n\n"
+            yield from (f"- {escaped(', '.join(group.members))}: {escaped(group.why)}\n" for group in groups)
+
+
+def _remarks(ctx: typer.Context, result: MergeResult, review: Path | None) -> None:
+    """Report the figures, and what is left to decide."""
+    counts = result.counts
+    if not state(ctx).stderr_is_terminal and not result.undecided:
+        return
+    note(
+        ctx,
+        f"{counted(counts.records, 'record')}, {counted(counts.works, 'work')}, "
+        f"{counted(counts.duplicates, 'duplicate')}, {counts.families:,} families.",
+    )
+    if result.undecided:
+        where = f"in {review}" if review is not None else "with --review FILE"
+        warn(
+            ctx,
+            f"{counted(counts.undecided, 'pair')} of records is undecided. Decide {where}."
+            if counts.undecided == 1
+            else f"{counts.undecided:,} pairs of records are undecided. Decide them {where}.",
+        )

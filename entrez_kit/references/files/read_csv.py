@@ -1,0 +1,154 @@
+"""Read tables of records (CSV, TSV) as PubMed, Scopus, Embase, the Cochrane Library and this program export them."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from entrez_kit.citations.csl import to_one_line
+from entrez_kit.references.files.references import (
+    OriginalRecord,
+    RefAuthor,
+    Reference,
+    ReferenceFile,
+    identifiers_in,
+    identifiers_of,
+    parse_name,
+    unreadable_error,
+    year_in,
+)
+from entrez_kit.references.files.tagged_fields import Field
+
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "title": ("title", "article title", "document title", "primary title", "ti"),
+    "authors": ("authors", "author", "author names", "author full names", "author(s)", "au"),
+    "journal": ("journal", "journal/book", "source title", "publication title", "journal title", "journal_title", "so"),
+    "year": ("year", "publication year", "pub year", "date", "py", "issued"),
+    "volume": ("volume", "vol", "vl"),
+    "issue": ("issue", "number", "no", "is"),
+    "pages": ("pages", "page", "article number", "art. no.", "first page"),
+    "doi": ("doi", "digital object identifier"),
+    "pmid": ("pmid", "pubmed id", "pubmed pmid", "medline pmid", "pubmed_id"),
+    "pmcid": ("pmcid", "pmc id"),
+    "key": ("key", "id", "record id", "covidence #", "ref id"),
+}
+"""The columns of the fields of a reference."""
+_TAGS: Final = {
+    **dict.fromkeys(("abstract", "ab"), "AB"),
+    **dict.fromkeys(("keywords", "author keywords", "keyword", "tags", "labels"), "KW"),
+    **dict.fromkeys(("notes", "note", "comments"), "N1"),
+    **dict.fromkeys(("source", "database", "source database", "sources"), "DB"),
+    **dict.fromkeys(("eid", "accession number", "accession", "ut (unique wos id)", "pui", "cochrane id"), "AN"),
+    **dict.fromkeys(("link", "url", "article url"), "UR"),
+    **dict.fromkeys(("issn", "isbn", "issn/isbn"), "SN"),
+    **dict.fromkeys(("publisher",), "PB"),
+    **dict.fromkeys(("document type", "publication type", "type"), "M3"),
+    **dict.fromkeys(("language", "language of original document"), "LA"),
+    **dict.fromkeys(("abbreviated source title",), "J2"),
+}
+_READ: Final = frozenset(("page start", "page end", "first author", "citation", "create date"))
+MAX_CELL: Final = 16 * 1024 * 1024
+
+
+class CsvFile(ReferenceFile):
+    """The records of a table.
+
+    Raises:
+        InvalidInput: the table has no column with titles or identifiers, or it is malformed.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        csv.field_size_limit(MAX_CELL)
+        text = text.removeprefix("\ufeff")
+        header = text.lstrip().partition("\n")[0]
+        try:
+            rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
+            names = {_fold(column) for column in rows.fieldnames or ()}
+            if not names & {column for field in ("title", "doi", "pmid") for column in COLUMNS[field]}:
+                problem = "this table has no column with the title, the DOI or the PMID"
+                raise unreadable_error(
+                    name, problem, hint="Name the columns in the first line: title, authors, doi ..."
+                )
+            found = [
+                ({_fold(column): to_one_line(value) for column, value in row.items() if column}, rows.line_num)
+                for row in rows
+            ]
+        except csv.Error as exc:
+            raise unreadable_error(name, f"this table cannot be read: {exc}") from None
+        self._rows = [(row, line) for row, line in found if any(row.values())]
+        super().__init__([_reference(row, number, line) for number, (row, line) in enumerate(self._rows, start=1)])
+
+    def original(self, index: int) -> OriginalRecord:
+        """Return the fields of a row; a column without a tag becomes a note."""
+        row, reference = self._rows[index][0], self.references[index]
+        return OriginalRecord(tuple(dict.fromkeys(one for one in _fields(row, reference) if one[1])))
+
+
+def _fold(name: str | None) -> str:
+    return " ".join((name or "").strip().lower().replace("_", " ").split())
+
+
+def _value(row: Mapping[str, str], field: str) -> str | None:
+    return next((row[column] for column in COLUMNS[field] if row.get(column)), None)
+
+
+def _reference(row: Mapping[str, str], number: int, line: int) -> Reference:
+    pages = "-".join(part for column in ("page start", "page end") if (part := row.get(column, "")))
+    authors, more = _authors(_value(row, "authors") or "")
+    links = identifiers_in(row.get("link"), row.get("url"))
+    return Reference(
+        key=_value(row, "key") or f"record {number}",
+        line=line,
+        title=_value(row, "title"),
+        authors=authors,
+        more_authors=more,
+        journal=_value(row, "journal"),
+        year=year_in(_value(row, "year")),
+        volume=_value(row, "volume"),
+        issue=_value(row, "issue"),
+        pages=pages or _value(row, "pages"),
+        **identifiers_of(links, doi=_value(row, "doi"), pmid=_value(row, "pmid"), pmcid=_value(row, "pmcid")),
+    )
+
+
+def _authors(text: str) -> tuple[list[RefAuthor], bool]:
+    """Split the authors of a cell: at semicolons, at "and", or else at the commas between "Doe J, Roe K"."""
+    text = re.sub(r"\s*\([0-9]{6,}\)", "", text).strip().rstrip(".")
+    if ";" in text:
+        names = text.split(";")
+    elif re.search(r"\sand\s", text):
+        names = re.split(r"\s+and\s+", text)
+    elif re.fullmatch(r"(?:[^,]+ [^\W\d_a-z]{1,4}(?:, |$))+", text):
+        names = text.split(",")
+    else:
+        names = re.split(r"(?<=\.),\s", text)
+    found = [parse_name(name.strip()) for name in names if name.strip()]
+    more = bool(found) and found[-1].text.lower().rstrip(".") in ("et al", "others")
+    return (found[:-1] if more else found), more
+
+
+def _fields(row: Mapping[str, str], reference: Reference) -> Iterator[Field]:
+    known = {column for columns in COLUMNS.values() for column in columns}
+    yield "TY", "JOUR" if reference.journal else "GEN"
+    yield "ID", reference.key if _value(row, "key") else ""
+    for author in reference.authors:
+        yield "AU", author.text
+    values: tuple[tuple[str, Any], ...] = (
+        *(("TI", reference.title), ("T2", reference.journal), ("PY", reference.year), ("VL", reference.volume)),
+        *(("IS", reference.issue), ("DO", reference.doi), ("C2", reference.pmcid)),
+    )
+    first, dash, last = (reference.pages or "").partition("-")
+    for tag, given in (*values, ("SP", first), ("EP", last if dash else "")):
+        yield tag, given or ""
+    if reference.pmid:
+        yield from (("AN", reference.pmid), ("DB", "PubMed"))
+    for column, value in row.items():
+        tag = _TAGS.get(column, "")
+        if tag == "KW":
+            for word in value.split(";"):
+                yield "KW", word.strip()
+        elif tag and not (tag in ("AN", "DB") and reference.pmid):
+            yield tag, value
+        elif column not in known and column not in _READ and value:
+            yield "N1", f"{column}: {value}"

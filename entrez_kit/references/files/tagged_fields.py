@@ -1,0 +1,378 @@
+"""All fields of a record as RIS fields, so that records of every format can be compared, merged and written.
+
+A field without a tag in RIS becomes a note, "name: value".
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from entrez_kit.citations.csl import Item, to_one_line
+from entrez_kit.pubmed.pages import expand_ranges
+from entrez_kit.references.files.references import Reference, parse_name, year_in
+
+Field = tuple[str, str]
+
+AUTHOR_TAGS: Final = ("AU", "A1")
+TITLE_TAGS: Final = ("TI", "T1", "CT")
+JOURNAL_TAGS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
+ABSTRACT_TAGS: Final = ("AB", "N2")
+CSL_TYPES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("JOUR", "EJOUR", "JFULL", "ABST", "INPR"), "article-journal"),
+    "MGZN": "article-magazine",
+    "NEWS": "article-newspaper",
+    **dict.fromkeys(("UNPB", "PREP"), "article"),
+    **dict.fromkeys(("BOOK", "EBOOK", "EDBOOK", "SER"), "book"),
+    **dict.fromkeys(("CHAP", "ECHAP"), "chapter"),
+    **dict.fromkeys(("CONF", "CPAPER"), "paper-conference"),
+    **dict.fromkeys(("RPRT", "GOVDOC", "STAND"), "report"),
+    **dict.fromkeys(("THES",), "thesis"),
+    **dict.fromkeys(("ELEC", "WEB", "ICOMM", "BLOG"), "webpage"),
+    **dict.fromkeys(("DATA", "AGGR"), "dataset"),
+    "COMP": "software",
+    "PAT": "patent",
+}
+_RIS_TYPES: Final = {kind: tag for tag, kind in reversed(list(CSL_TYPES.items()))} | {
+    "article": "UNPB",
+    "book": "BOOK",
+    "chapter": "CHAP",
+    "paper-conference": "CPAPER",
+    "report": "RPRT",
+    "webpage": "ELEC",
+}
+_BIBTEX_TYPES: Final = {
+    "article": "JOUR",
+    **dict.fromkeys(("book", "mvbook", "collection", "proceedings"), "BOOK"),
+    **dict.fromkeys(("inbook", "incollection", "inreference"), "CHAP"),
+    **dict.fromkeys(("inproceedings", "conference"), "CPAPER"),
+    **dict.fromkeys(("phdthesis", "mastersthesis", "thesis"), "THES"),
+    **dict.fromkeys(("techreport", "report"), "RPRT"),
+    **dict.fromkeys(("online", "electronic", "www"), "ELEC"),
+    **dict.fromkeys(("unpublished", "preprint"), "UNPB"),
+    "dataset": "DATA",
+    "software": "COMP",
+    "patent": "PAT",
+}
+_BIBTEX_TAGS: Final = {
+    "title": "TI",
+    **dict.fromkeys(("journal", "journaltitle", "booktitle"), "T2"),
+    "shortjournal": "J2",
+    "series": "T3",
+    "volume": "VL",
+    **dict.fromkeys(("number", "issue"), "IS"),
+    "url": "UR",
+    "abstract": "AB",
+    **dict.fromkeys(("issn", "isbn"), "SN"),
+    **dict.fromkeys(("publisher", "institution", "school", "organization", "howpublished"), "PB"),
+    **dict.fromkeys(("address", "location"), "CY"),
+    "edition": "ET",
+    "language": "LA",
+    **dict.fromkeys(("note", "annote", "annotation"), "N1"),
+}
+_CSL_TAGS: Final = {
+    "title": "TI",
+    "container-title": "T2",
+    "container-title-short": "J2",
+    "collection-title": "T3",
+    "volume": "VL",
+    "issue": "IS",
+    "DOI": "DO",
+    "URL": "UR",
+    "abstract": "AB",
+    "ISSN": "SN",
+    "ISBN": "SN",
+    "publisher": "PB",
+    "publisher-place": "CY",
+    "edition": "ET",
+    "language": "LA",
+    "note": "N1",
+    "genre": "M3",
+    "source": "DB",
+    "archive": "DB",
+    "PMCID": "C2",
+}
+_NBIB_TAGS: Final = {
+    "TI": "TI",
+    "BTI": "TI",
+    "TT": "TT",
+    "AB": "AB",
+    "JT": "T2",
+    "TA": "J2",
+    "VI": "VL",
+    "IP": "IS",
+    "LA": "LA",
+    "PMC": "C2",
+    "MH": "KW",
+    "OT": "KW",
+    "PT": "M3",
+    "AD": "AD",
+    "PB": "PB",
+    "PL": "CY",
+    "GN": "N1",
+}
+_ENDNOTE_TYPES: Final = {
+    "0": "JOUR",
+    "17": "JOUR",
+    "43": "EJOUR",
+    "6": "BOOK",
+    "44": "EBOOK",
+    "5": "CHAP",
+    "10": "CONF",
+    "47": "CPAPER",
+    "32": "THES",
+    "27": "RPRT",
+    "12": "ELEC",
+    "34": "UNPB",
+    "23": "NEWS",
+    "19": "MGZN",
+    "59": "DATA",
+}
+_ENDNOTE_TAGS: Final = (
+    ("contributors/authors/author", "AU"),
+    ("contributors/secondary-authors/author", "A2"),
+    ("titles/title", "TI"),
+    ("titles/tertiary-title", "T3"),
+    ("titles/short-title", "ST"),
+    ("titles/translated-title", "TT"),
+    ("volume", "VL"),
+    ("number", "IS"),
+    ("electronic-resource-num", "DO"),
+    ("accession-num", "AN"),
+    ("remote-database-name", "DB"),
+    ("remote-database-provider", "DP"),
+    ("keywords/keyword", "KW"),
+    ("abstract", "AB"),
+    ("notes", "N1"),
+    ("research-notes", "RN"),
+    ("label", "LB"),
+    ("isbn", "SN"),
+    ("publisher", "PB"),
+    ("pub-location", "CY"),
+    ("edition", "ET"),
+    ("language", "LA"),
+    ("auth-address", "AD"),
+    ("work-type", "M3"),
+    ("call-num", "CN"),
+    ("reviewed-item", "RI"),
+    ("urls/related-urls/url", "UR"),
+    ("urls/web-urls/url", "UR"),
+    *((f"custom{number}", f"C{number}") for number in range(1, 9)),
+)
+_PLUMBING: Final = frozenset(("file", "timestamp", "owner", "date-added", "date-modified", "month", "day", "urldate"))
+"""Fields of BibTeX that only the program that wrote them needs."""
+
+
+def first_value(fields: Iterable[Field], *tags: str) -> str | None:
+    """Return the first value of the first tag that has one."""
+    values = list_values(fields, *tags)
+    return values[0] if values else None
+
+
+def list_values(fields: Iterable[Field], *tags: str) -> list[str]:
+    """Return the values of the first of several tags that has values."""
+    found: dict[str, list[str]] = {}
+    for tag, value in fields:
+        if tag in tags and value:
+            found.setdefault(tag, []).append(value)
+    return next((found[tag] for tag in tags if tag in found), [])
+
+
+def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
+    """Return fields with values of one line, without empty and repeated ones."""
+    return tuple(dict.fromkeys((tag, text) for tag, value in fields if (text := to_one_line(value))))
+
+
+def _pages(text: str | None) -> Iterator[tuple[str, str | None]]:
+    first, dash, last = expand_ranges((text or "").replace("--", "-")).partition("-")
+    yield "SP", first.strip()
+    if dash:
+        yield "EP", last.strip()
+
+
+def fields_of_reference(reference: Reference) -> tuple[Field, ...]:
+    """Return the fields of a reference of a list or a manuscript."""
+    return _clean(
+        [
+            ("TY", "JOUR" if reference.journal or not reference.title else "GEN"),
+            *(("AU", author.text) for author in reference.authors),
+            ("TI", reference.title),
+            ("T2", reference.journal),
+            ("PY", reference.year),
+            ("VL", reference.volume),
+            ("IS", reference.issue),
+            *_pages(reference.pages),
+            ("DO", reference.doi),
+            ("AN", reference.pmid),
+            ("DB", "PubMed" if reference.pmid else None),
+            ("C2", reference.pmcid),
+            ("N1", reference.text if reference.text != reference.title else None),
+        ]
+    )
+
+
+def fields_of_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -> tuple[Field, ...]:
+    """Return the fields of a BibTeX entry; ``values`` are texts without LaTeX."""
+    fields: list[tuple[str, Any]] = [("TY", _BIBTEX_TYPES.get(kind, "GEN")), ("ID", reference.key)]
+    fields += [("AU", author.text) for author in reference.authors]
+    if reference.more_authors:
+        fields.append(("AU", "et al."))
+    fields += [("A2", name) for name in re.split(r"\s+and\s+", values.get("editor", "")) if name]
+    for name, value in values.items():
+        if name in _BIBTEX_TAGS:
+            fields.append((_BIBTEX_TAGS[name], value))
+        elif name in ("keywords", "keyword", "groups", "mendeley-tags"):
+            fields += [("KW", word.strip()) for word in re.split(r"[;,]", value)]
+        elif name not in _PLUMBING and name not in _READ_BY_REFERENCE:
+            fields.append(("N1", f"{name}: {value}"))
+    fields += [("PY", reference.year), *_pages(reference.pages), *_fields_of_ids(reference)]
+    return _clean(fields)
+
+
+_READ_BY_REFERENCE: Final = frozenset(
+    (
+        *("author", "editor", "year", "date", "pages", "eid", "doi", "pmid", "pmcid", "pmc"),
+        *("eprint", "eprinttype", "archiveprefix"),
+    )
+)
+
+
+def _fields_of_ids(reference: Reference) -> Iterator[tuple[str, str | None]]:
+    yield "DO", reference.doi
+    yield "C2", reference.pmcid
+    if reference.pmid:
+        yield from (("AN", reference.pmid), ("DB", "PubMed"))
+
+
+def fields_of_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, ...]:
+    """Return the fields of an item of CSL-JSON."""
+    fields: list[tuple[str, Any]] = [
+        ("TY", _RIS_TYPES.get(str(item.get("type") or ""), "GEN")),
+        ("ID", reference.key),
+        *(("AU", author.text) for author in reference.authors),
+    ]
+    for name, value in item.items():
+        text = value[0] if isinstance(value, list) and value and isinstance(value[0], str) else value
+        if isinstance(text, bool) or not isinstance(text, str | int | float):
+            continue
+        if name in _CSL_TAGS:
+            fields.append((_CSL_TAGS[name], text))
+        elif name in ("keyword", "keywords"):
+            fields += [("KW", word.strip()) for word in re.split(r"[;,]", str(text))]
+        elif name not in ("id", "type", "page", "number", "PMID", "citation-key", "citation-label"):
+            fields.append(("N1", f"{name}: {text}"))
+    fields += [("PY", reference.year), *_pages(reference.pages), *_fields_of_ids(reference)]
+    return _clean(fields)
+
+
+def fields_of_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, ...]:
+    """Return the fields of a MEDLINE record."""
+    fields: list[tuple[str, Any]] = [
+        ("TY", "JOUR" if any(tag == "JT" or tag == "TA" for tag, _ in lines) else "BOOK"),
+        *(("AU", author.text) for author in reference.authors),
+    ]
+    fields += [
+        (_NBIB_TAGS[tag], value.removesuffix(".") if _NBIB_TAGS[tag] == "TI" else value)
+        for tag, value in lines
+        if tag in _NBIB_TAGS
+    ]
+    fields += [("SN", value.split(" ")[0]) for tag, value in lines if tag in ("IS", "ISBN")]
+    fields += [("PY", reference.year), ("DA", first_value(lines, "DP")), *_pages(reference.pages)]
+    return _clean([*fields, *_fields_of_ids(reference)])
+
+
+def fields_of_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
+    """Return the fields of a record of EndNote XML."""
+
+    def texts(path: str) -> list[str]:
+        return [" ".join("".join(element.itertext()).split()) for element in record.iterfind(path)]
+
+    kind = record.find("ref-type")
+    number = (kind.text or "").strip() if kind is not None else ""
+    fields: list[tuple[str, Any]] = [("TY", _ENDNOTE_TYPES.get(number, "GEN")), ("ID", reference.key)]
+    fields += [(tag, text) for path, tag in _ENDNOTE_TAGS for text in texts(path)]
+    fields += [("T2", reference.journal), ("J2", next(iter(texts("periodical/abbr-1")), None))]
+    fields += [("PY", reference.year), *_pages(reference.pages)]
+    if not any(tag == "DO" and value for tag, value in fields):
+        fields.append(("DO", reference.doi))
+    return _clean(fields)
+
+
+# RIS fields in other formats
+
+
+def csl_of_fields(fields: Sequence[Field], key: str, *, pmid: str | None, doi: str | None, pmcid: str | None) -> Item:
+    """Return RIS fields as an item of CSL-JSON."""
+    kind = CSL_TYPES.get(first_value(fields, "TY") or "", "document")
+    pages = "-".join(part for tag in ("SP", "EP") if (part := first_value(fields, tag)))
+    year = year_in(first_value(fields, "PY", "Y1", "DA"))
+    container = first_value(fields, *JOURNAL_TAGS)
+    note = [
+        value for tag, value in fields if tag in ("N1", "RN") and not value.startswith(("source: ", "merged with "))
+    ]
+    item: Item = {
+        "id": key,
+        "type": kind,
+        "title": first_value(fields, *TITLE_TAGS),
+        "author": [_csl_name(name) for name in list_values(fields, *AUTHOR_TAGS) if name != "et al."],
+        "editor": [_csl_name(name) for name in list_values(fields, "A2", "ED", "A3")],
+        "container-title": container if kind not in ("book", "thesis") else None,
+        "container-title-short": short if (short := first_value(fields, "J2", "JA")) != container else None,
+        "collection-title": first_value(fields, "T3"),
+        "volume": first_value(fields, "VL"),
+        "issue": first_value(fields, "IS", "CP"),
+        "page": pages or first_value(fields, "C7"),
+        "issued": {"date-parts": [[int(year)]]} if year else None,
+        "DOI": doi,
+        "PMID": pmid,
+        "PMCID": pmcid,
+        "URL": first_value(fields, "UR"),
+        "publisher": first_value(fields, "PB"),
+        "publisher-place": first_value(fields, "CY", "PP"),
+        "edition": first_value(fields, "ET"),
+        "language": first_value(fields, "LA"),
+        "abstract": first_value(fields, *ABSTRACT_TAGS),
+        "keyword": "; ".join(list_values(fields, "KW")),
+        "genre": first_value(fields, "M3"),
+        ("ISBN" if kind in ("book", "chapter") else "ISSN"): first_value(fields, "SN"),
+        "source": first_value(fields, "DB"),
+        "note": ". ".join(note),
+    }
+    return {name: value for name, value in item.items() if value not in (None, "", [], {})}
+
+
+def _csl_name(text: str) -> dict[str, str]:
+    name = parse_name(text)
+    if name.group:
+        return {"literal": name.group}
+    given, _, suffix = (name.given or "").partition(",")
+    parts = {"family": name.family or "", "given": given.strip(), "suffix": suffix.strip()}
+    return {part: value for part, value in parts.items() if value}
+
+
+def nbib_of_fields(fields: Sequence[Field], *, pmid: str | None, doi: str | None, pmcid: str | None) -> Iterator[Field]:
+    """Yield RIS fields as fields of a MEDLINE record."""
+    yield "PMID", pmid or ""
+    yield "VI", first_value(fields, "VL") or ""
+    yield "IP", first_value(fields, "IS", "CP") or ""
+    yield "DP", year_in(first_value(fields, "PY", "Y1", "DA")) or ""
+    yield "TI", first_value(fields, *TITLE_TAGS) or ""
+    yield "PG", "-".join(part for tag in ("SP", "EP") if (part := first_value(fields, tag)))
+    yield "LID", f"{doi} [doi]" if doi else ""
+    yield "AB", first_value(fields, *ABSTRACT_TAGS) or ""
+    for text in list_values(fields, *AUTHOR_TAGS):
+        name = parse_name(text)
+        if name.group:
+            yield "CN", name.group
+            continue
+        yield "FAU", name.text
+        initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name.given or ""))
+        yield "AU", f"{name.family} {initials}".strip()
+    yield "LA", first_value(fields, "LA") or ""
+    journal, short = first_value(fields, "T2", "JF", "JO"), first_value(fields, "J2", "JA")
+    yield "TA", short or journal or ""
+    yield "JT", journal or short or ""
+    for word in list_values(fields, "KW"):
+        yield "OT", word
+    for note in list_values(fields, "N1"):
+        yield "GN", note
+    yield "PMC", pmcid or ""

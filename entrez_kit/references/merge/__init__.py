@@ -1,0 +1,1 @@
+"""Merge files of references: link duplicates and families, and write each work once."""

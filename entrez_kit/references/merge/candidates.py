@@ -1,0 +1,82 @@
+"""Select the pairs of records to compare: records that share a key.
+
+The keys are identifiers, the beginning and the end of the title, the first author with a long word of the title, and
+the place. Each tolerates other mistakes, so a pair is missed only if all its keys have mistakes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Final
+
+from entrez_kit.references.merge.signatures import Signature
+
+MAX_BLOCK: Final = 60
+"""Records that share a key are all compared up to this number; more are compared with their neighbours only."""
+TITLE_LETTERS: Final = 24
+FAMILY_LETTERS: Final = 5
+LONG_WORDS: Final = 4
+
+Key = tuple[str, ...]
+
+
+def candidate_pairs(records: Sequence[Signature]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of positions to compare, each once, smaller position first."""
+    blocks: dict[Key, list[int]] = defaultdict(list)
+    for position, record in enumerate(records):
+        for key in set(_keys(record)):
+            blocks[key].append(position)
+    seen: set[int] = set()
+    size = len(records)
+    for key, members in blocks.items():
+        if len(members) < 2:
+            continue
+        for one, other in _pairs(records, members, key):
+            code = one * size + other
+            if code not in seen:
+                seen.add(code)
+                yield one, other
+
+
+def _pairs(records: Sequence[Signature], members: list[int], key: Key) -> Iterator[tuple[int, int]]:
+    if len(members) <= MAX_BLOCK:
+        yield from combinations(members, 2)
+        return
+    # A key of many records ("Editorial", or a file given twenty times): neighbours in the order of title and place.
+    ordered = sorted(members, key=lambda n: _order(records[n]))
+    for place, one in enumerate(ordered):
+        for other in ordered[place + 1 : place + MAX_BLOCK // 2]:
+            yield min(one, other), max(one, other)
+
+
+def _order(record: Signature) -> tuple[str, ...]:
+    return record.title, *record.families[:1], str(record.year), record.volume, record.first_page
+
+
+def _keys(record: Signature) -> Iterator[Key]:
+    if record.pmid:
+        yield "pmid", record.pmid
+    if record.doi:
+        yield "doi", record.doi
+        yield "work", record.doi.partition(".pub")[0].rpartition("/v")[0] or record.doi.partition(".pub")[0]
+    if record.pmcid:
+        yield "pmcid", record.pmcid
+    for database, number in record.ids:
+        yield "id", database, number
+    family = record.families[0].replace(" ", "")[:FAMILY_LETTERS] if record.families else ""
+    for title in dict.fromkeys((*record.titles, record.core)):
+        squeezed = title.replace(" ", "")
+        if len(squeezed) >= TITLE_LETTERS:
+            yield "start", squeezed[:TITLE_LETTERS]
+            yield "end", squeezed[-TITLE_LETTERS:]
+        elif squeezed:
+            yield "short", squeezed, family or record.first_page
+        words = sorted(set(title.split()), key=lambda word: (-len(word), word))[:LONG_WORDS]
+        for word in words:
+            if len(word) > 4 and family:
+                yield "word", family, word
+    if record.volume and record.first_page:
+        yield "place", record.volume, record.first_page, family or str(record.year)
+        if record.year:
+            yield "pages", record.volume, record.first_page, str(record.year), record.last_page or record.journal[:4]
+            yield "page", record.volume, record.first_page, record.journal[:5]

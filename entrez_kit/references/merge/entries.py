@@ -1,0 +1,300 @@
+"""Read the records of files, with their identifiers and the databases that they come from."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha1
+from pathlib import PurePath
+from typing import Final
+
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.citations.csl import to_one_line
+from entrez_kit.references.files.references import OriginalRecord, Reference, ReferenceFile, identifiers_in
+from entrez_kit.references.files.tagged_fields import (
+    ABSTRACT_TAGS,
+    JOURNAL_TAGS,
+    fields_of_reference,
+    first_value,
+    list_values,
+)
+from entrez_kit.references.merge.signatures import Signature, fold_title, read_doi, signature
+
+SOURCE_NOTE: Final = "source: "
+_DATABASES: Final = (
+    ("PubMed", r"pubmed(?! central)"),
+    ("MEDLINE", r"medline"),
+    ("Embase", r"embase|emtree"),
+    ("CENTRAL", r"central|cochrane|cctr"),
+    ("CINAHL", r"cinahl"),
+    ("PsycINFO", r"psyc ?info|psycarticles|apa psyc"),
+    ("Scopus", r"scopus"),
+    ("Web of Science", r"web of (?:science|knowledge)|\bwos\b|wos_|science citation index"),
+    ("Europe PMC", r"europe ?pmc"),
+    ("Google Scholar", r"google ?scholar"),
+    ("ERIC", r"\beric\b"),
+    ("LILACS", r"lilacs"),
+    ("ClinicalTrials.gov", r"clinicaltrials ?\\.?gov"),
+    ("ProQuest", r"proquest"),
+    ("OpenAlex", r"openalex"),
+    ("Crossref", r"crossref"),
+    ("AMED", r"\bamed\b"),
+    ("Global Health", r"global ?health"),
+    ("IEEE Xplore", r"ieee"),
+    ("ACM Digital Library", r"\bacm\b"),
+    ("bioRxiv", r"biorxiv"),
+    ("medRxiv", r"medrxiv"),
+)
+_NAMED: Final = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _DATABASES)
+_HOSTS: Final = (
+    ("PubMed", "pubmed.ncbi.nlm.nih.gov"),
+    ("PubMed", "ncbi.nlm.nih.gov/pubmed"),
+    ("Scopus", "scopus.com"),
+    ("Embase", "embase.com"),
+    ("CENTRAL", "cochranelibrary.com/central"),
+    ("Web of Science", "webofscience"),
+    ("Web of Science", "isiknowledge"),
+    ("Europe PMC", "europepmc.org"),
+)
+_NUMBERS: Final = (
+    ("Web of Science", re.compile(r"\b(?:WOS|ISI|MEDLINE|BIOSIS|CCC|KJD|RSCI|SCIELO):[A-Z]?[0-9]{9,15}\b")),
+    ("Scopus", re.compile(r"\b2-s2\.0-[0-9]{6,}\b")),
+    ("CENTRAL", re.compile(r"\bCN-[0-9]{6,9}\b")),
+    ("Embase", re.compile(r"(?<![A-Za-z0-9])L[0-9]{7,12}\b")),
+    ("Europe PMC", re.compile(r"\bPPR[0-9]+\b")),
+)
+"""Forms of accession numbers that only one database uses."""
+_NUMBER_TAGS: Final = (
+    "AN",
+    "U1",
+    "U2",
+    "U3",
+    "UT",
+    "ID",
+    "UR",
+    "N1",
+    "L2",
+    "M1",
+    "C1",
+    "C2",
+    "C3",
+    "C4",
+    "C5",
+    "C6",
+    "C7",
+    "C8",
+)
+_OTHER_PMIDS: Final = ("C7", "U1", "U2", "U3", "M1", "C8")
+_PMID: Final = re.compile(r"(?:PMID:?\s*)?([0-9]{6,8})", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Entry:
+    """A record of a file.
+
+    Args:
+        id: the file and the position, "embase.ris#12".
+        slot: the position of the file among the files.
+        index: the position in the file, from 1.
+        sources: the databases that the record comes from.
+        keys: its identifiers by kind: pmid, doi, pmcid, key, accession.
+        fingerprint: identifies the record in a later run, when its file may have other records.
+    """
+
+    id: str
+    slot: int
+    file: str
+    index: int
+    kind: str
+    reference: Reference
+    original: OriginalRecord
+    sources: tuple[str, ...]
+    keys: dict[str, str]
+    signature: Signature
+    fingerprint: str
+
+    def first(self, *tags: str) -> str | None:
+        """Return the first value of these fields."""
+        return first_value(self.original.fields, *tags)
+
+    @property
+    def richness(self) -> tuple[int, ...]:
+        """How complete the record is; larger is better. A tie is decided by the name of the file and the position."""
+        one = self.reference
+        core = (one.title, one.authors, one.journal, one.year, one.volume, one.issue, one.pages)
+        abstract = self.first(*ABSTRACT_TAGS) or ""
+        return (
+            3 * bool(abstract) + 2 * bool(one.pmid) + 2 * bool(self.keys.get("doi")) + sum(map(bool, core)),
+            len({tag for tag, _ in self.original.fields}),
+            len(abstract),
+            len(one.authors),
+            len(self.original.fields),
+        )
+
+
+def read_entries(
+    file: ReferenceFile | Sequence[Reference],
+    *,
+    slot: int,
+    name: str,
+    kind: str,
+    source: str | None,
+    start: int,
+) -> Iterator[Entry]:
+    """Yield the records of a file.
+
+    Args:
+        slot: the position of the file among the files.
+        name: the unique name of the file.
+        kind: its format.
+        source: the database of all its records; by default it is detected for each record.
+        start: the number of records of the files before it.
+    """
+    references = file.references if isinstance(file, ReferenceFile) else file
+    for number, reference in enumerate(references):
+        if isinstance(file, ReferenceFile):
+            original = file.original(number)
+        else:
+            original = OriginalRecord(fields_of_reference(reference))
+        fields = original.fields
+        sources = (source,) if source else _sources_of(fields, name, kind)
+        keys = dict(_keys(reference, original, sources[0]))
+        yield Entry(
+            id=f"{name}#{number + 1}",
+            slot=slot,
+            file=name,
+            index=number + 1,
+            kind=kind,
+            reference=reference,
+            original=original,
+            sources=sources,
+            keys=keys,
+            signature=_signature(start + number, reference, original, keys, sources[0]),
+            fingerprint=_fingerprint(reference, keys),
+        )
+
+
+def database_named(text: str) -> str | None:
+    """Return the database that a text names; None if it names none."""
+    return next((name for name, pattern in _NAMED if pattern.search(text)), None)
+
+
+def _sources_of(fields: Sequence[tuple[str, str]], name: str, kind: str) -> tuple[str, ...]:
+    """Return the databases of a record: of its note, its fields, its accession number, or the name of its file."""
+    notes = [value for tag, value in fields if tag == "N1"]
+    for note in notes:
+        if note.startswith(SOURCE_NOTE):
+            return tuple(part.strip() for part in note.removeprefix(SOURCE_NOTE).split(";") if part.strip())
+    for tag in ("DB", "DP", "PB" if kind == "csv" else "DB", "LB"):
+        if (value := first_value(fields, tag)) and (database := database_named(value)):
+            return (database,)
+    if kind == "nbib":
+        return ("PubMed",)
+    for tag, value in fields:
+        if tag in ("AN", "UT", "U2", "ID", "UR", "L2"):
+            for database, pattern in _NUMBERS:
+                if pattern.search(value):
+                    return (database,)
+    for value in list_values(fields, "UR") + list_values(fields, "L2"):
+        for database, host in _HOSTS:
+            if host in value and database != "PubMed":
+                return (database,)
+    file = PurePath(name).name
+    database = database_named(re.sub(r"[_-]+", " ", file.rpartition(".")[0] or file))
+    value = first_value(fields, "DB", "DP")
+    return (database or value or PurePath(file).stem or file,)
+
+
+def _keys(reference: Reference, original: OriginalRecord, source: str) -> Iterator[tuple[str, str]]:
+    fields = original.fields
+    pmid = reference.pmid
+    # Embase.com writes the PMID in C5. C7 can also be an article number.
+    if not pmid and (match := _PMID.fullmatch(first_value(fields, "C5") or "")):
+        pmid = match[1].lstrip("0")
+    if pmid:
+        yield "pmid", pmid
+    doi = reference.doi or next(
+        (
+            found
+            for tag in ("C3", "C5", "C6", "C7", "U2", "L3", "M3", "LK")
+            if (found := _doi_in(first_value(fields, tag)))
+        ),
+        None,
+    )
+    if doi:
+        yield "doi", doi
+    if reference.pmcid:
+        yield "pmcid", reference.pmcid
+    number = first_value(fields, "AN", "UT")
+    if (number and number != pmid and read_doi(number) != read_doi(doi)) or (number := first_value(fields, "U2")):
+        yield "accession", number
+    if reference.key and not reference.key.startswith(("record ", "item ", "line ")) and reference.key != pmid:
+        yield "key", reference.key
+
+
+def _doi_in(text: str | None) -> str | None:
+    if not text or "10." not in text:
+        return None
+    found = read_identifier(text)
+    return found.value if found is not None and found.kind == "doi" else identifiers_in(text).get("doi")
+
+
+def _signature(
+    number: int, reference: Reference, original: OriginalRecord, keys: dict[str, str], source: str
+) -> Signature:
+    fields = original.fields
+    title, authors = reference.title, reference.authors
+    if not title and reference.text:
+        from entrez_kit.references.check.guessing import guess_parts
+
+        guess = guess_parts(reference.text)
+        title = next(iter(guess.titles), None)
+    kinds = [value for tag, value in fields if tag in ("TY", "M3", "PT") and len(value) < 80]
+    return signature(
+        number,
+        title=title,
+        authors=[
+            (author.group or author.family or "", "" if author.group else author.given or "") for author in authors
+        ],
+        journal=reference.journal or first_value(fields, *JOURNAL_TAGS),
+        year=reference.year,
+        volume=reference.volume,
+        issue=reference.issue,
+        pages=reference.pages,
+        doi=keys.get("doi"),
+        pmid=keys.get("pmid"),
+        pmcid=keys.get("pmcid"),
+        ids=frozenset(_accessions(fields, keys, source)),
+        abstract=(first_value(fields, *ABSTRACT_TAGS) or "")[:700],
+        kind=" ".join(_KIND_WORDS.get(kind, kind) for kind in kinds),
+    )
+
+
+_KIND_WORDS: Final = {
+    "CONF": "conference",
+    "CPAPER": "conference",
+    "ABST": "conference",
+    "UNPB": "",
+    "PREP": "preprint",
+}
+
+
+def _accessions(fields: Sequence[tuple[str, str]], keys: dict[str, str], source: str) -> Iterator[tuple[str, str]]:
+    """Yield the numbers of a record in databases; the pairs are compared with those of other records."""
+    for tag, value in fields:
+        if tag in _NUMBER_TAGS:
+            for database, pattern in _NUMBERS:
+                for match in pattern.findall(value):
+                    yield database, match.upper()
+        if tag in _OTHER_PMIDS and (match := _PMID.fullmatch(value.strip())):
+            yield "PubMed", match[1].lstrip("0")
+    if "pmid" in keys:
+        yield "PubMed", keys["pmid"]
+    if (number := first_value(fields, "AN")) and number != keys.get("pmid") and len(number) > 4:
+        yield source, number.upper()
+
+
+def _fingerprint(reference: Reference, keys: dict[str, str]) -> str:
+    first = reference.authors[0].text if reference.authors else ""
+    title = fold_title(to_one_line(reference.title or reference.text))
+    parts = (title, first, reference.year or "", reference.volume or "", reference.pages or "", *sorted(keys.items()))
+    return sha1(repr(parts).encode(), usedforsecurity=False).hexdigest()[:12]

@@ -1,0 +1,244 @@
+"""Join pairs of records to groups. The groups do not depend on the order of the records.
+
+A pair is not joined if it would bring two records into one group that must stay apart. Equally strong pairs that
+contradict each other are all left for a person.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+from entrez_kit.references.merge.candidates import candidate_pairs
+from entrez_kit.references.merge.compare import Verdict, compare, find_conflict
+from entrez_kit.references.merge.signatures import Signature
+
+Pair = tuple[int, int]
+MAX_COMPARED: Final = 200
+"""The most members of a group that are compared with each other."""
+
+
+@dataclass(slots=True)
+class Linked:
+    """The links between records, by their positions; ``separated`` has the pairs of records that left their groups."""
+
+    duplicates: list[list[int]] = field(default_factory=list)
+    reasons: dict[Pair, Verdict] = field(default_factory=dict)
+    families: dict[Pair, Verdict] = field(default_factory=dict)
+    undecided: dict[Pair, Verdict] = field(default_factory=dict)
+    separated: set[Pair] = field(default_factory=set)
+
+
+def compare_records(
+    records: Sequence[Signature], *, step: Callable[[int], None] = lambda _: None
+) -> dict[Pair, Verdict]:
+    """Compare the records that may be related, and return the verdicts on pairs.
+
+    Args:
+        step: called with the number of compared pairs.
+    """
+    found: dict[Pair, Verdict] = {}
+    for number, pair in enumerate(candidate_pairs(records)):
+        if number % 10_000 == 0:
+            step(number)
+        verdict = compare(records[pair[0]], records[pair[1]])
+        if verdict is not None:
+            found[pair] = verdict
+    return found
+
+
+def link_records(
+    records: Sequence[Signature],
+    verdicts: Mapping[Pair, Verdict],
+    *,
+    same: Iterable[Pair] = (),
+    different: Iterable[Pair] = (),
+    families: Iterable[Pair] = (),
+    alone: Iterable[int] = (),
+) -> Linked:
+    """Join the duplicates.
+
+    Args:
+        verdicts: the result of ``compare_records``.
+        same: pairs that a person decided to merge.
+        different: pairs that a person decided to keep apart. The second record leaves the group of the first one.
+        families: pairs that a person decided to link as a family.
+        alone: records that leave their groups.
+    """
+    merged = {ordered_pair(pair) for pair in same}
+    parted = {ordered_pair(pair): pair for pair in (*different, *families)}
+    decided = merged | parted.keys()
+    open_pairs = {pair: verdict for pair, verdict in verdicts.items() if pair not in decided}
+    alone = list(alone)
+    if parted or alone:
+        before = _join(records, open_pairs, merged, set())
+        members = {position: group for group in before.duplicates for position in group}
+        leaving = [pair for pair in parted.values() if pair[0] in members.get(pair[1], ())]
+        leaving += [(-1, position) for position in alone]
+        apart = set(parted) | {
+            ordered_pair((other, position))
+            for _, position in leaving
+            for other in members.get(position, ())
+            if other != position
+        }
+        apart -= merged
+    else:
+        apart = set()
+    found = _join(records, open_pairs, merged, apart)
+    taken_out = set(alone)
+    found.separated = {pair for pair in apart if taken_out & set(pair)}
+    for pair in families:
+        found.families[ordered_pair(pair)] = Verdict("family", DECIDED, 1000)
+    return found
+
+
+DECIDED: Final = "decided by a person"
+
+
+def _join(
+    records: Sequence[Signature], verdicts: Mapping[Pair, Verdict], merged: set[Pair], apart: set[Pair]
+) -> Linked:
+    found = Linked()
+    by_kind: dict[str, dict[Pair, Verdict]] = {"same": {}, "family": found.families, "undecided": found.undecided}
+    for pair, verdict in verdicts.items():
+        if pair not in apart:
+            by_kind[verdict.kind][pair] = verdict
+    groups = _Groups(records, dict.fromkeys(apart, "a decision to keep them apart"))
+    for pair in sorted(merged):
+        groups.join(pair)
+        found.reasons[pair] = Verdict("same", DECIDED, 1000)
+    for pair, verdict in found.families.items():
+        if not groups.are_joined(pair):
+            groups.apart.setdefault(pair, f"a link as a family ({verdict.why})")
+    _join_by_strength(groups, by_kind["same"], found)
+    found.duplicates = groups.list_groups()
+    found.families = {pair: one for pair, one in found.families.items() if not groups.are_joined(pair)}
+    found.undecided = {pair: one for pair, one in found.undecided.items() if not groups.are_joined(pair)}
+    return found
+
+
+def ordered_pair(pair: Pair) -> Pair:
+    """Return a pair with the smaller position first."""
+    return pair if pair[0] < pair[1] else (pair[1], pair[0])
+
+
+def _join_by_strength(groups: "_Groups", edges: dict[Pair, Verdict], found: Linked) -> None:
+    """Join the pairs, the strongest first; pairs of one strength are joined together or not at all."""
+    by_strength = sorted(edges, key=lambda pair: (-edges[pair].strength, pair))
+    for _, tier in groupby(by_strength, key=lambda pair: edges[pair].strength):
+        for component in groups.components(list(tier)):
+            conflict = groups.conflict_of(component)
+            clear = component if conflict is None else groups.without_ambiguous(component)
+            for pair in clear:
+                groups.join(pair)
+                found.reasons[pair] = edges[pair]
+            for pair in component if conflict is not None else ():
+                if not groups.are_joined(pair):
+                    found.undecided[pair] = Verdict(
+                        "undecided", f"{edges[pair].why}; would join records with {conflict}"
+                    )
+
+
+class _Groups:
+    """Disjoint sets of records (union-find), with the pairs that must stay apart."""
+
+    def __init__(self, records: Sequence[Signature], apart: dict[Pair, str]) -> None:
+        self._records, self.apart = records, apart
+        self._kept_apart: dict[int, set[int]] | None = None
+        self._parents = list(range(len(records)))
+        self._members: dict[int, list[int]] = {}
+
+    def _root(self, position: int) -> int:
+        while self._parents[position] != position:
+            self._parents[position] = self._parents[self._parents[position]]
+            position = self._parents[position]
+        return position
+
+    def _members_of(self, root: int) -> list[int]:
+        return self._members.get(root, [root])
+
+    def are_joined(self, pair: Pair) -> bool:
+        """Return whether two records are in one group."""
+        return self._root(pair[0]) == self._root(pair[1])
+
+    def join(self, pair: Pair) -> None:
+        """Join the groups of two records."""
+        one, other = sorted((self._root(pair[0]), self._root(pair[1])))
+        if one != other:
+            self._members[one] = [*self._members_of(one), *self._members_of(other)]
+            self._members.pop(other, None)
+            self._parents[other] = one
+
+    def components(self, pairs: list[Pair]) -> Iterator[list[Pair]]:
+        """Yield pairs that would be joined to one group."""
+        parents: dict[int, int] = {}
+
+        def root(position: int) -> int:
+            while parents.get(position, position) != position:
+                position = parents[position]
+            return position
+
+        for one, other in pairs:
+            mine, theirs = root(self._root(one)), root(self._root(other))
+            parents[max(mine, theirs)] = min(mine, theirs)
+        found: dict[int, list[Pair]] = defaultdict(list)
+        for pair in pairs:
+            found[root(self._root(pair[0]))].append(pair)
+        yield from found.values()
+
+    def conflict_of(self, pairs: list[Pair]) -> str | None:
+        """Return why the records of some pairs cannot be one group; None if they can."""
+        roots = sorted({self._root(position) for pair in pairs for position in pair})
+        return self._any_conflict(roots)
+
+    def without_ambiguous(self, pairs: list[Pair]) -> list[Pair]:
+        """Return the pairs of records that are only similar to records that can be one group."""
+        near: dict[int, set[int]] = defaultdict(set)
+        for one, other in pairs:
+            mine, theirs = self._root(one), self._root(other)
+            near[mine].add(theirs)
+            near[theirs].add(mine)
+        ambiguous = {root for root, others in near.items() if self._any_conflict(sorted({root, *others}))}
+        clear = [pair for pair in pairs if not ambiguous & {self._root(pair[0]), self._root(pair[1])}]
+        return [pair for part in self.components(clear) if self.conflict_of(part) is None for pair in part]
+
+    def _any_conflict(self, roots: list[int]) -> str | None:
+        for number, one in enumerate(roots):
+            for other in roots[number + 1 :]:
+                if conflict := self._conflict_between(self._members_of(one), self._members_of(other)):
+                    return conflict
+        return None
+
+    def _conflict_between(self, mine: list[int], theirs: list[int]) -> str | None:
+        apart = self._partners()
+        inside = set(theirs)
+        for one in mine:
+            if one in apart and (shared := apart[one] & inside):
+                return self.apart[ordered_pair((one, min(shared)))]
+        for first in self._distinct(mine):
+            for second in self._distinct(theirs):
+                if conflict := find_conflict(first, second):
+                    return conflict
+        return None
+
+    def _partners(self) -> dict[int, set[int]]:
+        """Return the records that each record must be kept apart from."""
+        if self._kept_apart is None:
+            self._kept_apart = defaultdict(set)
+            for one, other in self.apart:
+                self._kept_apart[one].add(other)
+                self._kept_apart[other].add(one)
+        return self._kept_apart
+
+    def _distinct(self, members: list[int]) -> list[Signature]:
+        """Return one record for each combination of the parts that can be in conflict."""
+        found: dict[tuple[str | bool, ...], Signature] = {}
+        for position in members:
+            one = self._records[position]
+            found.setdefault((one.pmid, one.doi, one.part, one.is_erratum, one.is_reply, one.is_preprint), one)
+        return list(found.values())[:MAX_COMPARED]
+
+    def list_groups(self) -> list[list[int]]:
+        """Return the groups with several records."""
+        return sorted(sorted(members) for members in self._members.values() if len(members) > 1)

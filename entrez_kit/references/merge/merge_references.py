@@ -1,0 +1,404 @@
+"""The operation that merges files of references: links duplicates and families, and counts each file's works."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha1
+from pathlib import PurePath
+from typing import Final
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import InvalidInput, truncate
+from entrez_kit.core.model import Warn
+from entrez_kit.core.operation import Operation
+from entrez_kit.references.files.references import Reference, ReferenceFile
+from entrez_kit.references.merge.compare import Relation, Verdict
+from entrez_kit.references.merge.entries import Entry, read_entries
+from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, ordered_pair
+from entrez_kit.references.merge.models import (
+    DatabaseFigures,
+    Decision,
+    FileToMerge,
+    Group,
+    MergeCounts,
+    MergeRequest,
+    MergeResult,
+    RecordOfFile,
+    SourceFigures,
+    UndecidedPair,
+)
+from entrez_kit.references.merge.review import ReviewRow
+from entrez_kit.references.merge.works import Work
+from entrez_kit.services import Services
+
+MAX_CITED_TITLE: Final = 160
+TABLES: Final = (".csv", ".tsv")
+
+
+def merge_references(services: Services, request: MergeRequest) -> MergeResult:
+    """Merge files of references from several databases: link duplicates and families, and count per file.
+
+    Records are linked, never deleted. A merge needs an identifier, or title, authors and place; each has its reason.
+    Preprints and articles, parts, protocols and reports, conference and journal versions, corrections and replies are
+    linked as families. Pairs without enough data are undecided: decide them with decisions. Undo a merge with separate
+    or the decision different. Example: files [{"file": "a.ris", "text": "TY  - JOUR ..."}].
+
+    Raises:
+        InvalidInput: a file cannot be read, or has no records.
+    """
+    entries, names, warnings = _read_files(request.files)
+    signatures = [entry.signature for entry in entries]
+    verdicts = compare_records(signatures, step=lambda done: tracing.step(done))
+    by_id = {entry.id: number for number, entry in enumerate(entries)}
+    decided = _resolve(request.decisions, entries, by_id, warnings)
+    alone = _find_ids(request.separate, by_id)
+    linked = link_records(
+        signatures,
+        verdicts,
+        same=[pair for pair, choice in decided.items() if choice == "same"],
+        different=[pair for pair, choice in decided.items() if choice == "different"],
+        families=[pair for pair, choice in decided.items() if choice == "family"],
+        alone=alone,
+    )
+    works, work_of = _build_works(entries, linked)
+    return _build_result(names, entries, linked, works, work_of, warnings)
+
+
+# Files
+
+
+def _read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], list[Warn]]:
+    entries: list[Entry] = []
+    warnings: list[Warn] = []
+    names = _unique_names(files)
+    for slot, (file, name) in enumerate(zip(files, names, strict=True)):
+        kind, records, found = _read_file(file)
+        warnings += [one.model_copy(update={"message": f"{name}: {one.message}"}) for one in found]
+        entries += read_entries(records, slot=slot, name=name, kind=kind, source=file.source, start=len(entries))
+        tracing.step(len(entries))
+    return entries, names, warnings
+
+
+def _unique_names(files: Sequence[FileToMerge]) -> list[str]:
+    """Return a name for each file. Equal names get a number, which does not depend on the order of the files."""
+    repeated = Counter(file.file for file in files)
+    digests = [sha1((file.text or repr(file.references)).encode(), usedforsecurity=False).hexdigest() for file in files]
+    names = [file.file for file in files]
+    for name in (one for one, count in repeated.items() if count > 1):
+        slots = sorted((slot for slot, file in enumerate(files) if file.file == name), key=lambda slot: digests[slot])
+        for number, slot in enumerate(slots[1:], start=2):
+            names[slot] = f"{name} ({number})"
+    return names
+
+
+def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference], list[Warn]]:
+    """Read the records of a file, and return its format, the records, and warnings.
+
+    Raises:
+        InvalidInput: the file cannot be read, or has no records.
+    """
+    from entrez_kit.references.files.reference_files import kind_of, reference_file
+
+    if file.references:
+        return "references", file.references, []
+    text, name = file.text or "", file.file
+    suffix = PurePath(name).suffix.lower()
+    read: ReferenceFile
+    if text.lstrip("\ufeff \t\r\n").startswith("<") and suffix not in (".md", ".txt"):
+        return "endnote", *_read_xml(text, name)
+    if suffix in TABLES:
+        from entrez_kit.references.files.read_csv import CsvFile
+
+        read = CsvFile(text, name)
+        if not read.references:
+            raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
+        return "csv", read, read.warnings
+    kind = kind_of(text, name, suffix)
+    if kind == "ids":
+        return "list", *_read_list(text, name)
+    read = reference_file(text, name, kind)
+    return kind, read, [one for one in read.warnings if one.code != "duplicate_key"]
+
+
+def _read_xml(text: str, name: str) -> tuple[ReferenceFile | list[Reference], list[Warn]]:
+    """Read an EndNote XML export, or the list of a JATS article."""
+    from entrez_kit.references.manuscripts.articles import read_article_xml
+
+    manuscript = read_article_xml(text.encode(), name)
+    if not manuscript.references:
+        raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
+    return manuscript.file or manuscript.references, manuscript.warnings
+
+
+def _read_list(text: str, name: str) -> tuple[list[Reference], list[Warn]]:
+    """Read a list of identifiers or of written references."""
+    from entrez_kit.base.identifiers import read_identifier
+    from entrez_kit.references.check.pasted_lists import read_list
+
+    words = [word.rstrip(",;") for line in text.splitlines() for word in line.partition("#")[0].split()]
+    found = [read_identifier(word) for word in words]
+    if words and all(found):
+        return [Reference(key=one.given, **{one.kind: one.value}) for one in found if one is not None], []
+    pasted = read_list(text)
+    if not pasted.references:
+        raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
+    return pasted.references, list(pasted.warnings)
+
+
+# Decisions
+
+
+def _find_ids(ids: Iterable[str], by_id: Mapping[str, int]) -> list[int]:
+    found = []
+    for one in ids:
+        if one not in by_id:
+            raise InvalidInput(
+                f"No record has the id {one}.",
+                invalid_input=one,
+                recovery_hint="Ids are file names with positions, such as embase.ris#12; groups and reviews list them.",
+                details={"reason": "unknown_record"},
+            )
+        found.append(by_id[one])
+    return found
+
+
+def _resolve(
+    decisions: Sequence[Decision], entries: Sequence[Entry], by_id: Mapping[str, int], warnings: list[Warn]
+) -> dict[Pair, str]:
+    """Find the records of decisions, by id and fingerprint; warn about decisions on records that no file has."""
+    by_fingerprint: dict[str, int] = {}
+    for number, entry in enumerate(entries):
+        by_fingerprint.setdefault(entry.fingerprint, number)
+    found: dict[Pair, str] = {}
+    lost = []
+    for decision in decisions:
+        prints = decision.fingerprints if len(decision.fingerprints) == 2 else ["", ""]
+        places = []
+        for member, fingerprint in zip(decision.members, prints, strict=True):
+            place = by_id.get(member)
+            if fingerprint and (place is None or entries[place].fingerprint != fingerprint):
+                place = by_fingerprint.get(fingerprint)
+            places.append(place)
+        one, other = places
+        if one is None or other is None or one == other:
+            lost.append(" and ".join(decision.members))
+        else:
+            found[one, other] = decision.decision
+    if lost:
+        message = f"{len(lost)} decisions name records that no file contains: {'; '.join(lost[:5])}."
+        warnings.append(Warn(code="decision_unmatched", message=message, terms=lost))
+    return found
+
+
+# Works
+
+
+def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[Work], list[int]]:
+    """Return the works in the order of their kept records, and the number of the work of each record."""
+    group_of = {position: group for group in linked.duplicates for position in group}
+    works: list[Work] = []
+    work_of = [-1] * len(entries)
+    for position in range(len(entries)):
+        group = group_of.get(position, [position])
+        ranked = sorted(
+            group, key=lambda n: (*(-number for number in entries[n].richness), entries[n].file, entries[n].index)
+        )
+        if ranked[0] != position:
+            continue
+        rest = sorted((entries[n] for n in ranked[1:]), key=lambda one: (one.file, one.index))
+        for n in group:
+            work_of[n] = len(works)
+        works.append(Work(entries[position], rest))
+    return works, work_of
+
+
+def _family_groups(works: Sequence[Work], work_of: Sequence[int], linked: Linked) -> list[Group]:
+    """Join the links between works to families, and store in each work the works of its family."""
+    links: dict[int, set[int]] = defaultdict(set)
+    reasons: dict[Pair, set[tuple[str, Relation | None]]] = defaultdict(set)
+    for (one, other), verdict in linked.families.items():
+        pair = ordered_pair((work_of[one], work_of[other]))
+        links[pair[0]].add(pair[1])
+        links[pair[1]].add(pair[0])
+        reasons[pair].add((verdict.why, verdict.relation))
+    groups: list[Group] = []
+    seen: set[int] = set()
+    for start in sorted(links):
+        if start in seen:
+            continue
+        members, waiting = {start}, [start]
+        while waiting:
+            for near in links[waiting.pop()] - members:
+                members.add(near)
+                waiting.append(near)
+        seen |= members
+        found = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
+        ids = sorted((works[n].kept for n in members), key=lambda one: (one.file, one.index))
+        groups.append(
+            Group(
+                kind="family",
+                members=[one.id for one in ids],
+                why="; ".join(sorted({why for why, _ in found})),
+                relations=sorted({relation for _, relation in found if relation}),
+            )
+        )
+        for n in members:
+            works[n].families = [one.id for one in ids if one.id != works[n].kept.id]
+    return sorted(groups, key=lambda group: group.members)
+
+
+def _duplicate_groups(works: Sequence[Work], entries: Sequence[Entry], linked: Linked) -> list[Group]:
+    position_of = {id(entry): number for number, entry in enumerate(entries)}
+    why: dict[int, set[str]] = defaultdict(set)
+    for (one, other), verdict in linked.reasons.items():
+        why[one].add(verdict.why)
+        why[other].add(verdict.why)
+    groups = []
+    for work in works:
+        if not work.others:
+            continue
+        members = sorted(work.entries, key=lambda one: (one.file, one.index))
+        reasons = sorted({reason for one in members for reason in why[position_of[id(one)]]})
+        groups.append(
+            Group(kind="duplicate", members=[one.id for one in members], why="; ".join(reasons), kept=work.kept.id)
+        )
+    return sorted(groups, key=lambda group: group.members)
+
+
+# The result
+
+
+def _build_result(
+    names: Sequence[str],
+    entries: Sequence[Entry],
+    linked: Linked,
+    works: list[Work],
+    work_of: Sequence[int],
+    warnings: list[Warn],
+) -> MergeResult:
+    families = _family_groups(works, work_of, linked)
+    duplicates = _duplicate_groups(works, entries, linked)
+    undecided = []
+    for pair, verdict in _open_pairs(entries, linked, work_of):
+        texts = [cite_entry(entries[n]) for n in pair]
+        undecided.append(UndecidedPair(members=[entries[n].id for n in pair], why=verdict.why, texts=texts))
+    undecided.sort(key=lambda one: one.members)
+    result = MergeResult(
+        records=[RecordOfFile(id=one.id, file=one.file, index=one.index, keys=one.keys) for one in entries],
+        groups=[*duplicates, *families],
+        sources=_count_files(names, entries, works),
+        databases=_count_databases(works),
+        undecided=undecided,
+        counts=MergeCounts(
+            records=len(entries),
+            works=len(works),
+            duplicates=len(entries) - len(works),
+            duplicate_groups=len(duplicates),
+            families=len(families),
+            undecided=len(undecided),
+        ),
+        warnings=warnings,
+    )
+    result._works = works
+    by_id = {entry.id: entry for entry in entries}
+    result._review = list(_review_rows(result, by_id))
+    for pair in sorted(linked.separated):
+        members = [entries[n].id for n in pair]
+        result._separated.append(_review_row(by_id, members, "same", "taken out of its group"))
+    return result
+
+
+def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]) -> list[tuple[Pair, Verdict]]:
+    """Return the undecided pairs in order, one for each pair of works."""
+    found: dict[Pair, tuple[Pair, Verdict]] = {}
+    ordered = [
+        (sorted(pair, key=lambda n: (entries[n].file, entries[n].index)), verdict)
+        for pair, verdict in linked.undecided.items()
+    ]
+    for (one, other), verdict in sorted(
+        ordered, key=lambda item: [(entries[n].file, entries[n].index) for n in item[0]]
+    ):
+        works = ordered_pair((work_of[one], work_of[other]))
+        if ordered_pair((one, other)) not in linked.families:
+            found.setdefault(works, ((one, other), verdict))
+    return list(found.values())
+
+
+def cite_entry(entry: Entry) -> str:
+    """Return a record as one line for a person."""
+    one = entry.reference
+    authors = f"{one.authors[0].text}{' et al.' if len(one.authors) > 1 else ''}. " if one.authors else ""
+    title = truncate(one.title or one.text or "(no title)", MAX_CITED_TITLE)
+    place = f"{one.volume or ''}{f'({one.issue})' if one.issue else ''}{f':{one.pages}' if one.pages else ''}"
+    parts = [entry.signature.journal and (entry.reference.journal or ""), one.year, place]
+    ids = [f"{name} {entry.keys[kind]}" for kind, name in (("pmid", "PMID"), ("doi", "doi")) if kind in entry.keys]
+    return " ".join(part for part in (f"{authors}{title}.", " ".join(filter(None, parts)), *ids) if part)
+
+
+def _count_files(names: Sequence[str], entries: Sequence[Entry], works: Sequence[Work]) -> list[SourceFigures]:
+    raw, unique, only = Counter[int](), Counter[int](), Counter[int]()
+    sources: dict[int, set[str]] = defaultdict(set)
+    for entry in entries:
+        raw[entry.slot] += 1
+        sources[entry.slot].update(entry.sources)
+    for work in works:
+        slots = {entry.slot for entry in work.entries}
+        unique.update(slots)
+        if len(slots) == 1:
+            only.update(slots)
+    return [
+        SourceFigures(
+            file=name,
+            raw=raw[slot],
+            unique=unique[slot],
+            only_here=only[slot],
+            source=next(iter(sources[slot])) if len(sources[slot]) == 1 else None,
+        )
+        for slot, name in enumerate(names)
+    ]
+
+
+def _count_databases(works: Sequence[Work]) -> list[DatabaseFigures]:
+    raw, unique, only = Counter[str](), Counter[str](), Counter[str]()
+    for work in works:
+        for entry in work.entries:
+            raw.update(entry.sources)
+        unique.update(work.sources)
+        if len(work.sources) == 1:
+            only.update(work.sources)
+    return [
+        DatabaseFigures(source=name, raw=raw[name], unique=unique[name], only_here=only[name]) for name in sorted(raw)
+    ]
+
+
+def _review_rows(result: MergeResult, by_id: Mapping[str, Entry]) -> Iterator[ReviewRow]:
+    """Yield the pairs for a review file: undecided ones first, then merges, then families."""
+    for pair in result.undecided:
+        yield _review_row(by_id, pair.members, "", pair.why)
+    for group in result.groups:
+        suggestion = "same" if group.kind == "duplicate" else "family"
+        first = group.kept or group.members[0]
+        for member in group.members:
+            if member != first:
+                yield _review_row(by_id, [first, member], suggestion, group.why)
+
+
+def _review_row(by_id: Mapping[str, Entry], members: Sequence[str], suggestion: str, why: str) -> ReviewRow:
+    first, second = (by_id[member] for member in members)
+    return ReviewRow(
+        suggestion=suggestion,
+        why=why,
+        members=(first.id, second.id),
+        fingerprints=(first.fingerprint, second.fingerprint),
+        texts=(cite_entry(first), cite_entry(second)),
+    )
+
+
+MERGE_REFERENCES = Operation(
+    name="merge_references",
+    function=merge_references,
+    command=("merge",),
+    toolset="review",
+    title="Merge references",
+    errors=(),
+    portions=("undecided", "groups", "records"),
+)

@@ -1,0 +1,99 @@
+"""Read and write the table in which a person decides which records are the same work.
+
+The table has a row for each undecided pair, each merge and each family. The person writes ``same``, ``different`` or
+``family`` in the column ``decision``; an empty cell leaves the suggestion. The next merge reads the decisions, also if
+the files have changed, because a fingerprint identifies each record.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from entrez_kit.references.files.references import unreadable_error
+
+Choice = Literal["same", "different", "family"]
+COLUMNS: Final = (
+    *("decision", "suggestion", "why", "record_1", "record_2", "note"),
+    *("id_1", "id_2", "fingerprint_1", "fingerprint_2"),
+)
+_WORDS: Final = {"same": "same", "s": "same", "yes": "same", "y": "same", "duplicate": "same", "different": "different"}
+_WORDS.update({"d": "different", "no": "different", "n": "different", "family": "family", "f": "family"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """A pair of records in the table.
+
+    Args:
+        suggestion: what the merge did: same or family; "" if it is undecided.
+        texts: the two records as citations.
+    """
+
+    suggestion: str
+    why: str
+    members: tuple[str, str]
+    fingerprints: tuple[str, str]
+    texts: tuple[str, str]
+    decision: str = ""
+    note: str = ""
+
+
+def read_review(text: str, name: str) -> list[ReviewRow]:
+    """Read the rows of a review file.
+
+    Raises:
+        InvalidInput: a column is missing, or a decision is unknown. The message has the line.
+    """
+    header = text.lstrip("\ufeff").partition("\n")[0]
+    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=max(",;\t", key=header.count))
+    missing = [column for column in ("decision", "id_1", "id_2") if column not in (rows.fieldnames or ())]
+    if missing:
+        hint = "Name the review file that an earlier merge wrote, or the path of a new file."
+        raise unreadable_error(name, f"this review file lacks the columns {', '.join(missing)}", hint=hint)
+    found = []
+    for row in rows:
+        cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
+        given = cells["decision"].lower()
+        if given and given not in _WORDS:
+            problem = f"the decision must be {', '.join(get_args(Choice)[:-1])} or {get_args(Choice)[-1]}"
+            raise unreadable_error(name, f"{problem} (got {cells['decision']})", line=rows.line_num)
+        found.append(
+            ReviewRow(
+                suggestion=cells["suggestion"],
+                why=cells["why"],
+                members=(cells["id_1"], cells["id_2"]),
+                fingerprints=(cells["fingerprint_1"], cells["fingerprint_2"]),
+                texts=(cells["record_1"], cells["record_2"]),
+                decision=_WORDS.get(given, ""),
+                note=cells["note"],
+            )
+        )
+    return found
+
+
+def write_review(rows: Iterable[ReviewRow], earlier: Sequence[ReviewRow] = ()) -> str:
+    """Return the table with the rows of a merge, and the decisions of an earlier table."""
+    decided = [row for row in earlier if row.decision or row.note]
+    by_pair = {_key(row): row for row in decided}
+    shown: set[frozenset[str]] = set()
+    target = io.StringIO(newline="")
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        known = by_pair.get(_key(row))
+        shown.add(_key(row))
+        writer.writerow(_cells(row, known.decision if known else "", known.note if known else ""))
+    for row in decided:
+        if _key(row) not in shown:
+            writer.writerow(_cells(row, row.decision, row.note))
+    return target.getvalue()
+
+
+def _key(row: ReviewRow) -> frozenset[str]:
+    return frozenset(part for pair in zip(row.members, row.fingerprints, strict=True) for part in ["#".join(pair)])
+
+
+def _cells(row: ReviewRow, decision: str, note: str) -> Iterator[str]:
+    yield from (decision, row.suggestion, row.why, *row.texts, note, *row.members, *row.fingerprints)

@@ -1,0 +1,382 @@
+"""Reduce records to the parts that are compared: folded titles, names, journals and places.
+
+A title is compared without the remarks that databases add: "[Erratum appears in ...]", "[Chinese]", "[abstract]".
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import unescape
+from typing import Final
+
+from entrez_kit.pubmed.comparison import bare_place, fold_text, in_digits, page_ends
+
+LANGUAGES: Final = (
+    "afrikaans|arabic|bosnian|bulgarian|catalan|chinese|croatian|czech|danish|dutch|english|estonian|finnish|french"
+    "|german|greek|hebrew|hungarian|icelandic|indonesian|italian|japanese|korean|latvian|lithuanian|norwegian|persian"
+    "|polish|portuguese|romanian|russian|serbian|slovak|slovene|slovenian|spanish|swedish|thai|turkish|ukrainian"
+    "|vietnamese"
+)
+_REMARKS: Final = re.compile(
+    r"[\[(]\s*(?:(?:published |publisher |author )?(?:erratum|corrigendum|correction|comment|comments|retraction"
+    r"|summary|update|republished|expression of concern)\b[^\[\]]{0,300}\b(?:in|for|from"
+    r"|of)\b[^\[\]]{0,400}(?:\[[^\[\]]*\][^\[\]]*)*"
+    rf"|see comments?|corrected|(?:in )?(?:{LANGUAGES})(?:\s*(?:,|and|/)\s*(?:{LANGUAGES}))*"
+    r"|(?:meeting |conference )?abstract[^\[\]()]{0,40}|letter|editorial|poster|review"
+    r"|retracted(?: article)?[^\[\]()]{0,120}"
+    r"|clinical trial|proceedings?|\d+ refs?)\s*[.;]?\s*[\])]"
+    r"|\bLA: [A-Z][a-z]{2}\b|^\s*(?:retracted(?: article)?|withdrawn)\s*:",
+    re.IGNORECASE,
+)
+_MARKUP: Final = re.compile(r"</?(?:i|b|em|strong|u|sub|sup|span|sc|bold|italic|inf)\b[^<>]*>", re.IGNORECASE)
+_ORIGINAL: Final = re.compile(r"\s*(?:<ORIGINAL>|;\s+(?=[^\W\d_])|\s=\s|\s/\s)\s*")
+_SPELLINGS: Final = (
+    (re.compile(r"[ao]e"), "e"),
+    (re.compile("our"), "or"),
+    (re.compile("z"), "s"),
+    (re.compile("sulph"), "sulf"),
+)
+_NUMBER: Final = re.compile(r"[0-9]+")
+_ROMAN: Final = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
+_WORDED: Final = {
+    name: str(number)
+    for names in ("one two three four five six seven eight nine ten", "first second third fourth fifth sixth")
+    for number, name in enumerate(names.split(), 1)
+}
+_PART: Final = re.compile(
+    r"\b(?:part|parts|pt|section|chapter|volume|vol|paper|article|study|report|series|no|number)\s+"
+    r"([0-9]{1,2}|[ivx]{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|[a-h])\b"
+)
+_LAST_NUMBER: Final = re.compile(r"\b([ivx]{1,4}|[0-9]{1,2})(?=$| [a-z])")
+_ERRATUM: Final = re.compile(
+    r"^(?:(?:publisher|author|editorial)s? )?(?:erratum|errata|corrigend(?:um|a)|correction|addendum|retraction"
+    r"|(?:notice|statement|expression) of (?:retraction|concern|correction|redundant publication)|retraction note"
+    r"|withdrawal|withdrawn article|republished|expression of concern)\b(?! of (?:anemia|metabolic|acidosis"
+    r"|deformit|vitamin|hypo|hyper))"
+    r"(?: (?:to|for|of|notice|note|in|on))*"
+)
+_REPLY: Final = re.compile(
+    r"^(?:(?:the )?(?:authors?|editors?)s? (?:s )?(?:reply|response|comment)|reply|response|in reply|in response"
+    r"|comments? (?:on|to|regarding)|commentary(?: on)?|comment|re|letter(?: to the editor)?|correspondence"
+    r"|editorial(?: comment(?:ary)?)?"
+    r"|discussion(?: of)?|invited commentary|rebuttal|a reply|reply to|response to|letter by)\b(?: (?:to|on"
+    r"|from|by|regarding|re))*"
+)
+_REPLY_END: Final = re.compile(r"\b(?:(?:the )?authors?(?: s)? (?:reply|response)|reply|a reply|in reply|rebuttal)$")
+_PROTOCOL: Final = re.compile(
+    r"\b(?:(?:study|trial|review|research)? ?protocol|rationale and (?:study )?design|design and rationale"
+    r"|study design"
+    r"|design of (?:a|the)|trial design|statistical analysis plan|methods and design)\b"
+)
+_PREPRINT_DOI: Final = re.compile(
+    r"10\.(?:1101/|64898/|21203/rs\.|2139/ssrn|20944/preprints|48550/arxiv|26434/chemrxiv|31234/osf|31219/osf"
+    r"|35542/osf"
+    r"|22541/au|36227/techrxiv|14293/s2199|37044/osf|32942/|55458/neurolibre|1590/scielopreprints"
+    r"|12688/openreseurope)"
+)
+_PREPRINT_SERVER: Final = re.compile(
+    r"\b(?:biorxiv|medrxiv|arxiv|chemrxiv|psyarxiv|research square|ssrn|preprints?(?: org)?|authorea|techrxiv"
+    r"|osf preprints"
+    r"|scielo preprints|social science research network)\b"
+)
+_CONFERENCE: Final = re.compile(
+    r"\b(?:proceedings? of|conference|congress|symposium|annual meeting|scientific meeting|meeting abstracts?"
+    r"|abstracts? of"
+    r"|abstracts? from|workshop)\b"
+)
+_JOURNAL_OF_PROCEEDINGS: Final = re.compile(r"proceedings of the (?:national academy|royal society|nutrition society)")
+_ABSTRACT_TITLE: Final = re.compile(
+    r"[\[(](?:meeting |conference |poster )?abstracts?\b[^\[\]()]{0,40}[\])]", re.IGNORECASE
+)
+_SUPPLEMENT: Final = re.compile(r"suppl|spec|abstr", re.IGNORECASE)
+_COCHRANE: Final = re.compile(r"10\.1002/14651858\.(cd[0-9]+|mr[0-9]+)(?:\.pub([0-9]+))?")
+_VERSIONED: Final = re.compile(
+    r"(10\.(?:21203/rs\.[0-9.a-z-]+|20944/preprints[0-9.]+|12688/[a-z0-9]+\.[0-9]+|7554/elife\.[0-9]+"
+    r"|26434/chemrxiv[-0-9a-z]+"
+    r"|2196/preprints\.[0-9]+|31234/osf\.io/[a-z0-9]+|22541/au\.[0-9.]+))(?:[./_-]v?|v)([0-9]{1,2})"
+)
+_SAME_TEXT: Final = re.compile(r"(10\.(?:6084/m9\.figshare\.[0-9a-z.]*?[0-9]+|1101/[0-9.]+))\.?v[0-9]{1,2}$")
+"""DOIs of one text in several versions: figshare's ``.v2``, and ``v2`` in addresses of bioRxiv and medRxiv."""
+_PROOF: Final = re.compile(r"[._/-](?:proof|accepted|uncorrected)$")
+_STOP: Final = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "of",
+        "and",
+        "in",
+        "for",
+        "on",
+        "to",
+        "at",
+        "by",
+        "with",
+        "from",
+        "und",
+        "der",
+        "die",
+        "das",
+        "des",
+        "et",
+        "la",
+        "le",
+        "les",
+        "de",
+        "del",
+        "e",
+        "y",
+        "la",
+        "part",
+        "section",
+    ]
+)
+_NO_PAGES: Final = re.compile(
+    r"[0-9]{1,2}-(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-[0-9]{1,2}"
+    r"|[0-9]+ ?p(?:ages)?\.?|no pagination.*|n/?a|epub.*|online.*",
+    re.IGNORECASE,
+)
+"""Values that are not pages: pages 1-10 that a spreadsheet changed to "01-Oct", and numbers of pages ("215 p")."""
+MAX_TITLE: Final = 1000
+
+
+@dataclass(slots=True)
+class Signature:
+    """The parts of a record that are compared.
+
+    Args:
+        number: the position of the record among all records.
+        title: the folded title.
+        titles: the title, and the parts of a title in two languages.
+        core: the title without the words of its kind: part, protocol, erratum, reply, update.
+        numbers: the numbers of the title, Roman ones and words included.
+        part: the number of a part ("Part II").
+        families: the folded family names, in order.
+        names: the words of all names of the first author.
+        everyone: the words of all names of all authors, which also agree if given and family names are swapped.
+        starts: the first pages of all ranges ("230-5, 246-51").
+        place: words of volume, issue, first page, last page for comparisons.
+        ids: identifiers of databases other than PubMed, as pairs of database and number.
+    """
+
+    number: int
+    title: str = ""
+    titles: tuple[str, ...] = ()
+    core: str = ""
+    numbers: tuple[str, ...] = ()
+    part: str = ""
+    families: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+    everyone: frozenset[str] = frozenset()
+    journal: str = ""
+    journals: tuple[tuple[str, ...], ...] = ()
+    year: int | None = None
+    volume: str = ""
+    supplement: str = ""
+    issue: str = ""
+    first_page: str = ""
+    last_page: str = ""
+    starts: frozenset[str] = frozenset()
+    pmid: str = ""
+    doi: str = ""
+    pmcid: str = ""
+    ids: frozenset[tuple[str, str]] = frozenset()
+    abstract: str = ""
+    is_erratum: bool = False
+    is_reply: bool = False
+    is_protocol: bool = False
+    is_preprint: bool = False
+    is_conference: bool = False
+
+    @property
+    def content(self) -> tuple[str | int | tuple[str, ...] | None, ...]:
+        """The fields that are equal in two copies of one record."""
+        return (
+            *(self.title, self.families, self.journal, self.year, self.volume, self.issue, self.supplement),
+            *(self.first_page, self.last_page, self.pmid, self.doi, self.pmcid),
+        )
+
+    @property
+    def pages_length(self) -> int:
+        """The number of pages of a range; 0 if it is unknown."""
+        first, last = _NUMBER.findall(self.first_page), _NUMBER.findall(self.last_page)
+        return int(last[-1][:9]) - int(first[-1][:9]) + 1 if first and last else 0
+
+
+def clean_title(text: str) -> str:
+    """Return a title without markup and without the remarks of databases."""
+    text = _MARKUP.sub("", unescape(text[:MAX_TITLE])) if "<" in text or "&" in text else text[:MAX_TITLE]
+    return _REMARKS.sub(" ", text).strip(" .\"'")
+
+
+def fold_title(text: str) -> str:
+    """Fold a title to words; British and American spellings are equal."""
+    folded = fold_text(text.replace("&", " and "))
+    for pattern, letter in _SPELLINGS:
+        folded = pattern.sub(letter, folded)
+    return folded
+
+
+def read_title(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the folded title, and all titles of a text that has a title in two languages."""
+    cleaned = clean_title(text)
+    whole = fold_title(cleaned)
+    parts = [fold_title(part) for part in _ORIGINAL.split(cleaned)] if _ORIGINAL.search(cleaned) else []
+    if "<ORIGINAL>" in cleaned and parts and parts[0]:
+        whole = parts[0]
+    bracket = re.fullmatch(r"(.{15,}?)\s*\[([^\[\]]{15,})\]", cleaned)  # a title, and its translation in brackets
+    if bracket:
+        parts += [fold_title(bracket[1]), fold_title(bracket[2])]
+    return whole, tuple(dict.fromkeys(one for one in (whole, *parts) if one == whole or len(one.split()) > 3))
+
+
+def numbers_of(title: str) -> tuple[str, ...]:
+    """Return the numbers in a folded title, Roman ones as digits."""
+    found = [
+        _ROMAN.get(word, word) for word in title.split() if word in _ROMAN or word[:1].isdigit() or word[-1:].isdigit()
+    ]
+    return tuple(sorted(found))
+
+
+def part_of(title: str) -> str:
+    """Return the number of the part that a folded title names ("part ii" is 2); "" without one."""
+    match = _PART.search(title)
+    if match:
+        return _ROMAN.get(match[1], _WORDED.get(match[1], match[1]))
+    last = re.search(r"\s(i{1,3}|iv|v|vi{1,3})$", title)
+    return _ROMAN[last[1]] if last else ""
+
+
+def _core(title: str) -> str:
+    """Return a folded title without the words that name its kind or part."""
+    core = _ERRATUM.sub("", title, count=1)
+    core = _REPLY.sub("", core, count=1) if len(core.split()) > 3 else core
+    core = _REPLY_END.sub("", core)
+    core = _PART.sub(" ", core)
+    core = re.sub(r"\s(?:i{1,3}|iv|v|vi{1,3})$", "", core)
+    core = _PROTOCOL.sub(" ", core)
+    core = re.sub(r"\b(?:an? )?(?:[0-9]{4} )?update[ds]?\b(?: [0-9]{4})?|\bversion [0-9.]+\b", " ", core)
+    return " ".join(core.split())
+
+
+@lru_cache(maxsize=65536)
+def fold_journal(text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return the folded name of a journal, and the words of each of its names ("Ai zheng = Chinese journal")."""
+    text = unescape(text)
+    plain = re.sub(r"\s*[\[(][^\[\]()]*[\])]?", " ", text) or text
+    names = [plain, *re.split(r"\s+[:=/]\s+|\s*:\s+|\.\s+(?=[A-Z][a-z]{3})|\s*\[", text)]
+    folded = [fold_title(name) for name in names]
+    words = [tuple(word for word in name.split() if word not in _STOP and len(word) > 1) for name in folded]
+    return folded[0], tuple(dict.fromkeys(one for one in words if one))
+
+
+def read_doi(text: str | None) -> str:
+    """Return a DOI for comparisons: in lower case, without the version of the same text."""
+    doi = (text or "").strip().lower().rstrip(".,;")
+    if not doi:
+        return ""
+    match = _SAME_TEXT.match(doi)
+    return _PROOF.sub("", match[1] if match else doi)
+
+
+def _roman(volume: str | None) -> str:
+    """Return a Roman volume in digits; "" for a text that is not a number ("(Jul)", "Ph.D.")."""
+    digits = in_digits(bare_place(volume or ""))
+    return digits if digits.isdigit() else ""
+
+
+def version_of(doi: str) -> tuple[str, str] | None:
+    """Return the work and the version of a DOI with a version: Cochrane's ``.pub3``, preprints' ``/v2``."""
+    if match := _COCHRANE.fullmatch(doi):
+        return match[1], match[2] or "1"
+    if match := _VERSIONED.fullmatch(doi):
+        return match[1], match[2] or "1"
+    return None
+
+
+@lru_cache(maxsize=262144)
+def _fold_name(text: str) -> str:
+    return fold_text(text)
+
+
+def signature(
+    number: int,
+    *,
+    title: str | None,
+    authors: Sequence[tuple[str, str]],
+    journal: str | None,
+    year: str | None,
+    volume: str | None,
+    issue: str | None,
+    pages: str | None,
+    doi: str | None = None,
+    pmid: str | None = None,
+    pmcid: str | None = None,
+    ids: frozenset[tuple[str, str]] = frozenset(),
+    abstract: str | None = None,
+    kind: str = "",
+) -> Signature:
+    """Return the signature of a record.
+
+    Args:
+        authors: pairs of family and given names; a group has no given name.
+        kind: words that name the type of the record: "preprint", "conference paper", "published erratum".
+    """
+    folded, titles = read_title(title or "")
+    name, journals = fold_journal(journal) if journal else ("", ())
+    kind = kind.casefold()
+    key = read_doi(doi)
+    families = [_fold_name(family) for family, _ in authors]
+    first = authors[0] if authors else ("", "")
+    pages = pages or ""
+    ranges = (
+        []
+        if _NO_PAGES.fullmatch(pages.strip())
+        else [page_ends(part) for part in re.split(r"[,;+]", pages) if part.strip()]
+    )
+    first_page, last_page = ranges[0] if ranges else ("", "")
+    digits = _NUMBER.findall(volume or "")
+    extra = f"{volume or ''} {issue or ''}"
+    is_supplement = _SUPPLEMENT.search(extra) is not None
+    in_proceedings = _CONFERENCE.search(name) is not None and not _JOURNAL_OF_PROCEEDINGS.search(name)
+    return Signature(
+        number=number,
+        title=folded,
+        titles=titles,
+        core=_core(folded),
+        numbers=numbers_of(folded),
+        part=part_of(folded),
+        families=tuple(one for one in families if one and one != "null"),
+        names=frozenset(_fold_name(f"{first[0]} {first[1]}").split()),
+        everyone=frozenset(
+            word for family, given in authors for word in _fold_name(f"{family} {given}").split() if len(word) > 2
+        ),
+        journal=name,
+        journals=journals,
+        year=int(year) if year and year.isdigit() else None,
+        volume=digits[0].lstrip("0") if digits else _roman(volume),
+        supplement=" ".join(_NUMBER.findall(extra.lower().partition("suppl")[2])) or "s" if is_supplement else "",
+        issue=fold_text(issue or ""),
+        first_page=first_page,
+        last_page=last_page,
+        starts=frozenset(first for first, _ in ranges if first),
+        pmid=pmid or "",
+        doi=key,
+        pmcid=pmcid or "",
+        ids=ids,
+        abstract=abstract or "",
+        is_erratum=_ERRATUM.match(folded) is not None
+        or "erratum" in kind
+        or "retraction of" in kind
+        or "retraction notice" in kind,
+        is_reply=_REPLY.match(folded) is not None or _REPLY_END.search(folded) is not None,
+        is_protocol=_PROTOCOL.search(folded) is not None or "protocol" in kind,
+        is_preprint="preprint" in kind
+        or _PREPRINT_DOI.match(key) is not None
+        or _PREPRINT_SERVER.search(name) is not None,
+        is_conference=in_proceedings
+        or any(word in kind for word in ("conference", "proceeding", "meeting abstract", "congress", "cpaper"))
+        or _ABSTRACT_TITLE.search(title or "") is not None,
+    )

@@ -1,0 +1,254 @@
+"""Write each work once: its most complete record, completed from its other records.
+
+A work keeps the text of its record if the format stays the same, with its key and unknown fields. Notes, labels and
+identifiers of all its records are kept.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from entrez_kit.base.identifiers import PUBMED
+from entrez_kit.base.invisible import escape_json
+from entrez_kit.citations.csl import Item
+from entrez_kit.citations.write_bibtex import bibtex_item, escape
+from entrez_kit.citations.write_nbib import wrap_field
+from entrez_kit.references.files.tagged_fields import (
+    ABSTRACT_TAGS,
+    AUTHOR_TAGS,
+    JOURNAL_TAGS,
+    TITLE_TAGS,
+    Field,
+    csl_of_fields,
+    first_value,
+    nbib_of_fields,
+)
+from entrez_kit.references.merge.entries import SOURCE_NOTE, Entry
+
+MERGED_NOTE: Final = "merged with "
+_COMPLETED: Final = (
+    TITLE_TAGS,
+    AUTHOR_TAGS,
+    JOURNAL_TAGS,
+    ("PY", "Y1", "DA"),
+    ("VL",),
+    ("IS", "CP"),
+    ("SP", "C7"),
+    ("EP",),
+    ABSTRACT_TAGS,
+    ("LA",),
+    ("SN",),
+    ("KW",),
+)
+"""Fields that are taken from another record if the kept one lacks them."""
+_RECORD_TAGS: Final = (
+    "TY ID AN DB DP UR L1 L2 L3 L4 LK DO C2 C7 AU A1 TI T1 CT T2 JF JO JA J2 J1 BT T3 PY Y1 Y2 DA VL IS CP SP EP SN LA"
+    " AB N2 KW M3 PB CY PP AD ST TT ET"
+)
+_OF_ONE_RECORD: Final = frozenset(_RECORD_TAGS.split())
+"""Fields that are not taken from another record unless they are listed above; unknown fields are."""
+_NOTES: Final = ("N1", "RN", "LB", "U1", "U4", "U5")
+"""Notes and labels, which are kept from all records."""
+
+
+@dataclass(slots=True)
+class Work:
+    """One work.
+
+    Args:
+        kept: its most complete record.
+        others: its other records.
+        families: the ids of the kept records of related works.
+    """
+
+    kept: Entry
+    others: list[Entry] = field(default_factory=list)
+    families: list[str] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All its records, the kept one first."""
+        return [self.kept, *self.others]
+
+    @property
+    def sources(self) -> list[str]:
+        """The databases of its records."""
+        return sorted({source for entry in self.entries for source in entry.sources})
+
+    def key_of(self, kind: str) -> str | None:
+        """Return an identifier, of the kept record or else of another one."""
+        return next((entry.keys[kind] for entry in self.entries if kind in entry.keys), None)
+
+    @property
+    def fields(self) -> list[Field]:
+        """Its fields in RIS: those of the kept record, and what its other records add."""
+        return [*self._own_fields(), *self.additions()]
+
+    def _own_fields(self) -> list[Field]:
+        return [one for one in self.kept.original.fields if one[0] != "N1" or not one[1].startswith(SOURCE_NOTE)]
+
+    def additions(self) -> list[Field]:
+        """Return the fields that the kept record lacks."""
+        own = self.kept.original.fields
+        known = {value for _, value in own}
+        added: list[Field] = []
+        for tags in _COMPLETED:
+            if not first_value(own, *tags):
+                other = next((entry for entry in self.others if entry.first(*tags)), None)
+                added += [(tags[0], value) for tag, value in other.original.fields if tag in tags] if other else []
+        if (doi := self.key_of("doi")) and doi not in known and not self.kept.reference.doi:
+            added.append(("DO", doi))
+        if (pmid := self.key_of("pmid")) and not self.kept.reference.pmid:
+            added.append(("UR", f"{PUBMED}{pmid}/"))
+        if (pmcid := self.key_of("pmcid")) and not self.kept.reference.pmcid and not first_value(own, "C2"):
+            added.append(("C2", pmcid))
+        for entry in self.others:
+            added += [(tag, value) for tag, value in entry.original.fields if tag in _NOTES and value not in known]
+        own_tags = {tag for tag, _ in own} | _OF_ONE_RECORD | set(_NOTES)
+        for entry in self.others:
+            new = [one for one in entry.original.fields if one[0] not in own_tags]
+            added += new
+            own_tags |= {tag for tag, _ in new}
+        added = [one for one in added if one[0] != "N1" or not one[1].startswith(SOURCE_NOTE)]
+        added += [("N1", f"{MERGED_NOTE}{_name_entry(entry)}") for entry in self.others]
+        return list(dict.fromkeys((*added, ("N1", f"{SOURCE_NOTE}{'; '.join(self.sources)}"))))
+
+    def row(self) -> dict[str, Any]:
+        """Return the work as a row of a table."""
+        fields, reference = self.fields, self.kept.reference
+        return {
+            "id": self.kept.id,
+            "title": first_value(fields, *TITLE_TAGS),
+            "authors": "; ".join(value for tag, value in fields if tag in AUTHOR_TAGS),
+            "year": reference.year or next((one.reference.year for one in self.others if one.reference.year), None),
+            "journal": first_value(fields, *JOURNAL_TAGS),
+            "volume": first_value(fields, "VL"),
+            "issue": first_value(fields, "IS", "CP"),
+            "pages": reference.pages or next((one.reference.pages for one in self.others if one.reference.pages), None),
+            "doi": self.key_of("doi"),
+            "pmid": self.key_of("pmid"),
+            "pmcid": self.key_of("pmcid"),
+            "abstract": first_value(fields, *ABSTRACT_TAGS),
+            "sources": "; ".join(self.sources),
+            "members": [entry.id for entry in self.entries],
+            "families": self.families,
+        }
+
+
+def _name_entry(entry: Entry) -> str:
+    number = entry.keys.get("accession") or entry.keys.get("pmid") or entry.keys.get("doi") or entry.keys.get("key")
+    source = "; ".join(entry.sources)
+    return f"{source} {number} ({entry.id})" if number else f"{source} ({entry.id})"
+
+
+# Formats
+
+
+def write_ris(work: Work) -> str:
+    """Return a work as a RIS record."""
+    lines = [f"{tag}  - {value}" for tag, value in work.fields]
+    return "\n".join([*lines, "ER  - "])
+
+
+def item_of(work: Work) -> Item:
+    """Return a work as an item of CSL-JSON."""
+    ids = {kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
+    made = csl_of_fields(work.fields, _citation_key(work), **ids)
+    if work.kept.kind != "csl" or work.kept.original.text is None:
+        return made
+    own: Item = json.loads(work.kept.original.text)
+    return (
+        own | {name: value for name, value in made.items() if name not in own} | {"note": _notes(work, own.get("note"))}
+    )
+
+
+def _notes(work: Work, own: Any) -> str:
+    parts = [str(own)] if own else []
+    parts += [value for tag, value in work.additions() if tag in _NOTES and value not in str(own)]
+    return "\n".join(dict.fromkeys(parts))
+
+
+def write_csl(work: Work) -> str:
+    """Return a work as the text of an item of CSL-JSON."""
+    item = item_of(work)
+    item.setdefault("note", _notes(work, None))
+    return escape_json(json.dumps(item, ensure_ascii=False, indent=2))
+
+
+def write_bibtex(work: Work) -> str:
+    """Return a work as a BibTeX entry: the original entry with added fields, or a new one."""
+    text = work.kept.original.text
+    notes = "; ".join(value for tag, value in work.additions() if tag in _NOTES)
+    if work.kept.kind != "bibtex" or text is None:
+        item = item_of(work)
+        note = "; ".join(part for part in (str(item.get("note") or ""), notes) if part)
+        return bibtex_item(item | {"note": note}, _citation_key(work))
+    added = csl_of_fields(
+        [("TY", "JOUR"), *work.additions()], "", **{kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
+    )
+    names = {
+        "abstract": "abstract",
+        "doi": "DOI",
+        "pmid": "PMID",
+        "pmcid": "PMCID",
+        "volume": "volume",
+        "pages": "page",
+    }
+    body = text.rstrip().removesuffix("}").removesuffix(")").rstrip().rstrip(",")
+    lines = [
+        f"  {name} = {{{added[key] if name == 'doi' else escape(added[key])}}}"
+        for name, key in names.items()
+        if added.get(key) and not re.search(rf"(?im)[\s,{{]{name}\s*=", text)
+    ]
+    if notes and not re.search(r"(?im)[\s,{]annote\s*=", text):
+        lines.append(f"  annote = {{{escape(notes)}}}")
+    return ",\n".join([body, *lines]) + "\n}"
+
+
+def _citation_key(work: Work) -> str:
+    key = work.kept.keys.get("key") or (f"pmid{pmid}" if (pmid := work.key_of("pmid")) else work.kept.id)
+    return re.sub(r"[\s,{}()\"'%#~\\=]+", "_", key)
+
+
+def write_nbib(work: Work) -> str:
+    """Return a work as a MEDLINE record: the original record, or a new one."""
+    if work.kept.kind == "nbib" and work.kept.original.text is not None:
+        lines = [work.kept.original.text]
+        added = [one for one in nbib_of_fields(work.additions(), pmid=None, doi=None, pmcid=None) if one[1]]
+    else:
+        lines = []
+        ids = {kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
+        added = [one for one in nbib_of_fields(work.fields, **ids) if one[1]]
+    text = "\n".join(line for tag, value in added for line in wrap_field(tag, value))
+    return "\n".join([*lines, text] if text else lines)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFile:
+    """A format of files for reference managers."""
+
+    entry: Callable[[Work], str]
+    head: str = ""
+    between: str = "\n\n"
+    tail: str = "\n"
+
+    def pieces(self, works: Iterable[Work]) -> Iterator[str]:
+        """Yield the text of a file in parts."""
+        yield self.head
+        for number, work in enumerate(works):
+            yield f"{self.between if number else ''}{self.entry(work)}"
+        yield self.tail
+
+    def text(self, works: Sequence[Work]) -> str:
+        """Return the text of a file."""
+        return "".join(self.pieces(works))
+
+
+FILES: Final[dict[str, WorkFile]] = {
+    "ris": WorkFile(write_ris),
+    "bibtex": WorkFile(write_bibtex),
+    "csl": WorkFile(write_csl, head="[\n", between=",\n", tail="\n]\n"),
+    "nbib": WorkFile(write_nbib),
+}
