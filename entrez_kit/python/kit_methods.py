@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from entrez_kit.references.claims.models import Claim, VerifyResult
     from entrez_kit.references.files.references import Reference
     from entrez_kit.references.match import MatchResult
+    from entrez_kit.references.merge.models import Decision, FileToMerge, MergeResult
     from entrez_kit.relationships.models import RelationshipsResult
     from entrez_kit.strategies.lint_strategy import LintResult
     from entrez_kit.strategies.models import StrategyResult
@@ -157,6 +158,10 @@ def operation_of(method: str) -> "Operation[Any, Any]":
             from entrez_kit.strategies.lint_strategy import LINT_STRATEGY
 
             return LINT_STRATEGY
+        case "merge_references":
+            from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
+
+            return MERGE_REFERENCES
     raise LookupError(method)
 
 
@@ -1068,6 +1073,33 @@ class Methods(OperationRunner):
         Raises:
             InvalidInput: the text has no line that could be a search.
             UpstreamError: NCBI did not answer for any line.
+        """
+
+    @runs
+    def merge_references(
+        self,
+        *,
+        files: "Sequence[FileToMerge | Mapping[str, Any]]",
+        decisions: "Sequence[Decision | Mapping[str, Any]]" = (),
+        separate: Sequence[str] = (),
+    ) -> "MergeResult":
+        """Merge files of references from several databases: link duplicates and families, and count per file.
+
+        Records are linked, never deleted. A merge needs an identifier, or title, authors and place; each has its
+        reason. Preprints and articles, parts, protocols and reports, conference and journal versions, corrections and
+        replies are linked as families. Pairs without enough data are undecided: decide them with decisions. Undo a
+        merge with separate or the decision different. Example: files [{"file": "a.ris", "text": "TY - JOUR ..."}].
+
+        Args:
+            files: Files of records, in any order.
+            decisions: Decisions on pairs of records.
+            separate: Ids of records to take out of their groups: undoes a merge.
+
+        Returns:
+            All records, their links, and the figures of each file.
+
+        Raises:
+            InvalidInput: a file cannot be read, or has no records.
         """
 
     @runs_search_all
