@@ -317,13 +317,12 @@ def find_newest_edat(connection: sqlite3.Connection) -> int:
     return newest or 0
 
 
-def prepare_folder(settings: Settings, name: str, now: str) -> Path:
-    """Return the folder of a copy; create an empty copy if it does not exist.
+def prepare_folder(folder: Path, now: str) -> None:
+    """Create an empty copy in a folder if it has none.
 
     Raises:
         StoreError: the folder cannot be written.
     """
-    folder = copy_folder(settings, name)
     with translate_errors(folder / FILE):
         make_private_folder(folder)
     if not (folder / FILE).is_file():
@@ -333,7 +332,6 @@ def prepare_folder(settings: Settings, name: str, now: str) -> Path:
         connection.execute("INSERT OR IGNORE INTO facts VALUES ('created_at', ?)", (now,))
     finally:
         connection.close()
-    return folder
 
 
 def remove_copy(settings: Settings, name: str) -> CopyInfo | None:

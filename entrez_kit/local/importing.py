@@ -116,7 +116,6 @@ class PlannedFile:
 class Importer:
     """An import into a copy, inside ``open_importer``."""
 
-    settings: Settings
     folder: Path
     work: Path
     connection: sqlite3.Connection
@@ -341,20 +340,30 @@ def open_importer(settings: Settings, name: str) -> Iterator[Importer]:
         StoreError: another process changes it, or the folder cannot be written.
     """
     folder = copy_folder(settings, name)
-    with hold_lock(folder):
-        prepare_folder(settings, name, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
-        work = folder / WORK
-        with translate_errors(folder / FILE):
-            shutil.rmtree(work, ignore_errors=True)  # of an import that was killed
-            make_private_folder(work)
-            make_private_folder(folder / INDEX)
-        connection = open_file(folder / FILE, writable=True)
-        try:
-            delete_unlisted(connection, folder)
-            yield Importer(settings, folder, work, connection)
-        finally:
-            connection.close()
-            shutil.rmtree(work, ignore_errors=True)
+    with hold_lock(folder), open_importer_at(folder, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")) as importer:
+        yield importer
+
+
+@contextmanager
+def open_importer_at(folder: Path, now: str) -> Iterator[Importer]:
+    """Open a folder for an import; the caller holds its lock.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    prepare_folder(folder, now)
+    work = folder / WORK
+    with translate_errors(folder / FILE):
+        shutil.rmtree(work, ignore_errors=True)  # of an import that was killed
+        make_private_folder(work)
+        make_private_folder(folder / INDEX)
+    connection = open_file(folder / FILE, writable=True)
+    try:
+        delete_unlisted(connection, folder)
+        yield Importer(folder, work, connection)
+    finally:
+        connection.close()
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def import_files(

@@ -1,0 +1,58 @@
+"""A synced corpus answers as a copy, and follows its changes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from copy_files import settings_at, write_set
+
+from entrez_kit import EntrezKit
+from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.settings import Settings
+from entrez_kit.corpus import demo
+from entrez_kit.corpus.store.store import Store
+from entrez_kit.local.copies import list_names
+from entrez_kit.local.importing import import_files
+from entrez_kit.local.open_local import open_local
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Settings:
+    """Return settings with a corpus of demo articles."""
+    with EntrezKit(settings=replace(settings_at(tmp_path), demo=True)) as kit:
+        demo.fill(kit.services)
+        return kit.services.settings
+
+
+def test_a_corpus_is_a_copy_with_the_same_records(kit: Settings) -> None:
+    articles = {article.pmid: article.title for article in Store.of(kit).articles(demo.KEY)}
+    copy = open_local(kit, demo.KEY)
+    collection = copy.collection
+
+    assert copy.info.corpus == copy.name == demo.KEY
+    assert {collection.pmid(number) for number in collection.index.list_records()} == set(articles)
+    assert list_names(kit) == []
+    with pytest.raises(EntityNotFound) as refused:
+        open_local(kit, "nothing")
+    assert demo.KEY in refused.value.details["corpora"]
+
+
+def test_a_change_of_the_corpus_converts_it_again(kit: Settings) -> None:
+    before = open_local(kit, demo.KEY)
+    store = Store.of(kit)
+    (article, *_) = store.articles(demo.KEY)
+    with store.writing() as connection:
+        connection.execute("UPDATE documents SET status = 'deleted' WHERE pmid = ?", (int(article.pmid),))
+
+    after = open_local(kit, demo.KEY)
+
+    assert before.collection.number(article.pmid) is not None
+    assert after.collection.number(article.pmid) is None
+    assert after.collection.size == before.collection.size - 1
+    assert open_local(kit, demo.KEY).info.created_at == after.info.created_at
+
+
+def test_a_copy_with_the_name_of_a_corpus_comes_first(kit: Settings, tmp_path: Path) -> None:
+    import_files(kit, demo.KEY, [write_set(tmp_path, "one.xml")])
+
+    assert open_local(kit, demo.KEY).collection.size == 0
