@@ -1,5 +1,6 @@
 """`entrez-kit strategy`: translate the search strategy of a review to PubMed, and count its lines."""
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -9,24 +10,28 @@ from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
+from entrez_kit.strategies.measure_recall import MEASURE_RECALL, RecallResult
 from entrez_kit.strategies.models import StrategyResult
 from entrez_kit.strategies.read_files import FILES, read_file
 from entrez_kit.strategies.rules import CODES
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
 from ._formats.fields import Record, columns_at
-from ._input import read_content
+from ._input import read_content, read_identifiers
 from ._options import option, request_options
 from ._output import Sink
 from ._pipeline import Family, View, build_request, formats, note, refuse_without, run
 from ._state import STDIN
-from ._views.strategies import lint_page, list_rows, strategy_page
+from ._views.strategies import lint_page, list_rows, recall_page, strategy_page
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-app = typer.Typer(help="Search strategies of reviews: translate them to PubMed, count their lines, find problems.")
+app = typer.Typer(
+    help="Search strategies of reviews: translate them to PubMed, count their lines, check and test them."
+)
 
+KNOWN: Final = "Give a file of identifiers, or of references (.ris, .bib, .nbib, .json)."
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 COLUMNS: Final = columns_at(
     "number", "kind", "dialect", "original", "pubmed", "label", "loss", "depends_on", "count", "warnings"
@@ -105,6 +110,16 @@ def _render_lint_table(result: LintResult, console: "Console") -> "RenderableTyp
     return lint_table(result, console)
 
 
+KnownFiles = Annotated[
+    list[Path],
+    typer.Option(
+        "--known",
+        metavar="FILE",
+        help="Known relevant records: PMIDs, PMCIDs and DOIs. A list, or references.",
+    ),
+]
+
+
 @app.command("lint")
 @formats(*FORMATS)
 @request_options(LINT_STRATEGY, *TRANSLATION, option("online"), option("ignore", metavar="CODES"))
@@ -113,6 +128,12 @@ def lint(
     options: dict[str, Any],
     file: StrategyFile,
     words: WordFiles = None,
+    known: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--known", metavar="FILE", help="Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs."
+        ),
+    ] = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
@@ -132,9 +153,11 @@ def lint(
     if not fix:
         refuse_without(ctx, "force", "--fix")
     levels = ["error", "warning", "note"]
-    known = [*levels, *CODES]
-    failures = parse_names(fail_on, known, noun="code", argument="fail_on", before="--fail-on: there") or levels[:2]
+    names = [*levels, *CODES]
+    failures = parse_names(fail_on, names, noun="code", argument="fail_on", before="--fail-on: there") or levels[:2]
     options |= read_strategy_options(file, words)
+    if known:
+        options["known"] = [one for path in known for one in read_known(path)]
     target = _find_target(file, overwrite=force) if fix else None
     request = build_request(ctx, LINT_STRATEGY, options)
     view: View[LintResult] = View(
@@ -178,3 +201,48 @@ def _find_target(file: Path, *, overwrite: bool) -> Path:
             details={"reason": "bad_usage"},
         )
     return target
+
+
+def _render_recall_table(result: RecallResult, console: "Console") -> "RenderableType":
+    from ._views.strategies import recall_table
+
+    return recall_table(result, console)
+
+
+@app.command("recall")
+@formats(*FORMATS, Family.IDS)
+@request_options(MEASURE_RECALL, *TRANSLATION, option("used_to_build"), option("changes", "--changes/--no-changes"))
+def recall(
+    ctx: typer.Context, options: dict[str, Any], file: StrategyFile, known: KnownFiles, words: WordFiles = None
+) -> None:
+    """Measure how many known relevant records a strategy finds, and what finding the others costs.
+
+    The known records are a list of ids or a file of references:
+    entrez-kit strategy recall ovid.txt --known included.ris
+    """
+    options |= read_strategy_options(file, words)
+    options["known"] = [one for path in known for one in read_known(path)]
+    view: View[RecallResult] = View(
+        table=_render_recall_table,
+        columns=columns_at(
+            "input", "pmid", "status", "title", "missed_by", "words", "change.add", "change.added_records"
+        ),
+        page=recall_page,
+        between="",
+        title="Recall",
+        ids=lambda result: [one.pmid for one in result.records if one.status == "missed" and one.pmid],
+    )
+    run(ctx, MEASURE_RECALL, build_request(ctx, MEASURE_RECALL, options), view, label="Searching")
+
+
+def read_known(path: Path) -> list[str]:
+    """Return the identifiers of known records; of a reference without one, its title."""
+    from entrez_kit.references.files.reference_files import decode_file, kind_of, reference_file
+
+    content = read_content(path, hint=KNOWN)
+    text = decode_file(content, str(path), hint=KNOWN).text
+    kind = kind_of(text, str(path), path.suffix.lower(), hint=KNOWN)
+    if kind == "ids":
+        return list(read_identifiers(io.BytesIO(content), str(path)))
+    references = reference_file(text, str(path), kind).references
+    return [one.pmid or one.pmcid or one.doi or one.title or one.key for one in references]

@@ -13,6 +13,7 @@ from .text import line
 
 if TYPE_CHECKING:
     from entrez_kit.strategies.lint_strategy import LintResult
+    from entrez_kit.strategies.measure_recall import RecallResult
     from entrez_kit.strategies.models import StrategyLine, StrategyResult
 
 LABELS: Final = {"exact": "green", "wider": "yellow", "narrower": "bold yellow", "not_expressible": "bold red"}
@@ -125,3 +126,61 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
     notes = len(result.findings) - result.errors - result.warnings_found
     told = f"{result.lines} lines: {result.errors} errors, {result.warnings_found} warnings, {notes} notes."
     return Group(table, Text(""), Text(told, style="bold"))
+
+
+# Recall
+
+
+def recall_page(record: Record) -> str:
+    """Return a known record as an item of a Markdown list."""
+    told = [f"**{escaped(record['input'])}**: {str(record['status']).replace('_', ' ')}"]
+    if record.get("title"):
+        told.append(escaped(record["title"]))
+    if record.get("missed_by"):
+        told.append(f"missed by block {', '.join(map(str, record['missed_by']))}")
+    if record.get("words"):
+        told.append(f"words that the strategy lacks: {escaped(', '.join(record['words']))}")
+    if record.get("change"):
+        told.append(escaped(_describe_change(record["change"])))
+    return f"- {'; '.join(told)}\n"
+
+
+def _describe_change(change: Record) -> str:
+    parts = []
+    if change.get("add"):
+        parts.append(f"add {change['add']} to block {', '.join(map(str, change['to_blocks']))}")
+    if change.get("remove_blocks"):
+        parts.append(f"remove block {', '.join(map(str, change['remove_blocks']))}")
+    return f"{' and '.join(parts)} ({change['added_records']:+,} records)"
+
+
+def recall_table(result: "RecallResult", console: Console) -> RenderableType:
+    """Return the recall, a table of the blocks, and a table of the records that were not found."""
+    share = "no record is in PubMed" if result.recall is None else f"{result.recall:.1%}"
+    interval = (
+        "" if result.low is None or result.high is None else f" (95 % interval {result.low:.1%}-{result.high:.1%})"
+    )
+    head = Text(f"{result.found} of {result.in_pubmed} known records found: {share}{interval}", style="bold")
+    head.append(f"\nThe strategy finds {result.total_found:,} records.", style="")
+    blocks = Listing(
+        *(number("Block"), number("Line"), wrapped("Query", 3)),
+        *(number("Known passed"), number("Known without it"), number("Records without it")),
+        expand=True,
+    )
+    for one in result.blocks:
+        blocks.add_row(
+            *(str(one.block), "" if one.line is None else str(one.line)),
+            Text(line(("NOT " if one.is_excluded else "") + one.query)),
+            *(f"{one.known_found:,}", f"{one.known_found_without:,}", f"{one.records_without:,}"),
+        )
+    others = Listing(fixed("Record"), wrapped("Status", 1), wrapped("Title", 2), wrapped("Change", 2), expand=True)
+    for record in result.records:
+        if record.status == "found":
+            continue
+        status = record.status.replace("_", " ")
+        if record.missed_by:
+            status += f" by block {', '.join(map(str, record.missed_by))}"
+        change = "" if record.change is None else _describe_change(as_data(record.change))
+        others.add_row(line(record.input), status, Text(line(record.title or "")), Text(line(change)))
+    shown = [others] if others.row_count else []
+    return Group(head, Text(""), blocks, Text(""), *shown)

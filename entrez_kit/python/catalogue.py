@@ -27,6 +27,7 @@ from entrez_kit.references.match import LOOKUP_CITATION
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY
+from entrez_kit.strategies.measure_recall import MEASURE_RECALL
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -60,4 +61,5 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     TRANSLATE_STRATEGY,
     LINT_STRATEGY,
     MERGE_REFERENCES,
+    MEASURE_RECALL,
 )

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from entrez_kit.references.merge.models import Decision, FileToMerge, MergeResult
     from entrez_kit.relationships.models import RelationshipsResult
     from entrez_kit.strategies.lint_strategy import LintResult
+    from entrez_kit.strategies.measure_recall import RecallResult
     from entrez_kit.strategies.models import StrategyResult
 
 
@@ -162,6 +163,10 @@ def operation_of(method: str) -> "Operation[Any, Any]":
             from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 
             return MERGE_REFERENCES
+        case "measure_recall":
+            from entrez_kit.strategies.measure_recall import MEASURE_RECALL
+
+            return MEASURE_RECALL
     raise LookupError(method)
 
 
@@ -1051,6 +1056,7 @@ class Methods(OperationRunner):
         words: Sequence[str] | None = None,
         words_name: str = "the word list",
         online: bool = False,
+        known: Sequence[str] | None = None,
         ignore: Sequence[str] | str = (),
     ) -> "LintResult":
         """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
@@ -1065,6 +1071,7 @@ class Methods(OperationRunner):
             words: Words from which the variants of truncated words are listed.
             words_name: Origin of the words, for the report.
             online: Count the lines in PubMed, and look up headings, to find more problems.
+            known: Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.
             ignore: Codes of findings to leave out, such as language-limit.
 
         Returns:
@@ -1100,6 +1107,43 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: a file cannot be read, or has no records.
+        """
+
+    @runs
+    def measure_recall(
+        self,
+        *,
+        strategy: str,
+        dialect: Literal["pubmed", "ovid", "embase", "ebsco", "wos", "scopus", "cochrane"] | None = None,
+        proximity: Literal["near", "and"] = "near",
+        words: Sequence[str] | None = None,
+        words_name: str = "the word list",
+        known: Sequence[str],
+        used_to_build: bool = False,
+        changes: bool = True,
+    ) -> "RecallResult":
+        """Measure how many known relevant records a search strategy finds in PubMed.
+
+        Shows the records found and missed, the block of the strategy that misses each, the words of missed records that
+        the strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
+        PubMed are reported and not counted.
+
+        Args:
+            strategy: The strategy: its lines as printed, with or without numbers.
+            dialect: Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
+            words: Words from which the variants of truncated words are listed.
+            words_name: Origin of the words, for the report.
+            known: Known relevant records: PMIDs, PMCIDs and DOIs.
+            used_to_build: The strategy was built from these records, so they cannot validate it.
+            changes: Search for the smallest change of the strategy that finds each missed record.
+
+        Returns:
+            How many known records a strategy finds.
+
+        Raises:
+            InvalidInput: the last line of the strategy cannot be searched, or no known record has a usable identifier.
+            UpstreamError: NCBI did not answer after every attempt.
         """
 
     @runs_search_all

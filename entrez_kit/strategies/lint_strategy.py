@@ -11,7 +11,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.tree import Heading, walk
 from entrez_kit.services import Services
-from entrez_kit.strategies.models import StrategyRequest
+from entrez_kit.strategies.models import MOST_KNOWN, StrategyRequest
 from entrez_kit.strategies.read_strategy import plain_characters
 from entrez_kit.strategies.rules import CODES, PRESS, Problem, Severity, find_closure, find_problems
 from entrez_kit.strategies.strategy import Strategy
@@ -26,6 +26,11 @@ class LintRequest(StrategyRequest):
 
     online: bool = Field(
         default=False, description="Count the lines in PubMed, and look up headings, to find more problems."
+    )
+    known: list[str] | None = Field(
+        default=None,
+        max_length=MOST_KNOWN,
+        description="Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.",
     )
     ignore: Annotated[list[str], BeforeValidator(split_at_commas)] = Field(
         default_factory=list, description="Codes of findings to leave out, such as language-limit."
@@ -71,12 +76,14 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
         UpstreamError: NCBI did not answer for any line.
         RateLimited: NCBI refused every line, or the wait for a slot would pass the deadline.
 
-    Source: none, or ESearch (db=pubmed), once per line, with ``online``.
+    Source: none; ESearch (db=pubmed), once per line, with ``online``; ESearch and the PMC ID Converter with ``known``.
     """
     strategy = read_request(request)
     problems = find_problems(strategy)
     if request.online:
         problems += find_online_problems(services, strategy)
+    if request.known:
+        problems += find_excluding_lines(services, strategy, request.known)
     problems = [one for one in dict.fromkeys(problems) if one.code not in request.ignore]
     problems.sort(key=lambda one: (one.line is None, one.line or 0, list(CODES).index(one.code)))
     final = strategy.final
@@ -124,6 +131,19 @@ def find_online_problems(services: Services, strategy: Strategy) -> list[Problem
             )
             if not is_heading:
                 found.append(Problem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
+    return found
+
+
+def find_excluding_lines(services: Services, strategy: Strategy, known: list[str]) -> list[Problem]:
+    """Return the lines after NOT that exclude known relevant records."""
+    from entrez_kit.strategies.measure_recall import find_excluded
+
+    found = []
+    for block, pmids in find_excluded(services, strategy, known):
+        final = strategy.final
+        number = block.line if block.line is not None else final.number if final is not None else None
+        text = f"NOT excludes {len(pmids)} of the known records: {', '.join(pmids[:5])}."
+        found.append(Problem("not-removes-known", number, text))
     return found
 
 

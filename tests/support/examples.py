@@ -6,6 +6,7 @@ from typing import Any
 
 CLAIMS = Path(__file__).parents[1] / "data" / "claims.jsonl"
 REFERENCES = CLAIMS.with_name("references.txt")
+KNOWN = CLAIMS.with_name("known.txt")
 STRATEGY = CLAIMS.with_name("strategy.txt")
 
 EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
@@ -156,6 +157,16 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
         (
             (str(STRATEGY), "--proximity", "and", "--dialect", "ovid"),
             {"strategy": STRATEGY.read_text(encoding="utf-8"), "proximity": "and", "dialect": "ovid"},
+        ),
+    ],
+    "measure_recall": [
+        (
+            (str(STRATEGY), "--known", str(KNOWN), "--used-to-build"),
+            {
+                "strategy": STRATEGY.read_text(encoding="utf-8"),
+                "known": ["99000001", "99000002", "12", "PMC99000003"],
+                "used_to_build": True,
+            },
         ),
     ],
     "lint_strategy": [

@@ -24,6 +24,7 @@ EVERYWHERE = {
 """Parameters of every command."""
 FLAGS_ONLY = {
     "translate_strategy": {"file"},
+    "measure_recall": {"file"},
     "lint_strategy": {"file", "fail_on", "fix", "force"},
     "check_references": {"file", "in_text", "fail_on", "fix", "dry_run", "force"},
     "pubmed_search_articles": {"strict", "strategy", "min_date", "max_date", "date_type"},
@@ -50,6 +51,7 @@ FLAGS_ONLY = {
 FIELDS_ONLY = {
     "translate_strategy": {"strategy", "words_name", "count"},
     "lint_strategy": {"strategy", "words_name"},
+    "measure_recall": {"strategy", "words_name"},
     "check_references": {
         "text",
         "text_start",
@@ -225,6 +227,10 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         "pubmed_count_facets": (("crispr", "--top", "0"), {"query_term": "crispr", "top": 0}),
         "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
         "translate_strategy": ((str(DATA / "no_search_line.txt"),), {"strategy": "Search Strategy:\n"}),
+        "measure_recall": (
+            (str(DATA / "no_search_line.txt"), "--known", str(DATA / "known.txt")),
+            {"strategy": "Search Strategy:\n", "known": ["99000001", "99000002", "12", "PMC99000003"]},
+        ),
         "lint_strategy": ((str(DATA / "no_search_line.txt"),), {"strategy": "Search Strategy:\n"}),
         "pubmed_spell_check": (("x",), {"query": "x"}),
         "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),

@@ -41,6 +41,7 @@ CALLS: Final = {
     "spell": ("astma",),
     "strategy translate": ("strategy.txt",),
     "strategy lint": ("lint.txt",),
+    "strategy recall": ("strategy.txt", "--known", "refs.txt"),
     "strategy count": ("strategy.txt",),
     "gene search": ("TP53",),
     "gene get": ("7157", "672"),

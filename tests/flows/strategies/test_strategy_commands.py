@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import strategy_files
@@ -113,3 +114,79 @@ def test_lint_writes_a_corrected_copy_once(cli: Cli) -> None:
     assert Path("s.fixed.txt").read_text(encoding="utf-8") == '"Asthma"[mh] OR asthma[tiab]\n'
     assert cli("strategy", "lint", "s.txt", "--fix").status == 2
     assert cli("strategy", "lint", "s.fixed.txt").status == 0
+
+
+# Recall
+
+KNOWN = ("99000047", "99000005", "99000007", "99000071", "99000001", "99000031", "99000012")
+
+
+def recall(cli: Cli, *known: str, strategy: str = "", options: tuple[str, ...] = ()) -> dict[str, Any]:
+    Path("s.txt").write_text(
+        strategy or "1. crispr.ti,ab.\n2. (edit$ or screens).ti,ab.\n3. 1 and 2\n", encoding="utf-8"
+    )
+    Path("known.txt").write_text("\n".join(known), encoding="utf-8")
+    done = cli("strategy", "recall", "s.txt", "--known", "known.txt", "--json", *options)
+    assert done.status == 0, done.err
+    document: dict[str, Any] = json.loads(done.out)
+    return document
+
+
+def test_removing_a_block_reproduces_its_loss(cli: Cli, sandbox: Sandbox) -> None:
+    both = recall(cli, *KNOWN)
+    first = recall(cli, *KNOWN, strategy="1. crispr.ti,ab.\n")
+    second = recall(cli, *KNOWN, strategy="1. (edit$ or screens).ti,ab.\n")
+
+    assert both["found"] + len([one for one in both["records"] if one["status"] == "missed"]) == both["in_pubmed"] == 7
+    assert [block["known_found"] for block in both["blocks"]] == [first["found"], second["found"]]
+    assert [block["known_found_without"] for block in both["blocks"]] == [second["found"], first["found"]]
+    assert [block["records_without"] for block in both["blocks"]] == [second["total_found"], first["total_found"]]
+
+
+def test_a_missed_record_names_its_block_and_a_change_finds_it_at_its_price(cli: Cli, sandbox: Sandbox) -> None:
+    document = recall(cli, *KNOWN)
+
+    missed = next(one for one in document["records"] if one["status"] == "missed")
+    block = missed["missed_by"][0]
+    line = document["blocks"][block - 1]["query"]
+    others = " AND ".join(f"({one['query']})" for one in document["blocks"] if one["block"] not in missed["missed_by"])
+    changed = f"(({line}) OR {missed['change']['add']})" + (f" AND {others}" if others else "")
+    found = json.loads(cli("search", changed, "-n", "99", "--no-broader", "--json").out)
+    assert missed["pmid"] in found["pmids"]
+    assert found["total_found"] - document["total_found"] == missed["change"]["added_records"]
+    assert missed["words"]
+
+
+def test_records_outside_pubmed_are_not_counted(cli: Cli, sandbox: Sandbox) -> None:
+    document = recall(cli, *KNOWN, "12", "PMC99000001", options=("--no-changes",))
+
+    assert document["in_pubmed"] == 7
+    assert {one["input"]: one["status"] for one in document["records"]}["12"] == "not_in_pubmed"
+    assert all("change" not in one for one in document["records"])
+    assert recall(cli, "12")["recall"] is None
+
+
+def test_known_records_may_be_references(cli: Cli, sandbox: Sandbox) -> None:
+    Path("s.txt").write_text("crispr[tiab]\n", encoding="utf-8")
+    Path("known.ris").write_text(
+        "TY  - JOUR\nTI  - No identifier\nER  - \nTY  - JOUR\nTI  - One\nAN  - 99000047\nER  - \n", encoding="utf-8"
+    )
+
+    document = json.loads(cli("strategy", "recall", "s.txt", "--known", "known.ris", "--json").out)
+
+    assert [one["status"] for one in document["records"]] == ["unresolved", "found"]
+
+
+def test_records_from_which_the_strategy_was_built_do_not_validate_it(cli: Cli, sandbox: Sandbox) -> None:
+    assert recall(cli, "99000047")["independent"]
+    assert not recall(cli, "99000047", options=("--used-to-build",))["independent"]
+    assert not recall(cli, "99000047", strategy="crispr[tiab] OR 99000047[pmid]\n")["independent"]
+
+
+def test_lint_finds_a_not_that_excludes_known_records(cli: Cli, sandbox: Sandbox) -> None:
+    Path("s.txt").write_text("1. crispr.ti,ab.\n2. editing.ti,ab.\n3. 1 not 2\n", encoding="utf-8")
+    Path("known.txt").write_text("\n".join(KNOWN), encoding="utf-8")
+
+    found = json.loads(cli("strategy", "lint", "s.txt", "--known", "known.txt", "--json").out)["findings"]
+
+    assert ("not-removes-known", 2) in {(one["code"], one["line"]) for one in found}

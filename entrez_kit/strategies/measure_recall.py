@@ -1,0 +1,405 @@
+"""Measure how many known relevant records a strategy finds, which part misses the others, and the price of them."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from math import sqrt
+from typing import ClassVar, Final, Literal
+
+from pydantic import Field
+
+from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.core.model import Collected, Result, Warn, omit_if_empty
+from entrez_kit.core.operation import Operation
+from entrez_kit.pubmed.convert import CONVERT
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.query.words import STOP_WORDS, split_words
+from entrez_kit.services import Services
+from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks
+from entrez_kit.strategies.models import MOST_KNOWN, StrategyRequest
+from entrez_kit.strategies.strategy import Strategy
+from entrez_kit.strategies.translate_strategy import COUNT_DEADLINE_MS, read_request, refuse_untranslated
+
+BATCH: Final = 400
+"""PMIDs in one search."""
+MOST_ANALYZED: Final = 20
+"""Missed records for which changes are searched."""
+MOST_CANDIDATES: Final = 8
+"""Terms that are tried for one missed record."""
+MOST_WORDS: Final = 15
+Z: Final = 1.959964
+"""The quantile of the normal distribution for an interval of 95 %."""
+Status = Literal["found", "missed", "not_in_pubmed", "unresolved"]
+
+
+class RecallRequest(StrategyRequest):
+    """A strategy and the records that it should find."""
+
+    known: list[str] = Field(
+        min_length=1, max_length=MOST_KNOWN, description="Known relevant records: PMIDs, PMCIDs and DOIs."
+    )
+    used_to_build: bool = Field(
+        default=False,
+        description="The strategy was built from these records, so they cannot validate it.",
+    )
+    changes: bool = Field(
+        default=True, description="Search for the smallest change of the strategy that finds each missed record."
+    )
+
+
+class Change(Result):
+    """A change that finds a missed record: a term to add to blocks with OR, or excluded blocks to remove.
+
+    ``added_records`` is the number of records that the changed strategy finds in addition.
+    """
+
+    add: str | None = omit_if_empty()
+    to_blocks: list[int] = omit_if_empty([])
+    remove_blocks: list[int] = omit_if_empty([])
+    added_records: int
+
+
+class KnownRecord(Result):
+    """A known record. ``missed_by`` has the numbers of the blocks that do not let it pass."""
+
+    input: str
+    pmid: str | None = omit_if_empty()
+    status: Status
+    title: str | None = omit_if_empty()
+    missed_by: list[int] = omit_if_empty([])
+    words: list[str] = omit_if_empty([])
+    change: Change | None = omit_if_empty()
+
+
+class BlockRecall(Result):
+    """A block of the strategy: a part that AND joins, or that NOT excludes.
+
+    ``known_found`` is the number of known records that the block lets pass. ``recall_without`` and ``records_without``
+    are the known records and all records found if the block is left out.
+    """
+
+    block: int
+    line: int | None
+    query: str
+    is_excluded: bool
+    known_found: int
+    known_found_without: int
+    records_without: int
+
+
+class LineRecall(Result):
+    """The number of known records that a line finds."""
+
+    line: int
+    known_found: int
+
+
+class RecallResult(Collected):
+    """How many known records a strategy finds.
+
+    ``recall`` is ``found`` of ``in_pubmed``, with the Wilson interval of 95 % from ``low`` to ``high``; all three are
+    null without a record in PubMed. Records that are not in PubMed are not counted. ``independent`` is false if the
+    strategy was built from the records.
+    """
+
+    RECORDS: ClassVar = "records"
+
+    in_pubmed: int
+    found: int
+    recall: float | None
+    low: float | None
+    high: float | None
+    independent: bool
+    total_found: int
+    blocks: list[BlockRecall]
+    lines: list[LineRecall]
+    records: list[KnownRecord]
+    missing_words: list[str] = omit_if_empty([])
+    warnings: list[Warn] = Field(default_factory=list)
+
+
+def compute_interval(found: int, total: int) -> tuple[float, float] | None:
+    """Return the Wilson interval of 95 % of a proportion; None without a total."""
+    if not total:
+        return None
+    share = found / total
+    scale = 1 + Z**2 / total
+    centre = (share + Z**2 / (2 * total)) / scale
+    half = Z * sqrt(share * (1 - share) / total + Z**2 / (4 * total**2)) / scale
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
+    """Measure how many known relevant records a search strategy finds in PubMed.
+
+    Shows the records found and missed, the block of the strategy that misses each, the words of missed records that
+    the strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
+    PubMed are reported and not counted.
+
+    Raises:
+        InvalidInput: the last line of the strategy cannot be searched, or no known record has a usable identifier.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch (db=pubmed) for each line, block and change; EFetch for missed records; PMC ID Converter.
+    """
+    strategy = read_request(request)
+    query = refuse_untranslated(strategy).query
+    assert query is not None, "a strategy without a query was refused"
+    search = _Search(services)
+    records = _resolve_known(search, request.known)
+    pmids = [one.pmid for one in records if one.pmid is not None and one.status == "found"]
+    unique = list(dict.fromkeys(pmids))
+    blocks = split_blocks(strategy, query)
+    lines = [line for line in strategy.lines if line.is_search and line.number is not None]
+    line_queries = [strategy.expand(line) or "" for line in lines]
+    matched = search.match([query, *(block.query for block in blocks), *line_queries], unique)
+    found, by_block, by_line = matched[0], matched[1 : 1 + len(blocks)], matched[1 + len(blocks) :]
+    passed = [set(unique) - one if block.is_excluded else one for block, one in zip(blocks, by_block, strict=True)]
+    others = [[*blocks[:place], *blocks[place + 1 :]] for place in range(len(blocks))]
+    total, *without = search.count([query, *(join_blocks(rest) for rest in others)])
+    for one in records:
+        if one.pmid is not None and one.status == "found" and one.pmid not in found:
+            one.status = "missed"
+            one.missed_by = [place for place, known in enumerate(passed, start=1) if one.pmid not in known]
+    missed = [one for one in records if one.status == "missed"]
+    warnings = _warn(request, missed)
+    missing = _explain_missed(search, request, strategy_words(query), blocks, total, missed)
+    interval = compute_interval(len(found), len(unique))
+    return RecallResult(
+        in_pubmed=len(unique),
+        found=len(found),
+        recall=round(len(found) / len(unique), 4) if unique else None,
+        low=round(interval[0], 4) if interval else None,
+        high=round(interval[1], 4) if interval else None,
+        independent=not (request.used_to_build or _names_known(query, unique)),
+        total_found=total,
+        blocks=[
+            BlockRecall(
+                block=place + 1,
+                line=block.line,
+                query=block.query,
+                is_excluded=block.is_excluded,
+                known_found=len(passed[place]),
+                known_found_without=len(_intersect(unique, [*passed[:place], *passed[place + 1 :]])),
+                records_without=without[place],
+            )
+            for place, block in enumerate(blocks)
+        ],
+        lines=[
+            LineRecall(line=line.number or 0, known_found=len(known))
+            for line, known in zip(lines, by_line, strict=True)
+        ],
+        records=records,
+        missing_words=missing,
+        warnings=warnings,
+    )
+
+
+def _intersect(unique: Iterable[str], passed: Sequence[set[str]]) -> set[str]:
+    return set(unique).intersection(*passed) if passed else set(unique)
+
+
+def _names_known(query: str, pmids: Sequence[str]) -> bool:
+    """Return whether a query names PMIDs of the known records."""
+    return bool(set(pmids) & set(re.findall(r"\b([0-9]{1,9})\[(?:pmid|uid)\]", query)))
+
+
+def find_excluded(services: Services, strategy: Strategy, known: Sequence[str]) -> list[tuple[Block, list[str]]]:
+    """Return the blocks that NOT excludes and that known records match, with the PMIDs of these records.
+
+    Raises:
+        InvalidInput: no known record has an identifier.
+    """
+    final = strategy.final
+    query = strategy.expand(final) if final is not None else None
+    search = _Search(services)
+    pmids = list(dict.fromkeys(one.pmid for one in _resolve_known(search, known) if one.pmid))
+    blocks = [block for block in split_blocks(strategy, query or "") if block.is_excluded] if query else []
+    matched = search.match([block.query for block in blocks], pmids)
+    return [(block, sorted(found, key=int)) for block, found in zip(blocks, matched, strict=True) if found]
+
+
+def _warn(request: RecallRequest, missed: Sequence[KnownRecord]) -> list[Warn]:
+    warnings = []
+    if request.used_to_build:
+        message = "The strategy was built from these records, so that its recall for other records is probably lower."
+        warnings.append(Warn(code="not_independent", message=message))
+    if request.changes and len(missed) > MOST_ANALYZED:
+        message = f"Changes were searched for the first {MOST_ANALYZED} of {len(missed)} missed records."
+        warnings.append(Warn(code="changes_in_part", message=message))
+    return warnings
+
+
+class _Search:
+    """Searches of one measurement, several at once."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def count(self, queries: Sequence[str]) -> list[int]:
+        """Return the number of records of each query."""
+        calls: list[Callable[[], int]] = [partial(self._count, query) for query in queries]
+        return list(in_order(calls, self.services.eutils.at_once))
+
+    def _count(self, query: str) -> int:
+        return self.services.eutils.esearch(
+            db="pubmed", term=query, retmax=0, deadline_ms=COUNT_DEADLINE_MS
+        ).value.count
+
+    def match(self, queries: Sequence[str], pmids: Sequence[str]) -> list[set[str]]:
+        """Return the PMIDs that each query finds."""
+        batches = [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
+        calls = [partial(self._match, query, batch) for query in queries for batch in batches]
+        replies = iter(list(in_order(calls, self.services.eutils.at_once)))
+        return [set[str]().union(*(next(replies) for _ in batches)) for _ in queries]
+
+    def _match(self, query: str, pmids: Sequence[str]) -> set[str]:
+        listed = " OR ".join(f"{pmid}[pmid]" for pmid in pmids)
+        term = f"({query}) AND ({listed})" if query else listed
+        reply = self.services.eutils.esearch(db="pubmed", term=term, retmax=len(pmids), deadline_ms=COUNT_DEADLINE_MS)
+        return set(reply.value.ids) & set(pmids)
+
+
+def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
+    """Return the known records with their PMIDs; those that PubMed has are "found" for now.
+
+    Raises:
+        InvalidInput: no record has an identifier.
+    """
+    readable = {text: read_identifier(text) for text in known}
+    ids = list(dict.fromkeys(text for text, one in readable.items() if one is not None))
+    if not ids:
+        raise InvalidInput(
+            "No known record has a PMID, PMCID or DOI.",
+            invalid_input=f"known={known[0][:80]}",
+            recovery_hint="Give identifiers, one per line, or a file of references with identifiers.",
+            details={"reason": "no_identifiers"},
+        )
+    converted = CONVERT.answer(search.services, CONVERT.build({"ids": ids}))
+    pmids: dict[str, str | None] = {}
+    for text, one in zip(ids, converted.records, strict=True):
+        identifier = readable[text]
+        own = identifier.value if identifier is not None and identifier.kind == "pmid" else None
+        pmids[text] = one.pmid or own
+    listed = list(dict.fromkeys(pmid for pmid in pmids.values() if pmid))
+    existing = search.match([""], listed)[0] if listed else set()
+    records = []
+    for text in known:
+        pmid = pmids.get(text)
+        status: Status = "unresolved" if text not in pmids else "found" if pmid in existing else "not_in_pubmed"
+        records.append(KnownRecord(input=text, pmid=pmid, status=status))
+    return records
+
+
+# Missed records
+
+
+def strategy_words(query: str) -> set[str]:
+    """Return the words of a query, and the stems of its truncated words with ``*``."""
+    return {word for word in re.findall(r"[\w*]+", re.sub(r"\[[^\]]*\]", " ", query.lower())) if word}
+
+
+def _explain_missed(
+    search: _Search,
+    request: RecallRequest,
+    known_words: set[str],
+    blocks: Sequence[Block],
+    total: int,
+    missed: Sequence[KnownRecord],
+) -> list[str]:
+    """Add the title, the words and the smallest change to missed records; return the most frequent missing words."""
+    articles = _fetch(search.services, [one.pmid for one in missed if one.pmid])
+    counts: Counter[str] = Counter()
+    stems = tuple(word.partition("*")[0] for word in known_words if "*" in word)
+    for one in missed:
+        article = articles.get(one.pmid or "")
+        if article is None:
+            continue
+        one.title = article.title
+        words = [word for word in list_words(article) if word not in known_words]
+        one.words = [word for word in words if not (stems and word.startswith(stems))][:MOST_WORDS]
+        counts.update(one.words)
+    if request.changes:
+        for one in missed[:MOST_ANALYZED]:
+            article = articles.get(one.pmid or "")
+            if article is not None:
+                one.change = _find_change(search, blocks, total, one, article)
+    return [word for word, number in counts.most_common(MOST_WORDS) if number > 1 or len(missed) == 1]
+
+
+def _fetch(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
+    found: dict[str, Article] = {}
+    for item in Retrieval.of_ids(services, list(dict.fromkeys(pmids)), keep="fields") if pmids else ():
+        if item.record is not None:
+            article = item.record.article()
+            found[article.pmid] = article
+    return found
+
+
+def list_words(article: Article) -> list[str]:
+    """Return the words of a record that could be search terms, those of its title, keywords and headings first."""
+    texts = [article.title or "", *article.keywords, *(term.descriptor_name for term in article.mesh_terms)]
+    first = [word for text in texts for word in split_words(text)]
+    rest = Counter(split_words(article.abstract_text or ""))
+    repeated = [word for word, number in rest.most_common() if number > 1]
+    listed = dict.fromkeys(word for word in (*first, *repeated) if len(word) > 3 and not word.isdigit())
+    return [word for word in listed if word not in STOP_WORDS]
+
+
+def list_candidates(article: Article) -> list[str]:
+    """Return terms that find a record: its headings, and the words and pairs of words of its title."""
+    headings = [f'"{one.descriptor_name}"[mh:noexp]' for one in article.mesh_terms if one.is_major_topic]
+    words = split_words(article.title or "")
+    pairs = [
+        f'"{first} {second}"[ti]'
+        for first, second in pairwise(words)
+        if not {first, second} & STOP_WORDS and len(first) > 2 and len(second) > 2
+    ]
+    singles = sorted(
+        {word for word in words if len(word) > 4 and word not in STOP_WORDS and not word.isdigit()},
+        key=lambda word: (-len(word), word),
+    )
+    mixed = [*headings[:2], *pairs[:3], *(f"{word}[tiab]" for word in singles)]
+    return list(dict.fromkeys(mixed))[:MOST_CANDIDATES]
+
+
+def _find_change(
+    search: _Search, blocks: Sequence[Block], total: int, record: KnownRecord, article: Article
+) -> Change | None:
+    """Return the change with the fewest additional records that finds a missed record; None if none of them does."""
+    failing = [place for place in record.missed_by if not blocks[place - 1].is_excluded]
+    removed = [place for place in record.missed_by if blocks[place - 1].is_excluded]
+    candidates: list[str | None] = [*list_candidates(article)] if failing else [None]
+
+    def build(term: str | None) -> str:
+        changed = [
+            Block(f"({block.query}) OR {term}", line=block.line) if place in failing else block
+            for place, block in enumerate(blocks, start=1)
+            if place not in removed
+        ]
+        return join_blocks(changed)
+
+    queries = [build(term) for term in candidates]
+    counts = search.count(queries)
+    for count, query, term in sorted(zip(counts, queries, candidates, strict=True), key=lambda one: one[0]):
+        if record.pmid and search.match([query], [record.pmid])[0]:
+            return Change(add=term, to_blocks=failing, remove_blocks=removed, added_records=count - total)
+    return None
+
+
+MEASURE_RECALL: Final = Operation(
+    name="measure_recall",
+    function=measure_recall,
+    command=("strategy", "recall"),
+    toolset="review",
+    title="Measure the recall of a search strategy",
+    errors=(UpstreamError, RateLimited),
+    portions=("records",),
+    mcp_caps={"known": 500},
+)
