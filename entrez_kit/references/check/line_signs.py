@@ -20,7 +20,7 @@ MARK: Final = re.compile(
 BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
 """A number before a reference, without a sign after it."""
 CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
-PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ '’-])"
+PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ \u00a0'’-])"
 _WORD: Final = rf"{PARTICLE}{{0,3}}(?:[dOLl]['’])?{CAPITAL}[\w'’‐-]*+"
 _SHORT: Final = rf"(?:{CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
 REPEATED_AUTHORS: Final = re.compile(r"[—–_-]{2,8}[.,]\s")
@@ -71,6 +71,8 @@ GOES_ON: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of the last part of a reference, or the links that a web page adds after it."""
+WEB_PAGE: Final = re.compile(r"[(<]?(?:https?://(?!(?:dx\.)?doi\.org)|www\.)", re.IGNORECASE)
+"""The beginning of an address that is not a DOI."""
 LATIN_SMALL: Final = re.compile(rf"(?!{PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")
 PLACE_PART: Final = re.compile(r"(?:(?:[^\W\d_]{1,3}|№)\.? ?)?[0-9]")
 """A year, a volume or a page."""

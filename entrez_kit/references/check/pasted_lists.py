@@ -29,6 +29,7 @@ from entrez_kit.references.check.line_signs import (
     NAMED,
     PLACE_PART,
     REPEATED_AUTHORS,
+    WEB_PAGE,
     YEAR_AFTER_NAMES,
     is_dated,
     kind_of,
@@ -64,6 +65,8 @@ MOST_MARKED: Final = 0.6
 """Share of marks that stand where a reference may begin, from which on the list has such marks."""
 FIRST_LINES: Final = 0.15
 """Share of lines that begin a reference, from which on the lines between two headings are references."""
+MOST_PAGES: Final = 0.1
+"""Share of lines with an address of a web page, from which on these end references and are not references."""
 MAX_NAMED: Final = 200
 """Maximum number of lines in a warning."""
 BARE_KIND: Final = "1"
@@ -289,7 +292,8 @@ class _Layout:
         full = sum(line.full for line in lines)
         blank = sum(line.after_blank for line in lines[1:])
         dated = max(sum(line.dated for line in lines), sum(line.begins for line in lines)) >= ONE_PER_LINE * len(lines)
-        each = sum(line.dated and (line.begins or _may_be_first(line)) for line in lines) >= EACH_LINE * len(lines)
+        texts = [line for line in lines if not GOES_ON.match(line.text)]
+        each = sum(line.dated and _may_be_reference(line) for line in texts) >= EACH_LINE * len(texts)
         self.wrapped = full > WRAPPED * breaks and not each
         self.one_per_line = dated and not self.wrapped
         least = min((line.indent for line in lines), default=0)
@@ -316,6 +320,9 @@ class _Layout:
         for n in range(len(lines) - 1, -1, -1):
             self.next_count[n] = lines[n].count if lines[n].kind else self.next_count[n + 1]
         self.mark_indent = max((line.indent for line in lines if line.kind and not line.full), default=0)
+        pages = sum(WEB_PAGE.match(line.text) is not None for line in lines[1:])
+        self.has_pages_below = pages > MOST_PAGES * sum(map(_may_be_first, lines))
+        """Whether references have their addresses on lines of their own."""
         self.loose = self._loose()
         signs = self.kind or self.in_blocks or self.hanging or self.first_indented
         self.is_uncertain = self.wrapped and not signs
@@ -424,10 +431,9 @@ class _Layout:
             return True
         if self.is_greedy and not line.full:
             return True
-        two_addresses = line.text.startswith("http") and "http" in above.text and not line.full
-        if GOES_ON.match(line.text) and not two_addresses:
-            return False
-        ends = ENDS.search(above.text) is not None
+        ends = _ends(above.text)
+        if GOES_ON.match(line.text):
+            return WEB_PAGE.match(line.text) is not None and ends and self._is_page_alone(n)
         if line.after_blank and not self.kind:
             return ends or not line.full
         if self.is_block_each and not self.kind and not line.after_page:
@@ -459,7 +465,10 @@ class _Layout:
     def _mark_counts(self, n: int) -> bool:
         """Return whether the mark before a line is the mark of a reference, and not a number of a sentence."""
         line, above = self.lines[n], self.lines[n - 1]
-        ends = line.after_blank or ENDS.search(above.text) is not None
+        ends = line.after_blank or _ends(above.text)
+        is_next = line.count is not None and line.count == self.last + 1
+        if is_next and ((line.kind or "").startswith("[") or (ends and WEB_PAGE.match(line.body))):
+            return True
         if line.full and (GOES_ON.match(line.body) or (LATIN_SMALL.match(line.body) and not ends)):
             return False
         if line.full and self.hanging and line.indent > self.mark_indent:
@@ -467,9 +476,12 @@ class _Layout:
         if line.kind in ("key", "•"):
             return True
         if line.count is None:
-            return not (line.full and PLACE_PART.match(line.body)) and (not line.full or ends)
+            may_be_range = line.full and line.text.startswith(("-", "–")) and PLACE_PART.match(line.body)
+            return not may_be_range and (not line.full or ends)
         if not LETTER_FIRST.match(line.body) and (line.full or line.count != self.last + 1):
-            return line.count > self.last and ENDS_WITH_PLACE.search(above.text) is not None
+            return line.count >= self.last - 1 and (
+                _is_address(above.text) or ENDS_WITH_PLACE.search(above.text) is not None
+            )
         if line.count == self.last + 1 or not self.last:
             return True
         if _is_year(line.count) or LATIN_SMALL.match(line.body):
@@ -480,6 +492,17 @@ class _Layout:
             self.last < line.count <= self.last + 3
             or (self.complete and (line.begins or ENDS_WITH_PLACE.search(above.text) is not None))
         )
+
+    def _is_page_alone(self, n: int) -> bool:
+        """Return whether the address of a web page is a reference, and not the end of the reference above."""
+        line, above = self.lines[n], self.lines[n - 1]
+        if "http" in above.text and not line.full:
+            return True
+        if self.has_pages_below or self.kind:
+            return False
+        if self.hanging or self.first_indented:
+            return line.indent == (self.least if self.hanging else self.mark_indent) and self.complete
+        return self.complete and (line.after_blank if self.in_blocks else self.one_per_line)
 
     def _loose(self) -> bool:
         """Return whether some references begin without a mark or an empty line, so that others can too."""
@@ -509,6 +532,19 @@ class _Layout:
         if not ENDS_WITH_PLACE.search(above):
             return False
         return YEAR_AFTER_NAMES.search(" ".join(line.body for line in self.lines[max(self.start, n - 2) : n])) is None
+
+
+def _ends(text: str) -> bool:
+    return ENDS.search(text) is not None or _is_address(text)
+
+
+def _is_address(text: str) -> bool:
+    """Return whether a line is one word with slashes: a part of the address of a web page."""
+    return " " not in text and text.count("/") > 1
+
+
+def _may_be_reference(line: _Line) -> bool:
+    return line.begins or _may_be_first(line) or BARE.match(line.text) is not None
 
 
 def _may_be_first(line: _Line) -> bool:
