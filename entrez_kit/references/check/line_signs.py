@@ -79,6 +79,21 @@ PLACE_PART: Final = re.compile(r"(?:(?:[^\W\d_]{1,3}|№)\.? ?)?[0-9]")
 LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
 
 
+_ENDS_WITH_LINK: Final = re.compile(
+    r"\b(?:reference source|google scholar|cross ?ref|view (?:article|record))\s*+$", re.IGNORECASE
+)
+
+
+def is_part_of_address(text: str) -> bool:
+    """Return whether a line is one word with slashes: a part of the address of a web page."""
+    return " " not in text and text.count("/") > 1
+
+
+def ends_reference(text: str) -> bool:
+    """Return whether a reference can end with a line."""
+    return ENDS.search(text) is not None or is_part_of_address(text) or _ENDS_WITH_LINK.search(text) is not None
+
+
 def kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:
     """Return the kind of a mark, and its number if it has one."""
     if mark is None:

@@ -31,7 +31,9 @@ from entrez_kit.references.check.line_signs import (
     REPEATED_AUTHORS,
     WEB_PAGE,
     YEAR_AFTER_NAMES,
+    ends_reference,
     is_dated,
+    is_part_of_address,
     kind_of,
 )
 from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
@@ -431,7 +433,7 @@ class _Layout:
             return True
         if self.is_greedy and not line.full:
             return True
-        ends = _ends(above.text)
+        ends = ends_reference(above.text)
         if GOES_ON.match(line.text):
             return WEB_PAGE.match(line.text) is not None and ends and self._is_page_alone(n)
         if line.after_blank and not self.kind:
@@ -465,7 +467,7 @@ class _Layout:
     def _mark_counts(self, n: int) -> bool:
         """Return whether the mark before a line is the mark of a reference, and not a number of a sentence."""
         line, above = self.lines[n], self.lines[n - 1]
-        ends = line.after_blank or _ends(above.text)
+        ends = line.after_blank or ends_reference(above.text)
         is_next = line.count is not None and line.count == self.last + 1
         if is_next and ((line.kind or "").startswith("[") or (ends and WEB_PAGE.match(line.body))):
             return True
@@ -480,7 +482,7 @@ class _Layout:
             return not may_be_range and (not line.full or ends)
         if not LETTER_FIRST.match(line.body) and (line.full or line.count != self.last + 1):
             return line.count >= self.last - 1 and (
-                _is_address(above.text) or ENDS_WITH_PLACE.search(above.text) is not None
+                is_part_of_address(above.text) or ENDS_WITH_PLACE.search(above.text) is not None
             )
         if line.count == self.last + 1 or not self.last:
             return True
@@ -532,15 +534,6 @@ class _Layout:
         if not ENDS_WITH_PLACE.search(above):
             return False
         return YEAR_AFTER_NAMES.search(" ".join(line.body for line in self.lines[max(self.start, n - 2) : n])) is None
-
-
-def _ends(text: str) -> bool:
-    return ENDS.search(text) is not None or _is_address(text)
-
-
-def _is_address(text: str) -> bool:
-    """Return whether a line is one word with slashes: a part of the address of a web page."""
-    return " " not in text and text.count("/") > 1
 
 
 def _may_be_reference(line: _Line) -> bool:

@@ -14,7 +14,16 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.numerals import to_roman
-from entrez_kit.references.check.line_signs import BARE, BEGINS, ENDS, LETTER_FIRST, MARK, is_dated, kind_of
+from entrez_kit.references.check.line_signs import (
+    BARE,
+    BEGINS,
+    ENDS,
+    LETTER_FIRST,
+    MARK,
+    ends_reference,
+    is_dated,
+    kind_of,
+)
 from entrez_kit.references.check.page_lines import TextLine
 
 FEWEST: Final = 3
@@ -56,10 +65,14 @@ _FORM: Final = re.compile(
     re.IGNORECASE,
 )
 """A number in any form in front of a reference."""
+_FORM_BEFORE_DIGIT: Final = re.compile(_FORM.pattern.removesuffix(r"[^\W\d_])") + r"[0-9])", re.IGNORECASE)
+"""Such a number in front of a reference that begins with a digit."""
 _MISREAD: Final = re.compile(r"(?![0-9I]{1,3}[.)])([0-9lI|]{1,3})[.)]\s*+(?=\S)")
 """A number in which a letter was read for the digit 1."""
 _SIGN: Final = re.compile(r"(?P<sign>[^\w\s\[\](){}<>“”\"‘’'«».,;:!?&@/\\|=~`*#-]|o(?= )|\\item\b)(?P<space> *)(?=\S)")
 """A sign in front of a reference that is not a number."""
+_HASH: Final = re.compile(r"(?P<sign>#)(?P<space> )(?=\S)")
+"""A list of MediaWiki, in which each line is a reference."""
 _BETWEEN_LETTERS: Final = frozenset("–—§o")
 """Signs that mark a reference only with a space behind them."""
 _QUOTE: Final = re.compile(r"(?: {0,3}> ?)+")
@@ -223,7 +236,7 @@ def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tup
     return chain
 
 
-def _read_numbers(n: int, text: str) -> Iterator[_Mark]:
+def _read_numbers(n: int, text: str, pattern: re.Pattern[str] = _FORM) -> Iterator[_Mark]:
     """Yield the number in front of a line, also if it is a letter or a Roman number."""
     body = text.lstrip()
     skipped = len(text) - len(body)
@@ -237,7 +250,7 @@ def _read_numbers(n: int, text: str) -> Iterator[_Mark]:
         return
     if misread := _MISREAD.match(body):
         yield _Mark(n, ("l",), int(re.sub(r"[lI|]", "1", misread[1])), skipped + misread.end())
-    match = _FORM.match(body)
+    match = pattern.match(body)
     if match is None:
         return
     end = skipped + match.end()
@@ -285,6 +298,8 @@ def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     is_mixed = len(used) > 1 and sorted(used.values())[-2] > 1 and chain[0].n <= first + 1
     if len(chain) > FEWEST and is_mixed and len(chain) >= MIXED * max(single, len(chosen)):
         chosen = chain
+    if chosen:
+        chosen = sorted([*chosen, *_find_before_digits(lines, chosen)], key=lambda mark: mark.n)
     chosen = chosen or _find_damaged(lines, marks)
     rewritten = list(lines)
     for mark in chosen:
@@ -312,6 +327,26 @@ def _find_damaged(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Ma
                 found.append(mark)
                 last = mark.count
     return found
+
+
+def _find_before_digits(lines: Sequence[TextLine], chosen: Sequence[_Mark]) -> Iterator[_Mark]:
+    """Yield the marks of references that begin with a digit: only the missing numbers of a list, in their places."""
+    known = {mark.n: mark.count for mark in chosen}
+    forms = {mark.form for mark in chosen}
+    following = [0] * (len(lines) + 1)
+    for n in range(len(lines) - 1, -1, -1):
+        following[n] = known.get(n) or following[n + 1]
+    last = 0
+    for n, line in enumerate(lines):
+        if n in known:
+            last = known[n]
+            continue
+        for mark in _read_numbers(n, line.text, _FORM_BEFORE_DIGIT):
+            is_missing = mark.count == last + 1 and following[n] in (0, mark.count + 1)
+            if is_missing and mark.form in forms and (n == 0 or ends_reference(lines[n - 1].text)):
+                yield mark
+                last = mark.count
+                break
 
 
 def _is_counting(marks: Sequence[_Mark]) -> bool:
@@ -354,9 +389,11 @@ def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Write an unusual sign in front of references as a bullet."""
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     texts = [n for n, line in enumerate(lines) if line.text]
+    hashes = sum(lines[n].text.startswith("# ") for n in texts)
+    signs = _HASH if hashes >= MOSTLY * len(texts) else _SIGN
     for n in texts:
         text = lines[n].text.lstrip()
-        match = None if MARK.match(text) else _SIGN.match(text)
+        match = None if MARK.match(text) else signs.match(text)
         if match and (match["space"] or match["sign"] not in _BETWEEN_LETTERS):
             found[match["sign"]].append((n, _indent(lines[n].text) + match.end()))
     sign = max(found, key=lambda sign: len(found[sign]), default="")
