@@ -376,7 +376,7 @@ class _Layout:
         return len(places) > 1 and heads >= MOST_MARKED * len(places)
 
     def _may_begin(self, n: int, body: str) -> bool:
-        after_end = n == 0 or self.lines[n].after_blank or ENDS.search(self.lines[n - 1].text) is not None
+        after_end = n == 0 or self.lines[n].after_blank or ends_reference(self.lines[n - 1].text)
         return after_end and LETTER_FIRST.match(body) is not None and not LATIN_SMALL.match(body)
 
     def _bare(self) -> str:
@@ -387,7 +387,7 @@ class _Layout:
             if match is None or (n > 0 and not found):
                 continue
             count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
-            has_room = not line.full or line.indent < self.lines[n - 1].indent
+            has_room = not line.full or self.one_per_line or line.indent < self.lines[n - 1].indent
             is_next = not found or (count == last + 1 and has_room)
             if is_next or (last < count <= last + 3 and self._may_begin(n, line.text[match.end() :])):
                 found.append((n, match))

@@ -44,6 +44,8 @@ DEEPEST: Final = 8
 """Maximum indent of a line inside a column."""
 SHORTEST: Final = 25
 """Minimum characters of a reference between two marks on one line."""
+LONGEST_REFERENCE: Final = 1_500
+"""Maximum characters of a reference of a list without line breaks."""
 LONGEST_NOTE: Final = 60
 """Maximum characters of a heading inside a list."""
 LONGEST_INTRODUCTION: Final = 250
@@ -61,7 +63,7 @@ _FORM: Final = re.compile(
     r"|[^\w\s]{1,3} ?(?:[A-Z](?=[0-9]))?)?)"
     r"(?:(?P<digits>[0-9]{1,4})|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|[０-９]{1,4})|(?P<circled>[①-⑳㉑-㉟])"
     r"|(?P<letters>[ivxlc]{1,7}(?=[^\w\s])|[a-z](?=\))))"
-    r"(?P<close> ?[^\w\s(\[“\"‘'«]{0,3}|º|;\")(?P<space> *)(?=[“\"‘'«(\[]?[^\W\d_])",
+    r"(?P<close>;\"| ?[^\w\s(\[“\"‘'«]{0,3}|º)(?P<space> *)(?=[“\"‘'«(\[]?[^\W\d_])",
     re.IGNORECASE,
 )
 """A number in any form in front of a reference."""
@@ -194,6 +196,10 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
 
 def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Divide lines that contain several references, if marks inside of lines count the references."""
+    texts = [line for line in lines if line.text]
+    if len(texts) == 1 and (starts := _find_run_on(texts[0].text)):
+        places = [*starts, len(texts[0].text)]
+        return [replace(texts[0], text=texts[0].text[a:b].strip()) for a, b in pairwise(places)]
     for pattern in _INSIDE:
         chain = _find_chain(lines, pattern)
         at_starts = sum(not lines[n].text[:start].strip() for n, start in chain)
@@ -212,6 +218,33 @@ def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
             replace(line, text=part, after_page=line.after_page and not place) for place, part in enumerate(parts)
         ]
     return divided
+
+
+def _find_run_on(text: str) -> list[int]:
+    """Return where the references of a list without line breaks and spaces begin: "...101-109.2.Doe J".
+
+    The page before a number can end without a full stop ("101-1092.Doe"). So each number is searched for by its value.
+    """
+    first = re.match(r"\s*+1\.( ?)(?=\S)", text)
+    starts: list[int] = []
+    while first and (begin := _find_number(text, len(starts) + 1, first[1], starts[-1] if starts else 0)):
+        if starts and not is_dated(text[starts[-1] : begin.start()]):
+            break
+        starts.append(begin.start())
+    pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])]
+    return starts if len(starts) >= FEWEST and all(len(piece) <= LONGEST_REFERENCE for piece in pieces) else []
+
+
+def _find_number(text: str, number: int, space: str, start: int) -> re.Match[str] | None:
+    """Return the next mark with a number. A reference can begin with a digit if the number is not found otherwise."""
+
+    def find(count: int) -> re.Match[str] | None:
+        return re.compile(rf"{count}\.{space}(?=[“\"‘'«]?[^\W\d_])").search(text, start)
+
+    found, after = find(number), find(number + 1)
+    if found is None or (after and after.start() < found.start()):
+        found = re.compile(rf"(?<=[.)\]]){number}\.{space}(?=[0-9])").search(text, start) or found
+    return found
 
 
 def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tuple[int, int]]:
