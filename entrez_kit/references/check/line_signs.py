@@ -19,6 +19,8 @@ MARK: Final = re.compile(
 """The mark of a list before a reference: a number, a key, a bullet or a dash."""
 BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
 """A number before a reference, without a sign after it."""
+NUMBER_FIRST: Final = re.compile(r"\s*+[0-9]{1,4}(?:[ -][\"“‘'«„(\[]?)?[^\W\d_]")
+"""A number before a reference, or the number that a title begins with."""
 CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
 PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ \u00a0'’-])"
 _WORD: Final = rf"{PARTICLE}{{0,3}}(?:[dOLl]['’])?{CAPITAL}[\w'’‐-]*+"

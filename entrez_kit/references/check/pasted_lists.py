@@ -27,6 +27,7 @@ from entrez_kit.references.check.line_signs import (
     LETTER_FIRST,
     MARK,
     NAMED,
+    NUMBER_FIRST,
     PLACE_PART,
     REPEATED_AUTHORS,
     WEB_PAGE,
@@ -67,7 +68,7 @@ MOST_MARKED: Final = 0.6
 """Share of marks that stand where a reference may begin, from which on the list has such marks."""
 FIRST_LINES: Final = 0.15
 """Share of lines that begin a reference, from which on the lines between two headings are references."""
-MOST_PAGES: Final = 0.1
+MOST_PAGES: Final = 0.3
 """Share of lines with an address of a web page, from which on these end references and are not references."""
 MAX_NAMED: Final = 200
 """Maximum number of lines in a warning."""
@@ -297,6 +298,9 @@ class _Layout:
         texts = [line for line in lines if not GOES_ON.match(line.text)]
         each = sum(line.dated and _may_be_reference(line) for line in texts) >= EACH_LINE * len(texts)
         self.wrapped = full > WRAPPED * breaks and not each
+        if each:
+            for line in lines:
+                line.full = False
         self.one_per_line = dated and not self.wrapped
         least = min((line.indent for line in lines), default=0)
         odd = sum(
@@ -387,7 +391,7 @@ class _Layout:
             if match is None or (n > 0 and not found):
                 continue
             count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
-            has_room = not line.full or self.one_per_line or line.indent < self.lines[n - 1].indent
+            has_room = not line.full or line.indent < self.lines[n - 1].indent
             is_next = not found or (count == last + 1 and has_room)
             if is_next or (last < count <= last + 3 and self._may_begin(n, line.text[match.end() :])):
                 found.append((n, match))
@@ -537,7 +541,7 @@ class _Layout:
 
 
 def _may_be_reference(line: _Line) -> bool:
-    return line.begins or _may_be_first(line) or BARE.match(line.text) is not None
+    return line.begins or _may_be_first(line) or NUMBER_FIRST.match(line.text) is not None
 
 
 def _may_be_first(line: _Line) -> bool:

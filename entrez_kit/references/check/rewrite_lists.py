@@ -197,9 +197,8 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
 def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Divide lines that contain several references, if marks inside of lines count the references."""
     texts = [line for line in lines if line.text]
-    if len(texts) == 1 and (starts := _find_run_on(texts[0].text)):
-        places = [*starts, len(texts[0].text)]
-        return [replace(texts[0], text=texts[0].text[a:b].strip()) for a, b in pairwise(places)]
+    if len(texts) == 1 and (references := _split_run_on(texts[0].text)):
+        return [replace(texts[0], text=f"{n}. {one}") for n, one in enumerate(references, start=1)]
     for pattern in _INSIDE:
         chain = _find_chain(lines, pattern)
         at_starts = sum(not lines[n].text[:start].strip() for n, start in chain)
@@ -220,19 +219,20 @@ def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     return divided
 
 
-def _find_run_on(text: str) -> list[int]:
-    """Return where the references of a list without line breaks and spaces begin: "...101-109.2.Doe J".
+def _split_run_on(text: str) -> list[str]:
+    """Return the references of a list without line breaks and spaces ("...101-109.2.Doe J"), without their numbers.
 
     The page before a number can end without a full stop ("101-1092.Doe"). So each number is searched for by its value.
     """
     first = re.match(r"\s*+1\.( ?)(?=\S)", text)
-    starts: list[int] = []
-    while first and (begin := _find_number(text, len(starts) + 1, first[1], starts[-1] if starts else 0)):
-        if starts and not is_dated(text[starts[-1] : begin.start()]):
+    begins = [first] if first else []
+    while begins and (found := _find_number(text, len(begins) + 1, begins[0][1], begins[-1].end())):
+        if not is_dated(text[begins[-1].end() : found.start()]):
             break
-        starts.append(begin.start())
-    pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])]
-    return starts if len(starts) >= FEWEST and all(len(piece) <= LONGEST_REFERENCE for piece in pieces) else []
+        begins.append(found)
+    places = pairwise([*((one.start(), one.end()) for one in begins), (len(text), 0)])
+    pieces = [text[start:end].strip() for (_, start), (end, _) in places]
+    return pieces if len(pieces) >= FEWEST and all(len(piece) <= LONGEST_REFERENCE for piece in pieces) else []
 
 
 def _find_number(text: str, number: int, space: str, start: int) -> re.Match[str] | None:

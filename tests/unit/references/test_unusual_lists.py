@@ -290,3 +290,100 @@ def test_the_work_grows_with_the_length_of_an_unusual_list(unit: str) -> None:
         return process_time() - begin
 
     assert seconds(60_000) < 25 * max(seconds(6_000), 0.02)
+
+
+NUMBERS_FIRST = [
+    one
+    if n % 5
+    else f"{20 + n}-week study of moonlight and mice. Doe J. {JOURNALS[n % 4]}. {1999 + n};{n + 3}:{101 + n}."
+    for n, one in enumerate(ENGLISH, start=1)
+]
+PAGES_OF_THE_WEB = [
+    one if n % 6 != 3 else f"https://www.inventions.invalid/reports/{n}/index.html."
+    for n, one in enumerate(ENGLISH, start=1)
+]
+
+
+@pytest.mark.parametrize("mark", ["{}. ", "[{}] ", "{}] ", "{}、", "【{}】", "({}.) ", "№{} ", "{}° ", "{{{}}} ", "* "])
+def test_a_reference_with_a_mark_can_begin_with_a_digit(mark: str) -> None:
+    marked = [mark.format(n) + one for n, one in enumerate(NUMBERS_FIRST, start=1)]
+
+    check("\n".join(marked), NUMBERS_FIRST)
+    check("\n".join(map(wrapped, marked)), NUMBERS_FIRST)
+
+
+def test_numbers_that_count_down_are_marks_before_a_digit_too() -> None:
+    marked = [f"{len(NUMBERS_FIRST) - n}. {one}" for n, one in enumerate(NUMBERS_FIRST)]
+
+    check("\n".join(map(wrapped, marked)), NUMBERS_FIRST)
+
+
+@pytest.mark.parametrize("references", [PAGES_OF_THE_WEB, NUMBERS_FIRST], ids=["pages", "digits"])
+@pytest.mark.parametrize("layout", ["lines", "empty lines", "wrapped, empty lines", "hanging", "numbered, wrapped"])
+def test_the_address_of_a_page_can_be_a_reference(references: list[str], layout: str) -> None:
+    texts = {
+        "lines": "\n".join(references),
+        "empty lines": "\n\n".join(references),
+        "wrapped, empty lines": "\n\n".join(map(wrapped, references)),
+        "hanging": "\n".join(wrapped(one).replace("\n", "\n    ") for one in references),
+        "numbered, wrapped": "\n".join(wrapped(f"({n}) {one}") for n, one in enumerate(references, start=1)),
+    }
+
+    check(texts[layout], references)
+
+
+def test_an_address_below_each_reference_is_a_part_of_it() -> None:
+    references = [f"{one} https://www.inventions.invalid/{n}" for n, one in enumerate(ENGLISH)]
+
+    check("\n".join(one.replace(" https", "\nhttps") for one in references), references)
+    check("\n\n".join(one.replace(" https", "\nhttps") for one in references), references)
+
+
+@pytest.mark.parametrize("end", [".", ""])
+@pytest.mark.parametrize("space", ["", " "])
+def test_numbers_divide_a_list_without_line_breaks_and_spaces(end: str, space: str) -> None:
+    references = [one.rstrip(".") + end for one in ENGLISH]
+
+    check("".join(f"{n}.{space}{one}" for n, one in enumerate(references, start=1)), references)
+
+
+def test_a_reference_in_such_a_list_can_begin_with_a_digit() -> None:
+    check("".join(f"{n}.{one}" for n, one in enumerate(NUMBERS_FIRST, start=1)), NUMBERS_FIRST)
+
+
+def test_a_text_with_few_numbers_is_not_divided() -> None:
+    text = "1.Doe J. Moonlight, part 2.Sunlight, part 3.Starlight. J Inv Res. 2001;3:4."
+
+    assert len(read_list(text).references) == 1
+
+
+@every_list
+def test_lists_of_mediawiki_have_a_number_sign_before_each_reference(references: list[str]) -> None:
+    check("== References ==\n" + "".join(f"# {one}\n" for one in references), references)
+
+
+@pytest.mark.parametrize("mark", ["[{}] ", "1. "])
+def test_a_name_can_begin_with_a_particle_and_a_space_without_a_break(mark: str) -> None:
+    references = [one if n % 3 else f"von\u00a0{one}" for n, one in enumerate(ENGLISH)]
+    numbers = [7 * n % 17 for n in range(1, 17)]
+
+    check("\n".join(wrapped(mark.format(n) + one) for n, one in zip(numbers, references, strict=True)), references)
+
+
+def test_a_cell_in_quotation_marks_can_begin_with_a_title_in_quotation_marks() -> None:
+    references = [one if n % 5 != 4 else f'"Moonlight." {one}' for n, one in enumerate(ENGLISH)]
+    quoted = "".join(f'{n};"{one}"\n' for n, one in enumerate(references, start=1))
+
+    check(f"id;reference\n{quoted}", references, ["headings_left_out"])
+
+
+def test_rows_of_one_length_are_not_wrapped_lines() -> None:
+    references = [
+        f"Doe {'ABCDEFGHIJKLMNOP'[n]}. {10 + n} mice in moonlight. J Inv Res {2001 + n};3:{101 + n}." for n in range(16)
+    ]
+    rows = "".join(f"| {n} | {one} | {('yes', 'no', '')[n % 3]} |\n" for n, one in enumerate(references, start=1))
+    pasted = read_list("| # | Reference | Notes |\n|:-:|:----|----|\n" + rows)
+    linked = read_list("\n\n".join(f"{one}\n\nView Article PubMed/NCBI Google Scholar" for one in references))
+
+    for found in (pasted, linked):
+        assert [words(one.text or "")[:20] for one in found.references] == [words(one)[:20] for one in references]
