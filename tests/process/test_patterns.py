@@ -131,6 +131,14 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("services.transport.refusals", r"search f'\\b({names})\\b|\\[hidden\\]'"): r"\b(term|id)\b|\[hidden\]",
     ("services.transport.replies", "search must_hold[0]"): r"<Count>\s*\d+\s*</Count>",
     ("services.transport.replies", "findall expect.record.encode()"): r"<Id>",
+    (
+        "references.check.rewrite_lists",
+        'search f"""{count}\\\\.{space}(?=[“\\\\"‘\'«]?[^\\\\W\\\\d_])"""',
+    ): r"12\.(?=[“\"‘'«]?[^\W\d_])",
+    (
+        "references.check.rewrite_lists",
+        "search f'(?<=[.)\\\\]]){number}\\\\.{space}(?=[0-9])'",
+    ): r"(?<=[.)\]])12\.(?=[0-9])",
 }
 HELD_BY_THE_MODULE: Final = {
     ("corpus.sections", r"compile f'\\b(?:{words})\\b'"),
