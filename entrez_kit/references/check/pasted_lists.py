@@ -328,7 +328,7 @@ class _Layout:
         self.mark_indent = max((line.indent for line in lines if line.kind and not line.full), default=0)
         pages = sum(WEB_PAGE.match(line.text) is not None for line in lines[1:])
         self.has_pages_below = pages > MOST_PAGES * sum(map(_may_be_first, lines))
-        """Whether references have their addresses on lines of their own."""
+        """Whether many references have an address on a separate line."""
         self.loose = self._loose()
         signs = self.kind or self.in_blocks or self.hanging or self.first_indented
         self.is_uncertain = self.wrapped and not signs
