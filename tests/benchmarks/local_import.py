@@ -1,6 +1,6 @@
 """Measure the import of PubMed files into a copy. Run by hand:
 
-    ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/local_import.py [--files 8] [--records 5000]
+    ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/local_import.py --files 8 --records 5000
 
 Baseline files are written from the recorded records, each with its own PMID (without the folder: invented records). CPU
 seconds of all processes are compared with those of reading the same files and nothing else: with the library's parser
@@ -56,11 +56,15 @@ def main() -> None:
         started = time.perf_counter()
         whole = measure("import", lambda: import_files(kit, "bench", paths), total)
         seconds = time.perf_counter() - started
-        print(f"import: {articles / whole:.2f} of articles, {terms / whole:.2f} of terms; {total / seconds:,.0f} a second")
+        print(
+            f"import: {articles / whole:.2f} of articles, {terms / whole:.2f} of terms; {total / seconds:,.0f} a second"
+        )
         copy = copy_folder(kit, "bench")
         sizes = {part: sum(path.stat().st_size for path in copy.rglob(part)) for part in ("copy.db", "*.seg")}
         print(f"bytes per record: copy.db {sizes['copy.db'] / total:.0f}, index {sizes['*.seg'] / total:.0f}")
-        own, children = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        own, children = (
+            resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
         print(f"peak memory: {own:.0f} MB, a process of the import {children:.0f} MB")
 
 

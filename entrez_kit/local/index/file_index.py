@@ -221,11 +221,14 @@ class FileIndex(SortedIndex):
             first, last = np.searchsorted(wanted, (base, base + segment.records))
             some = (wanted[first:last] - base).astype(np.uint32)
             if len(some):
-                yield from self._read_positions(base, segment, source, words, some)
+                columns = segment.guard(self._read_positions, segment, source, words, some)
+                for place, record in enumerate(some.tolist()):
+                    yield base + record, [column[place] for column in columns]
 
     def _read_positions(
-        self, base: int, segment: Segment, source: str, words: Sequence[str], records: Numbers
-    ) -> Iterator[tuple[int, list[list[int]]]]:
+        self, segment: Segment, source: str, words: Sequence[str], records: Numbers
+    ) -> list[list[list[int]]]:
+        """Return the positions of each word in each of these records, numbered within the segment."""
         listed = segment.list("words", source)
         columns: list[list[list[int]]] = []
         bounds = self._read_boundaries(listed, records) if listed is not None else np.empty(0, np.int64)
@@ -239,8 +242,7 @@ class FileIndex(SortedIndex):
             ends = np.searchsorted(keys, (records.astype(np.int64) + 1) << _SHIFT).tolist()
             places = (keys & _LOW).tolist()
             columns.append([places[begin:end] for begin, end in zip([0, *ends], ends, strict=False)])
-        for place, record in enumerate(records.tolist()):
-            yield base + record, [column[place] for column in columns]
+        return columns
 
     # order
 

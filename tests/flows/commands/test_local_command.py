@@ -1,0 +1,67 @@
+"""`entrez-kit local`: documents, exit codes and confirmations."""
+
+import json
+from pathlib import Path
+
+import pytest
+from copy_files import record, write_set
+from pubmed_publisher import Publisher
+from terminal import Cli
+
+
+def test_a_copy_from_its_import_to_its_removal(cli: Cli, tmp_path: Path) -> None:
+    path = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1), record(2), md5=True)
+    done = cli("local", "import", "mine", str(tmp_path))
+    assert done.status == 0
+    assert json.loads(done.out)["copy_info"]["records"] == 2
+    assert "1 file" in done.err
+
+    again = json.loads(cli("local", "import", "mine", str(path)).out)
+    assert (again["applied"], again["already_applied"]) == (0, 1)
+    shown = json.loads(cli("local", "show", "mine").out)
+    assert shown["hash"] == again["copy_info"]["hash"]
+    assert [one["name"] for one in json.loads(cli("local", "list").out)["copies"]] == ["mine"]
+    assert json.loads(cli("local", "verify", "mine", "--full").out)["ok"] is True
+    for command in (("list",), ("show", "mine"), ("verify", "mine")):
+        assert "mine" in cli("local", *command, "-f", "table").out or command[0] == "verify"
+    removed = cli("local", "remove", "mine")
+    assert (removed.status, json.loads(removed.out)["removed"]) == (0, True)
+    assert cli("local", "show", "mine").status == 3
+
+
+def test_a_damaged_file_among_others_is_status_4(cli: Cli, tmp_path: Path) -> None:
+    write_set(tmp_path, "good.xml", record(1))
+    (tmp_path / "bad.xml").write_bytes(b"<PubmedArticleSet><PubmedArticle>")
+
+    done = cli("local", "import", "mine", str(tmp_path))
+
+    assert done.status == 4
+    assert json.loads(done.out)["copy_info"]["records"] == 1
+    error = json.loads(done.err.strip().splitlines()[-1])["error"]
+    assert [Path(name).name for name in error["details"]["missing"]] == ["bad.xml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("import", "mine", "nosuchfile.xml"), 2),
+        (("import", "../mine", "nosuchfile.xml"), 2),
+        (("show", "nothing"), 3),
+        (("remove", "nothing", "--yes"), 3),
+        (("verify", "nothing"), 3),
+        (("update", "nothing"), 3),
+        (("mirror", "mine", "--topic", "a[ti]", "--from", "2020"), 2),
+    ],
+)
+def test_what_cannot_be_done_has_its_status(cli: Cli, arguments: tuple[str, ...], status: int) -> None:
+    assert cli("local", *arguments).status == status
+
+
+def test_a_mirror_from_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Publisher() as publisher:
+        publisher.publish("baseline", "pubmed26n0001", record(1, "Heart"), record(2, "Stroke"))
+        monkeypatch.setenv("ENTREZ_KIT_PUBMED_FILES_URL", publisher.url)
+        done = cli("local", "mirror", "mine", "--topic", "stroke[ti]")
+        assert json.loads(done.out)["copy_info"]["records"] == 1
+        publisher.publish("updatefiles", "pubmed26n0002", record(3, "Stroke"))
+        assert json.loads(cli("local", "update", "mine").out)["copy_info"]["records"] == 2
