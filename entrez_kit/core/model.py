@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, lru_cache, partial
 from operator import is_, not_
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, cast, get_args, get_origin
@@ -113,11 +113,11 @@ class Request(BaseModel):
         """Remove empty optional arguments, and invisible characters in queries."""
         if not isinstance(data, Mapping):
             return handler(data)
-        required = {name for key, info in cls.model_fields.items() if info.is_required() for name in (key, info.alias)}
+        required = _list_required(cls)
         given = {key: value for key, value in data.items() if key in required or not is_absent(_reduce_empty(value))}
         removed: dict[str, str] = {}
         for key, value in given.items():
-            if isinstance(value, str) and (name := to_snake(key)) in QUERY_FIELDS:
+            if isinstance(value, str) and (name := _to_snake(key)) in QUERY_FIELDS:
                 given[key], removed[name] = clean_query(value)
         request = handler(given)
         for name, characters in removed.items():
@@ -127,6 +127,16 @@ class Request(BaseModel):
                     "Invisible characters were removed from ", Argument(name, marked=True), f": {codes}."
                 )
         return request
+
+
+@cache
+def _list_required(model: type[BaseModel]) -> frozenset[str | None]:
+    """Return the names and aliases of the required fields; thousands of references are built from one model."""
+    fields = model.model_fields.items()
+    return frozenset(name for key, info in fields if info.is_required() for name in (key, info.alias))
+
+
+_to_snake: Final = lru_cache(maxsize=4096)(to_snake)
 
 
 def list_types(annotation: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Final
 
 from entrez_kit.citations.csl import to_one_line
@@ -37,12 +38,16 @@ _WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS"
 
 @dataclass(slots=True)
 class _TaggedLine:
-    """A line of the file: its tag if it has one, its value, its text and its line end."""
+    """A line of the file: its tag if it has one, its text and its line end."""
 
     tag: str
-    value: str
     text: str
     end: str
+
+    @property
+    def value(self) -> str:
+        """The text after the tag, which is not stored: a file can have a million lines."""
+        return self.text.partition("-")[2].removeprefix(" ") if self.tag else ""
 
 
 @dataclass(slots=True)
@@ -205,4 +210,4 @@ def _reference(number: int, record: _Record) -> Reference:
 def _line(part: str) -> _TaggedLine:
     text = part.rstrip("\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
     match = _TAG.fullmatch(text.lstrip("\ufeff"))
-    return _TaggedLine(match[1] if match else "", (match[2] or "") if match else "", text, part[len(text) :])
+    return _TaggedLine(intern(match[1]) if match else "", text, intern(part[len(text) :]))

@@ -74,6 +74,7 @@ def _read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], l
         kind, records, found = _read_file(file)
         warnings += [one.model_copy(update={"message": f"{name}: {one.message}"}) for one in found]
         entries += read_entries(records, slot=slot, name=name, kind=kind, source=file.source, start=len(entries))
+        del records  # the lines of a large file
         tracing.step(len(entries))
     return entries, names, warnings
 
