@@ -1,11 +1,11 @@
 """Select the pairs of records to compare: records that share a key.
 
-The keys are identifiers, the beginning and the end of the title, the first author with a long word of the title, and
+The keys are identifiers, the beginning and the end of the title, the first author with a rare word of the title, and
 the place. Each tolerates other mistakes, so a pair is missed only if all its keys have mistakes.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -15,16 +15,19 @@ MAX_BLOCK: Final = 60
 """Records that share a key are all compared up to this number; more are compared with their neighbours only."""
 TITLE_LETTERS: Final = 24
 FAMILY_LETTERS: Final = 5
-LONG_WORDS: Final = 4
+RARE_WORDS: Final = 4
 
 Key = tuple[str, ...]
 
 
 def candidate_pairs(records: Sequence[Signature]) -> Iterator[tuple[int, int]]:
     """Yield the pairs of positions to compare, each once, smaller position first."""
+    frequency = Counter(
+        word for record in records for word in {word for title in record.titles for word in title.split()}
+    )
     blocks: dict[Key, list[int]] = defaultdict(list)
     for position, record in enumerate(records):
-        for key in set(_keys(record)):
+        for key in set(_keys(record, frequency)):
             blocks[key].append(position)
     seen: set[int] = set()
     size = len(records)
@@ -53,7 +56,7 @@ def _order(record: Signature) -> tuple[str, ...]:
     return record.title, *record.families[:1], str(record.year), record.volume, record.first_page
 
 
-def _keys(record: Signature) -> Iterator[Key]:
+def _keys(record: Signature, frequency: Mapping[str, int]) -> Iterator[Key]:
     if record.pmid:
         yield "pmid", record.pmid
     if record.doi:
@@ -71,9 +74,10 @@ def _keys(record: Signature) -> Iterator[Key]:
             yield "end", squeezed[-TITLE_LETTERS:]
         elif squeezed:
             yield "short", squeezed, family or record.first_page
-        words = sorted(set(title.split()), key=lambda word: (-len(word), word))[:LONG_WORDS]
-        for word in words:
-            if len(word) > 4 and family:
+        if family:
+            # A word of one record finds no other; common words ("randomised") find too many.
+            words = [word for word in set(title.split()) if len(word) > 4 and frequency.get(word, 0) > 1]
+            for word in sorted(words, key=lambda word: (frequency[word], word))[:RARE_WORDS]:
                 yield "word", family, word
     if record.volume and record.first_page:
         yield "place", record.volume, record.first_page, family or str(record.year)
