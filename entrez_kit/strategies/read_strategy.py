@@ -1,5 +1,6 @@
 """Read the lines of a strategy as printed: numbers, counts, wrapped lines, comments and headers."""
 
+import csv
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -32,14 +33,17 @@ _COMMENT: Final = re.compile(
 )
 _LIMIT: Final = re.compile(r"^\[[^\]]*\](?:/|\s*$)")
 _COUNT: Final = re.compile(r"(?:[\t ]+|(?<=[\])/.\"]))[\[(]?([0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+)[\])]?\s*$")
+_COMMA_COUNT: Final = re.compile(r"(?:[\t ]+)[\[(]?([0-9]{1,3}(?:[,.][0-9]{3})+|[0-9]+)[\])]?\s*$")
 _DIGITS: Final = re.compile(r"[0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+")
 _COMPLETE: Final = re.compile(
-    r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|[#Ss]?[0-9]|\}|\ball trees|\bterm only|\bin \w+)\s*$"
+    r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|/[a-z]{2,3}|[#Ss]?[0-9]|\}|\ball trees|\bterm only|\bin \w+)\s*$"
 )
 _ENDS_OPEN: Final = re.compile(
     r"(?:\b(?:or|and|not|adj[0-9]*|near(?:/[0-9]+)?|next)|,|[([{]|(?<![/\w]\s)(?<!/)\bexp)\s*$", re.IGNORECASE
 )
-_BEGINS_INSIDE: Final = re.compile(r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)\s|[)\]},]|\.\s?[a-z]{2}\b)", re.IGNORECASE)
+_BEGINS_INSIDE: Final = re.compile(
+    r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)(?:\s|$)|[)\]},]|\.\s?[a-z]{2}\b)", re.IGNORECASE
+)
 
 _CHARACTERS: Final = {
     **dict.fromkeys("“”„‟″«»＂", '"'),
@@ -88,6 +92,8 @@ def plain_characters(text: str) -> str:
 def read_lines(text: str) -> list[PrintedLine]:
     """Return the lines of a strategy; their ``original`` joined is the text."""
     physical = text.splitlines(keepends=True)
+    if physical and physical[0].lstrip("\ufeff").startswith("Search number,Query"):
+        return _read_history(physical)
     numbers = _find_numbers(physical)
     return _number(_Reader(physical, numbers).read(), bool(numbers))
 
@@ -118,23 +124,35 @@ def _match_number(line: str) -> tuple[int, str] | None:
 def _find_numbers(physical: Sequence[str]) -> dict[int, int]:
     """Return the numbers of the lines by their index; none if the list is not numbered.
 
-    A number counts only if it follows the last one, so that a year or a count is not a number.
+    A number counts only if it follows the last one, so that a year or a count is not a number. Some services print the
+    last search first: such numbers go down to 1.
     """
-    found: dict[int, int] = {}
-    last = 0
-    filled = 0
-    for place, line in enumerate(physical):
-        if not line.strip():
-            continue
-        filled += 1
-        match = _match_number(line)
-        if match is None:
-            continue
-        number = match[0]
-        if number == last + 1 or (last and last + 1 < number <= last + 1 + LARGEST_GAP and match[1]):
-            found[place] = last = number
+    candidates = [(place, match) for place, line in enumerate(physical) if (match := _match_number(line)) is not None]
+    filled = sum(bool(line.strip()) for line in physical)
+    rising: dict[int, int] = {}
+    falling: dict[int, int] = {}
+    last = lower = 0
+    for place, (number, rest) in candidates:
+        if number == last + 1 or (last and last + 1 < number <= last + 1 + LARGEST_GAP and rest):
+            rising[place] = last = number
+        if rest and (number == lower - 1 or (not falling and 1 < number <= filled)):
+            falling[place] = lower = number
+    found = falling if lower == 1 and len(falling) > len(rising) else rising
     is_list = len(found) > 1 or (len(found) == 1 and filled == 1)
     return found if is_list and len(found) * 8 >= filled else {}
+
+
+def _read_history(physical: Sequence[str]) -> list[PrintedLine]:
+    """Return the lines of the file that PubMed downloads as the history of searches."""
+    lines = [PrintedLine(physical[0], "header", physical[0].strip())]
+    for raw in physical[1:]:
+        row = next(csv.reader([raw.strip()]), [])
+        if len(row) < 3 or not row[0].isdigit():
+            lines[-1].original += raw
+            continue
+        count = re.sub(r"[^0-9]", "", row[-2])
+        lines.append(PrintedLine(raw, "expression", repair(row[1]), int(row[0]), int(count) if count else None))
+    return lines
 
 
 class _Reader:
@@ -201,7 +219,7 @@ class _Reader:
         text = repair(match[1])
         before = next((line.number for line in reversed(self._lines) if line.number is not None), 0)
         notes = []
-        if number > before + 1:
+        if before and number > before + 1:
             notes.append(f"number-gap: the numbers between {before} and {number} are missing.")
         following = next((one for one in range(place + 1, len(self._physical)) if self._physical[one].strip()), None)
         if text and following is not None and following not in self._numbers and self._is_title(text, following):
@@ -265,11 +283,14 @@ class _Reader:
     def _find_end(self, place: int, text: str) -> int:
         """Return the index after the last physical line of an expression without a number."""
         if _count_open(text) <= 0 and not _ENDS_OPEN.search(text):
-            following = place + 1
+            following, joined = place + 1, text
             while following < len(self._physical) and following not in self._numbers:
                 below = repair(self._physical[following])
-                if not below or is_reference_line(below) or not _BEGINS_INSIDE.match(below):
+                if not below or is_reference_line(below):
                     break
+                if not _BEGINS_INSIDE.match(below) and not _ENDS_OPEN.search(joined) and _count_open(joined) <= 0:
+                    break
+                joined = f"{joined} {below}"
                 following += 1
             return following
         joined = text
@@ -306,17 +327,35 @@ def _count_open(text: str) -> int:
     return outside.count("(") - outside.count(")")
 
 
+_REMARKS: Final = (
+    re.compile(r"\s+[0-9]{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* [0-9]{4}$", re.IGNORECASE),
+    re.compile(r"\s+(?:advanced|basic)(?:\s+(?:display results|more|delete|save|annotate)\b.*)?$", re.IGNORECASE),
+)
+"""What services print after the count: the date of the search, or its type."""
+
+
+def _strip_remarks(text: str) -> str:
+    """Return a line without the date or the type of the search after its count."""
+    for remark in _REMARKS:
+        shorter = remark.sub("", text)
+        if shorter != text and _COUNT.search(shorter):
+            return shorter
+    return text
+
+
 def _strip_count(text: str) -> tuple[str, int | None]:
     """Return an expression without the count that is printed after it, and the count."""
-    match = _COUNT.search(text)
-    if match is None:
-        return text, None
-    before = text[: match.start()].rstrip()
-    if not before or _ENDS_OPEN.search(before) or not _COMPLETE.search(before):
-        return text, None
-    if re.search(r"\b(?:or|and|not)/\s*[0-9,\s-]*$", before, re.IGNORECASE) and "," in before[-3:]:
-        return text, None
-    return before, int(re.sub(r"[^0-9]", "", match[1]))
+    for pattern in (_COUNT, _COMMA_COUNT):  # in "1 or 2 350,000" the blank separates no thousands
+        match = pattern.search(text)
+        if match is None:
+            continue
+        before = text[: match.start()].rstrip()
+        if not before or _ENDS_OPEN.search(before) or not _COMPLETE.search(before):
+            continue
+        if re.search(r"\b(?:or|and|not)/\s*[0-9,\s-]*$", before, re.IGNORECASE) and "," in before[-3:]:
+            continue
+        return before, int(re.sub(r"[^0-9]", "", match[1]))
+    return text, None
 
 
 def _number(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
@@ -333,7 +372,7 @@ def _number(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
                 continue
             line.number = last = following
         if line.role == "expression":
-            line.text, count = _strip_count(line.text)
+            line.text, count = _strip_count(_strip_remarks(line.text))
             line.printed_count = line.printed_count if count is None else count
             line.text = re.sub(r"^\[(?!\s*mh\b)[^\]]*\]\s+(?=\S)", "", line.text) if is_numbered else line.text
     return lines

@@ -52,9 +52,10 @@ class Strategy:
 
     @property
     def final(self) -> WorkingLine | None:
-        """The last line that is a search."""
+        """The last line that is a search; some services print it first."""
         found = [line for line in self.lines if line.kind not in ("comment", "header")]
-        return found[-1] if found else None
+        numbered = [line for line in found if line.number is not None]
+        return max(numbered, key=lambda line: line.number or 0) if numbered else found[-1] if found else None
 
     def expand(self, line: WorkingLine) -> str | None:
         """Return the translation of a line with all other lines in it; None if one of them was refused."""

@@ -77,6 +77,34 @@ ID Search Hits
 #3 [mh ^"Telemedicine"] or telehealth next monitor*:ti,ab 12
 #4 {or #1-#2} and #3 with Publication Year from 2010 to 2020, in Trials 3
 """
+EMBASE_FALLING = """Embase Session Results
+No. Query Results Results Date
+#4. #1 AND #2 AND [humans]/lim 123 5 Mar 2021
+#3. #1 AND #2 200 5 Mar 2021
+#2. (randomi?ed NEAR/2 trial*):ab,ti 10,000 5 Mar 2021
+#1. asthma*:ab,ti,kw OR 'lung function':ti 5,000 5 Mar 2021
+"""
+EBSCO_FALLING = """S5 S3 AND S4 Limiters - Published Date: 20100101-20201231; English Language Expanders - Some 23
+S4 (MH "Nurses+") 100
+S3 S1 OR S2 300
+S2 TI pain N2 (acute OR chronic) 50
+S1 (MH "Pain+") OR (MM "Analgesia") 200
+"""
+OVID_PRINTED = """# ▲ Searches Results Type Actions
+1 exp Stroke/ 150,234 Advanced
+2 (stroke* or "cerebrovascular accident*" or cva).ti,ab,kf. 300,000 Advanced
+3 1 or 2 350,000 Advanced
+"""
+PUBMED_HISTORY = """Search number,Query,Sort By,Filters,Search Details,Results,Time
+3,"#1 AND #2",,,"asthma",12,04:01:02
+2,"child*[tiab]",,,"child*","1,100",04:01:01
+1,"asthma[mesh]",,,"asthma",50,04:01:00
+"""
+PUBMED_LINES = """("Asthma"[Mesh] OR asthma[tiab])
+AND
+("Child"[Mesh] OR child*[tiab])
+NOT ("Animals"[Mesh] NOT "Humans"[Mesh])
+"""
 TABLE = """# Appendix
 
 | # | Search | Results |

@@ -18,6 +18,7 @@ from entrez_kit.query.dialects.expressions import (
 )
 from entrez_kit.query.dialects.scopes import ALL_TEXT, COCHRANE, EBSCO, EMBASE, OVID, SCOPUS, WOS
 from entrez_kit.query.dialects.tree import (
+    All,
     CannotExpressError,
     Loss,
     Near,
@@ -35,12 +36,14 @@ from entrez_kit.query.dialects.tree import (
     walk,
 )
 from entrez_kit.query.dialects.values import (
+    LIMITERS,
     OPEN_END,
     convert_value,
     join_numbers,
     make_days,
     make_heading,
     parse_limit,
+    parse_limiters,
     parse_numbers,
     parse_period,
 )
@@ -331,6 +334,8 @@ def _embase_limit(lexer: _Lexer, match: re.Match[str]) -> Token:
         node = Value("LANG", name)
     elif name in ("humans", "human", "animals", "female", "male"):
         node = PubMed({"human": "humans[mh]"}.get(name, f"{name}[mh]"))
+    elif name in ("review", "editorial", "letter"):
+        node = Value("PTYP", name)
     elif name == "medline":
         node = PubMed("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
     else:
@@ -725,6 +730,10 @@ _LIMIT: Final = re.compile(r"limit\s+(?:set\s+)?#?([0-9]+)\s+to\s+(.+)", re.IGNO
 _USE: Final = re.compile(r"#?([0-9]+)\s+use\s+([a-z0-9,\s]+)", re.IGNORECASE)
 _MEDLINE_FILES: Final = re.compile(r"(?:med|ppez|prem|cmez|mesz|pmez|ppezv|medall|ppea)[a-z0-9]*", re.IGNORECASE)
 _DUPLICATES: Final = re.compile(r"remove\s+duplicates?\s+from\s+#?([0-9]+)", re.IGNORECASE)
+_DATABASE_PART: Final = re.compile(
+    r",?\s+in\s+(?:trials|cochrane reviews|other reviews|protocols|editorials|clinical answers|cdsr|central)\b.*",
+    re.IGNORECASE,
+)
 _KEEP: Final = re.compile(r"from\s+#?[0-9]+\s+keep\b.*", re.IGNORECASE)
 
 
@@ -755,6 +764,12 @@ def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinah
         return Parsed(Reference(int(match[1])), ("Removing duplicates has no effect in PubMed.",))
     if _KEEP.fullmatch(plain):
         raise CannotExpressError("a selection of records by their position cannot be repeated")
+    plain = _DATABASE_PART.sub("", plain) if dialect == "cochrane" else plain
+    if dialect == "ebsco" and (limiters := LIMITERS.search(plain)):
+        parsed = parse_line(plain[: limiters.start()], dialect, is_cinahl=is_cinahl)
+        nodes, remarks = parse_limiters(limiters[0])
+        node = All((parsed.node, *nodes)) if nodes else parsed.node
+        return Parsed(node, (*parsed.warnings, *remarks))
     if is_reference_line(plain):
         return parse_references(plain, dialect)
     if dialect == "pubmed":

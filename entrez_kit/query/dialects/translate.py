@@ -141,6 +141,8 @@ class Translator:
             try:
                 pieces.append(self.translate(part))
             except CannotExpressError as exc:
+                if isinstance(part, Unknown):  # without a limit that is an alternative, the others would limit more
+                    raise
                 failures.append(exc)
                 losses.append(Loss("narrower", f"an alternative was left out: {exc}"))
         if not pieces:

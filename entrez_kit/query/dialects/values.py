@@ -19,9 +19,15 @@ from entrez_kit.query.dialects.tree import (
     Unknown,
     Value,
 )
+from entrez_kit.query.fields import LANGUAGES
 
 _PERIOD: Final = re.compile(r"([0-9]{4})(?:[/-]?([0-9]{2}))?(?:[/-]?([0-9]{2}))?\*?|([0-9]{4,6})\$")
 _BRACKETS: Final = re.compile(r"\s*\[[^\]]*\]\s*|\s*\(publication type\)\s*", re.IGNORECASE)
+LIMITERS: Final = re.compile(r"\s+(?:limiters|expanders|search modes?|interface|narrow by)\b.*", re.IGNORECASE)
+"""The remarks that EBSCO prints after a search."""
+_LIMITED_DATES: Final = re.compile(
+    r"published date:?\s*(?P<low>[0-9]{8}|[0-9]{4})?\s*-\s*(?P<high>[0-9]{8}|[0-9]{4})?", re.IGNORECASE
+)
 OPEN_END: Final = 3000_12_31
 CLOCKS: Final = {
     "entry": (
@@ -170,11 +176,11 @@ def _parse_limit(text: str) -> tuple[Node, str]:
         node = parse_period(match[2], clock)
         return node or Unknown(text, "the dates of the limit cannot be read"), ""
     name = inner.strip("\"' ").lower()
-    if match := re.fullmatch(r"([a-z]+)(?: language)?", name):
+    if match := re.fullmatch(r"(?:\()?([a-z]+)(?: language)?", name):
         if name in _SUBSETS:
             warning = "" if name == "abstracts" else _NOT_INDEXED
             return PubMed(_SUBSETS[name]), warning
-        if name.endswith(" language"):
+        if name.endswith(" language") or name in LANGUAGES.values():
             return Value("LANG", match[1]), "A restriction to a language needs a reason in the protocol."
     if name in _AGES:
         return PubMed(_AGES[name]), _NOT_INDEXED
@@ -190,6 +196,23 @@ def _parse_limit(text: str) -> tuple[Node, str]:
         )
         return PubMed(_CLINICAL[name], differs), ""
     return Unknown(text, "PubMed has no such limit; write the filter as a line of its own"), ""
+
+
+def parse_limiters(text: str) -> tuple[list[Node], list[str]]:
+    """Return the meaning of the limiters that EBSCO prints after a search, and the warnings."""
+    nodes: list[Node] = []
+    warnings: list[str] = []
+    limiters, _, rest = text.partition("Expanders")
+    if match := _LIMITED_DATES.search(limiters):
+        low, high = _read_period(match["low"] or "0001"), _read_period(match["high"] or "3000")
+        if low is not None and high is not None:
+            nodes.append(make_days("year", low[0], high[1]))
+    nodes += [Value("LANG", name) for name in LANGUAGES.values() if re.search(rf"\b{name}\b", limiters, re.IGNORECASE)]
+    if "limiter" in limiters.lower() and not nodes:
+        nodes.append(Unknown(" ".join(limiters.split()), "PubMed has no equivalent of this limiter"))
+    if rest:
+        warnings.append("Expanders add words that the strategy does not show; they cannot be repeated.")
+    return nodes, warnings
 
 
 # numbers of lines

@@ -40,6 +40,22 @@ def test_the_searches_are_numbered_as_printed(name: str, count: int) -> None:
     assert [line.number for line in expressions(strategy_files.ALL[name])] == [*range(1, count + 1)]
 
 
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("EMBASE_FALLING", {4: 123, 3: 200, 2: 10_000, 1: 5_000}),
+        ("EBSCO_FALLING", {5: None, 4: 100, 3: 300, 2: 50, 1: 200}),
+        ("OVID_PRINTED", {1: 150_234, 2: 300_000, 3: 350_000}),
+        ("PUBMED_HISTORY", {3: 12, 2: 1_100, 1: 50}),
+        ("PUBMED_LINES", {1: None}),
+    ],
+)
+def test_exports_of_services_have_their_numbers_and_counts(name: str, counts: dict[int, int | None]) -> None:
+    lines = expressions(strategy_files.ALL[name])
+
+    assert {line.number: line.printed_count for line in lines} == counts
+
+
 def test_counts_beside_lines_are_not_part_of_the_search() -> None:
     lines = expressions(strategy_files.OVID)
 

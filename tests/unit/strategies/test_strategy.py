@@ -67,6 +67,19 @@ def test_the_labels_hold_on_records_with_the_words_of_the_strategy(name: str) ->
     assert any(proof.found for proof in proofs)
 
 
+def test_the_last_search_may_be_printed_first() -> None:
+    result = read_strategy(strategy_files.EBSCO_FALLING).to_result()
+
+    assert result.final == 5
+    assert result.lines[0].pubmed == "#3 AND #4 AND 2010:2020[dp] AND english[la]"
+
+
+def test_a_limit_to_an_unknown_type_does_not_become_a_limit_to_the_others() -> None:
+    result = read_strategy('TITLE(asthma) AND (LIMIT-TO(DOCTYPE,"ar") OR LIMIT-TO(DOCTYPE,"re"))\n').to_result()
+
+    assert result.lines[0].kind == "refused"
+
+
 def test_a_wrong_translation_is_disproved_by_its_records() -> None:
     strategy = read_strategy("1. (heart adj fail*).ti.\n2. exp Asthma/\n")
     strategy.lines[0].pubmed = "heart[ti] AND fail*[ti]"
