@@ -318,6 +318,7 @@ _FORMAT: Final = "Output format: {formats}. Default: {default}."
 _FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,journal_info.title."
 _FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
 _DEMO: Final = "Use a sandbox with invented articles, without a network."
+_LOCAL: Final = "Answer from a local copy of PubMed, without requests; see `entrez-kit local`."
 _VERBOSE: Final = "Show request ids, cache hits, timings and the log."
 _CONFIG: Final = "User config to read instead of the default one."
 _COUNT: Final = "Short for -f count: the number of results."
@@ -333,6 +334,7 @@ def _common(
     fields: Annotated[list[str] | None, _flag("--fields", metavar="A,B.C", help=_FIELDS, panel=OUTPUT)] = None,
     output: Annotated[Path | None, _flag("-o", "--output", metavar="FILE", help=_FILE, panel=OUTPUT)] = None,
     demo: Annotated[bool | None, _flag("--demo", help=_DEMO)] = None,
+    local: Annotated[str | None, _flag("--local", metavar="NAME", help=_LOCAL)] = None,
     offline: Annotated[bool | None, _flag("--offline", help="Use only the cache and the corpus.")] = None,
     refresh: Annotated[bool | None, _flag("--refresh", help="Send new requests and replace cached replies.")] = None,
     no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,

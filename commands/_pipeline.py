@@ -301,6 +301,7 @@ def finish(
         typer.Exit: with a status other than 0.
     """
     current = state(ctx)
+    current.tell_copy(execution.trace.describe_fidelity())
     report_notices(current)
     error = execution.error or remark
     if not found_nothing(execution):

@@ -27,7 +27,7 @@ STDIN: Final = "-"
 """The argument that means standard input."""
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """The value of -o that means standard output."""
-_SETTING_FLAGS: Final = ("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
+_SETTING_FLAGS: Final = ("demo", "local", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
 FLUSH_SECONDS: Final = 0.5
 """The time a command waits at its end for a collector to receive the last spans."""
 _UNHEARD: Final = logging.NullHandler()
@@ -143,7 +143,16 @@ class State:
             return Services(settings)
         from entrez_kit.python.responders import create_responder
 
-        return Services(settings, responder=create_responder(settings))
+        settings, responder = create_responder(settings)
+        if (early := settings.answer_warning()) is not None:  # repeated with the fidelity after the answer
+            self.told.add(early[1])
+        return Services(settings, responder)
+
+    def tell_copy(self, fidelity: str) -> None:
+        """Name the local copy that answered on stderr, with the fidelity of the answer."""
+        services = self.__dict__.get("services")
+        if services is not None and services.settings.copy_label:
+            self.warn(services.settings.answer_warning(fidelity)[1])
 
     def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""

@@ -1,6 +1,8 @@
 """`entrez-kit local`: copies of PubMed on this computer."""
 
 import sys
+import threading
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,8 +11,10 @@ import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.output_formats import Family
+from entrez_kit.base.settings import BY_NAME
 
 from ._formats.fields import as_data
+from ._output import Ended
 from ._pipeline import counted, emit, formats, note, state
 from ._report import report_error, watching
 from ._state import is_terminal, usage_error
@@ -253,3 +257,43 @@ def _render_verification(result: "Verification") -> "RenderableType":
     from ._views.local import verification_page
 
     return verification_page(result)
+
+
+@app.command()
+def serve(
+    ctx: typer.Context,
+    name: Name,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Port to listen on; 0 selects a free one.")
+    ] = 0,
+) -> None:
+    """Serve a copy to other programs on this computer, with the addresses and replies of the E-utilities.
+
+    Runs until Ctrl-C. Programs such as EDirect send their requests to the printed address; `entrez-kit guide local`
+    shows how:
+
+    entrez-kit local serve pubmed --port 8766
+    """
+    from entrez_kit.local.copies import open_copy
+    from entrez_kit.local.copy_entrez import describe_copy, serve_copy
+
+    with closing(open_copy(state(ctx).settings, name)) as copy:
+        listener = serve_copy(copy, port)
+        url = f"http://127.0.0.1:{listener.server_port}"
+        eutils = f"{url}/entrez/eutils"
+        variables = {BY_NAME["eutils_url"].variable: eutils, BY_NAME["idconv_url"].variable: f"{url}/idconv"}
+        document = {"url": url, "copy": name, "date": copy.date, "hash": copy.hash, "environment": variables}
+
+        def lines() -> Any:
+            from rich.text import Text
+
+            return Text("\n".join(f"export {variable}={address}" for variable, address in variables.items()))
+
+        try:
+            emit(ctx, document, lines)
+            note(ctx, f"The copy {describe_copy(copy)} answers at {eutils}. Ctrl-C stops it.")
+            threading.Event().wait()
+        except (Ended, KeyboardInterrupt):  # the normal end of a server
+            note(ctx, "Ended.")
+        finally:
+            listener.end()

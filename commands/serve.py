@@ -86,8 +86,9 @@ def serve(
         emit(ctx, document, lambda: _table(document))
     else:
         settings = current.settings
-        if settings.demo_warning:
-            current.warn(settings.demo_warning)
+        if settings.answers_in_process:  # names the demo, and refuses a copy that does not exist
+            settings = current.services.settings
+            current.tell_copy("")
         _serve(ctx, replace(settings, **chosen), names, tool_names)
 
 

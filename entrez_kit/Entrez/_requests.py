@@ -182,7 +182,7 @@ class Requests:
             settings = replace(self.settings, **changes)
             responder = self._kit_now().services.responder
             transport = Transport(settings, backoff=backoff, responder=responder)
-            found = Services(settings, transport=transport, responder=responder)
+            found = Services(settings, responder, transport=transport)
             self._services[sender] = found
             return found
 

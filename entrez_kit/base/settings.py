@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, NotConfigured
-from entrez_kit.base.frontend_text import FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.private_files import can_write, is_foreign, platform_folder, temporary_folder
 
@@ -32,6 +32,7 @@ MOST_NOTICED: Final = 20
 LONGEST_NAME: Final = 60
 
 SANDBOX_ORIGIN: Final = "sandbox"
+COPY_ORIGIN: Final = "local copy"
 DEMO_URL: Final = "http://127.0.0.1:9"
 """The address of the demo in documents. No program listens there: the demo answers in the process that asks."""
 SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
@@ -107,6 +108,7 @@ class Settings:
     config, which may not exist; without a home folder it is None. ``origins`` has the source of each value that is not
     a default. ``notices`` are messages for the user, such as a config file that cannot be read. ``state_dir`` has the
     state of the rate limiter. It does not depend on the other folders, because NCBI counts requests by machine and key.
+    ``copy_label`` is the name, date and hash of the opened copy of PubMed.
     """
 
     ncbi_api_key: SecretStr | None = row("NCBI API key: 10 requests per second instead of 3.")
@@ -185,6 +187,7 @@ class Settings:
         project_range=(0, MAX_PROJECT_CACHE_TTL),
     )
     demo: bool = row("Answer from the bundled sandbox, with invented articles.", False, prefix=KIT)
+    local: str | None = row("Local copy of PubMed that answers, without requests.", prefix=KIT)
     offline: bool = row("Answer from the cache and the corpus only.", False, prefix=KIT)
     refresh: bool = row("Request everything again and replace cached replies.", False, prefix=KIT, in_project_file=True)
     no_cache: bool = row("Neither read nor write the cache.", False, prefix=KIT, in_project_file=True)
@@ -219,6 +222,7 @@ class Settings:
     openalex_url: str = row("Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT)
     openai_url: str = row("Base address of OpenAI.", OPENAI_URL, kind="url", prefix=KIT)
     state_dir: Path = Path()
+    copy_label: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
 
@@ -241,22 +245,53 @@ class Settings:
     @property
     def answers_in_process(self) -> bool:
         """Whether this process answers all requests itself, and sends none."""
-        return self.demo and self.eutils_url.startswith(f"{DEMO_URL}/")
+        origin = self.origins.get("eutils_url")
+        is_demo = self.demo and origin == SANDBOX_ORIGIN and self.eutils_url.startswith(f"{DEMO_URL}/")
+        return is_demo or origin == COPY_ORIGIN
+
+    def answer_warning(self, fidelity: str = "") -> tuple[str, str] | None:
+        """Return code and text of the warning that every answer of the demo or of a local copy has.
+
+        Args:
+            fidelity: the fidelity of the answer of a copy; empty if it is not known yet.
+        """
+        if self.copy_label:
+            named = f" Fidelity: {fidelity}." if fidelity else ""
+            return "local", f"Local copy: {self.copy_label} answered, and no request was sent.{named}"
+        return ("demo", self.demo_warning) if self.demo_warning else None
 
     def prepare(self) -> "Settings":
-        """Return the settings to use: with the demo's own addresses and folders if the demo is on."""
-        return self.with_sandbox(DEMO_URL) if self.demo and self.origins.get("eutils_url") != SANDBOX_ORIGIN else self
+        """Return the settings to use: with addresses that lead nowhere if the demo or a local copy answers.
+
+        Raises:
+            InvalidInput: both are requested.
+        """
+        if self.origins.get("eutils_url") in (SANDBOX_ORIGIN, COPY_ORIGIN):
+            return self
+        demo, local = self.demo, self.local
+        if demo and local:  # a flag is stronger than a variable
+            flagged = [self.origins.get(name) == "flag" for name in ("demo", "local")]
+            if flagged[0] == flagged[1]:
+                raise InvalidInput(
+                    FrontendText(Argument("demo"), " and ", Argument("local"), " contradict each other."),
+                    invalid_input=f"local={local}",
+                    recovery_hint="Give one of them.",
+                    details={"reason": "bad_usage"},
+                )
+            demo, local = flagged[0], None if flagged[0] else local
+        if demo:
+            return replace(self, local=None).with_sandbox(DEMO_URL)
+        return replace(self, demo=False).with_copy() if local else self
+
+    def with_copy(self) -> "Settings":
+        """Return these settings for a local copy, with addresses at which no program listens."""
+        own = _list_addresses(DEMO_URL)
+        return replace(self, **own, origins={**self.origins, **dict.fromkeys(own, COPY_ORIGIN)})
 
     def with_sandbox(self, url: str) -> "Settings":
         """Return these settings for a sandbox, with a separate cache, limiter state and data folder."""
         own: dict[str, Any] = {
-            "eutils_url": f"{url}/entrez/eutils",
-            "idconv_url": f"{url}/idconv",
-            "europepmc_url": f"{url}/europepmc",
-            "unpaywall_url": f"{url}/unpaywall",
-            "pmc_oa_url": f"{url}/pmc-oa",
-            "crossref_url": f"{url}/crossref",
-            "openalex_url": f"{url}/openalex",
+            **_list_addresses(url),
             "cache_dir": self.cache_dir / "demo",
             "data_dir": self.data_dir / "demo",
             "embeddings": "none",
@@ -268,6 +303,19 @@ class Settings:
         others = {name: origin for name, origin in self.origins.items() if name != "demo"}
         origins = {**others, **asked, **dict.fromkeys(own, SANDBOX_ORIGIN)}
         return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
+
+
+def _list_addresses(url: str) -> dict[str, Any]:
+    """Return the addresses of all services at a base URL, by setting."""
+    return {
+        "eutils_url": f"{url}/entrez/eutils",
+        "idconv_url": f"{url}/idconv",
+        "europepmc_url": f"{url}/europepmc",
+        "unpaywall_url": f"{url}/unpaywall",
+        "pmc_oa_url": f"{url}/pmc-oa",
+        "crossref_url": f"{url}/crossref",
+        "openalex_url": f"{url}/openalex",
+    }
 
 
 def _complete_setting(item: Field[Any]) -> Setting:

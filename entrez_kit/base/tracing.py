@@ -9,6 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Final
+
+FIDELITY_HEADER: Final = "Entrez-Kit-Fidelity"
+"""The header with which a local copy names the fidelity of a search."""
+FIDELITIES: Final = ("exact", "exact_phrase", "approximate")
+"""How closely an answer of a local copy agrees with PubMed's, the closest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +38,27 @@ class Trace:
     exchanges: list[TracedRequest] = field(default_factory=list)
     operation: str = ""
     """The operation of the call, not another operation that it uses."""
+    fidelity: str = ""
+    """The lowest fidelity of the answers of a local copy; empty if no answer names one."""
+    reasons: dict[str, None] = field(default_factory=dict)
+    """The reasons why answers of a local copy differ from PubMed's."""
 
     @property
     def from_cache(self) -> bool:
         """Whether there was a reply and every reply came from the cache."""
         return bool(self.exchanges) and all(exchange.from_cache for exchange in self.exchanges)
+
+    def limit_fidelity(self, header: str) -> None:
+        """Lower the fidelity of the call to that in a header (``approximate; reason; reason``)."""
+        fidelity, *reasons = header.split("; ")
+        if fidelity in FIDELITIES:
+            self.fidelity = max(self.fidelity or fidelity, fidelity, key=FIDELITIES.index)
+            self.reasons.update(dict.fromkeys(reasons))
+
+    def describe_fidelity(self) -> str:
+        """Return the fidelity of the answers of a copy with its reasons; records are exact; empty before an answer."""
+        fidelity = self.fidelity or ("exact" if self.exchanges else "")
+        return f"{fidelity} ({'; '.join(self.reasons)})" if self.reasons else fidelity
 
     @property
     def until(self) -> float:

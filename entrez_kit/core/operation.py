@@ -367,9 +367,10 @@ class Operation(Generic[Req, Res]):
 
 
 def _list_warnings(services: "Services", request: Request) -> dict[str, Text]:
-    """Return the warnings of every answer to a request, by code: that the sandbox answers, and changed arguments."""
-    demo: dict[str, Text] = {DEMO: services.settings.demo_warning} if services.settings.demo_warning else {}
-    return {**demo, **request.argument_warnings}
+    """Return the warnings of every answer to a request, by code: who answers if not NCBI, and changed arguments."""
+    trace = tracing.current_trace()
+    source = services.settings.answer_warning(trace.describe_fidelity() if trace is not None else "")
+    return {**(dict([source]) if source else {}), **request.argument_warnings}
 
 
 def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
@@ -377,7 +378,7 @@ def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
     if not messages:
         return result
     if "warnings" not in type(result).model_fields:
-        result.add_cautions(text for code, text in messages.items() if code != DEMO)
+        result.add_cautions(text for code, text in messages.items() if code not in SOURCES)
         return result
     first = [_warning(type(result), code, text) for code, text in messages.items()]
     return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
@@ -390,8 +391,8 @@ def _warning(result: type[Result], code: str, message: Text) -> Any:
     return str(message) if kind is str else kind(code=code, message=message)
 
 
-DEMO: Final = "demo"
-"""Code of the warning that the answer comes from the sandbox."""
+SOURCES: Final = ("demo", "local")
+"""Codes of the warnings that NCBI did not answer: the sandbox did, or a local copy."""
 MAX_PROBLEMS: Final = 5
 """Maximum number of invalid arguments in a message; ``details.errors`` has more."""
 MAX_DETAILED: Final = 50

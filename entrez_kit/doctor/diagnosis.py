@@ -28,7 +28,7 @@ def ask_for_databases(settings: Settings, responder: Responder | None = None) ->
     """Send one EInfo request through the transport, as commands do."""
     from entrez_kit.services import Services
 
-    with Services(settings, responder=responder) as services:
+    with Services(settings, responder) as services:
         return services.eutils.einfo().content
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base import tracing
+from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.article_lookup import ArticleLookup
 from entrez_kit.services import Services
@@ -24,7 +25,13 @@ AT_ONCE: Final = 2
 
 
 def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterator[ArticleLookup]:
-    """Yield the lookup of each id, in order. A repeated id is requested once."""
+    """Yield the lookup of each id, in order. A repeated id is requested once.
+
+    Raises:
+        NotConfigured: a local copy of PubMed answers, and it has no full text.
+    """
+    if services.settings.copy_label:
+        raise no_full_text_error(services.settings.copy_label)
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
     calls = (partial(_look_up_batch, services, batch, is_only=len(batches) == 1) for batch in batches)
     done = 0
@@ -33,6 +40,15 @@ def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterat
         done += len(batch)
         tracing.step(done, len(wanted))
         yield from batch
+
+
+def no_full_text_error(copy: str) -> NotConfigured:
+    """Return the error for full text from a local copy."""
+    return NotConfigured(
+        f"The local copy {copy} has no full text: the records of PubMed end with the abstract.",
+        recovery_hint="Run the command without the local copy to send requests.",
+        details={"reason": "not_in_copy", "part": "full text"},
+    )
 
 
 def _import_parsers() -> None:

@@ -12,7 +12,6 @@ from lxml import etree
 
 from entrez_kit.local.copy_file import read_fact, write_fact
 from entrez_kit.local.pubmed_files import unusable
-from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.local.sources import Kind, SourceFile
 from entrez_kit.query.mesh import (
     Heading,
@@ -228,7 +227,7 @@ class StoredVocabulary(Vocabulary):
     """The vocabulary of a copy."""
 
     def __init__(self, reading: Reading) -> None:
-        super().__init__(filters=LINKOUT_FILTERS)
+        super().__init__()
         self._reading = reading
         self.headings = _StoredTree(reading, "D")
         self.subheadings = _StoredTree(reading, "Q")

@@ -191,12 +191,12 @@ class SearchRequest(Request):
 
 
 class SearchParameters(Result):
-    """The request with its defaults."""
+    """The request with its defaults. A local copy sorts by bm25 if relevance is requested, which is PubMed's own."""
 
     query_term: str
     max_results: int
     offset: int
-    sort_by: Sort
+    sort_by: Sort | Literal["bm25"]
     date_range: dict[str, str] | None = omit_if_empty()
     filter_by_publication_types: list[str] = omit_if_empty([])
     author: str | None = omit_if_empty()
@@ -298,6 +298,11 @@ class SearchHits(Outcomes[ArticleHit]):
         self.web_env: str | None = None
         self.query_key: str | None = None
         self.certificate: Certificate | None = None
+
+    @property
+    def is_from_copy(self) -> bool:
+        """Whether a local copy of PubMed answers."""
+        return bool(self._services.settings.copy_label)
 
     @property
     def retrieved_pmid_count(self) -> int:
@@ -499,6 +504,8 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
     if dates := request.date_parameters():  # the effective bounds
         first, last, kind = dates["mindate"], dates["maxdate"], dates["datetype"]
         requested["date_range"] = {"min_date": first, "max_date": last, "date_type": kind}
+    if request.sort_by == "relevance" and hits.is_from_copy:
+        requested["sort_by"] = "bm25"
     if request.retrieve_all:
         requested["max_results"] = max(hits.total_found, 1)
         requested["fetch_brief_summaries"] = min(requested["fetch_brief_summaries"], hits.total_found)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class EntrezKit(Methods):
     """One thread-safe client for all operations. Use it as a context manager, or close it after use.
 
-    With the setting ``demo`` it sends no request: this process answers with invented articles.
+    With the setting ``demo`` it sends no request: this process answers with invented articles. With the setting
+    ``local`` the named local copy of PubMed answers.
 
     Args:
         settings: the settings; by default they are read from the environment and the config files.
@@ -35,8 +36,8 @@ class EntrezKit(Methods):
         if settings.answers_in_process:
             from entrez_kit.python.responders import create_responder
 
-            responder = create_responder(settings)
-        self.services = Services(settings, responder=responder)
+            settings, responder = create_responder(settings)
+        self.services = Services(settings, responder)
 
     @property
     def settings(self) -> Settings:

@@ -1,5 +1,6 @@
-"""Choose the responder that answers the requests of a program in its own process: the demo."""
+"""Choose what answers the requests of a program in its own process: the demo, or a copy of PubMed."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from entrez_kit.base.settings import DEMO_URL, Settings
@@ -8,8 +9,19 @@ if TYPE_CHECKING:
     from entrez_kit.services.transport import Responder
 
 
-def create_responder(settings: Settings) -> "Responder":
-    """Return the responder for settings with which this process answers all requests."""
-    from entrez_kit.sandbox.demo import DemoEntrez
+def create_responder(settings: Settings) -> tuple[Settings, "Responder"]:
+    """Return the responder for settings with which this process answers, and the settings that name its copy.
 
-    return DemoEntrez(DEMO_URL).respond
+    Raises:
+        EntityNotFound: the copy does not exist.
+        StoreError: the copy is damaged or cannot be read.
+    """
+    if settings.local is None:
+        from entrez_kit.sandbox.demo import DemoEntrez
+
+        return settings, DemoEntrez(DEMO_URL).respond
+    from entrez_kit.local.copies import open_copy
+    from entrez_kit.local.copy_entrez import CopyEntrez, describe_copy
+
+    copy = open_copy(settings, settings.local)
+    return replace(settings, copy_label=describe_copy(copy)), CopyEntrez(copy).respond

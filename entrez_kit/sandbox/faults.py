@@ -3,13 +3,13 @@
 import random
 from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from threading import Lock
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.local.eutils.listener import Cut, Strike
 from entrez_kit.local.eutils.replies import HTML, JSON, XML, LocalReply, document, failure, plain
 from entrez_kit.sandbox import limits
 
@@ -73,23 +73,6 @@ def _faults_error(what: str, problem: str) -> InvalidInput:
         recovery_hint=f"Give for example 429=.05,500=.02. The kinds are {', '.join(KINDS)}.",
         details={"reason": "bad_faults"},
     )
-
-
-class Cut(Enum):
-    """What the server does with a connection after an answer."""
-
-    KEEP = "keep"
-    CLOSE_EARLY = "close_early"
-    RESET = "reset"
-
-
-@dataclass(frozen=True, slots=True)
-class Strike:
-    """An answer after a fault: the bytes sent, the reply with the declared length, and the state of the connection."""
-
-    reply: LocalReply
-    sent: bytes
-    ending: Cut = Cut.KEEP
 
 
 class FaultPlan:

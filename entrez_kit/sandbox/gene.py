@@ -117,6 +117,7 @@ class OrganismQuery(SmallQuery):
 class GeneDatabase(Database):
     """The Gene database with the demo genes; links to articles that are not in the collection are omitted."""
 
+    has_version_1 = False
     name = "gene"
     menu = "Gene"
     description = "Gene database"

@@ -22,6 +22,10 @@ from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.text import xml_text
 from entrez_kit.sandbox.pmc_text import render_article
 
+ARTICLE_SET: Final = (
+    '<?xml version="1.0"  ?><!DOCTYPE pmc-articleset PUBLIC "-//NLM//DTD ARTICLE SET 2.0//EN" '
+    '"https://dtd.nlm.nih.gov/ncbi/pmc/articleset/nlm-articleset-2.0.dtd">'
+)
 _FILTER: Final = "pubmed pmc"
 """The filter for articles with a PMCID."""
 
@@ -29,8 +33,8 @@ _FILTER: Final = "pubmed pmc"
 class PmcIds(Pmids):
     """PMCIDs of numbered articles, stored as record numbers to save memory."""
 
-    def _get_id(self, number: int) -> str:
-        return self.collection.document(number).pmcid.removeprefix("PMC")
+    def _read_ids(self, numbers: Sequence[int]) -> Sequence[str]:
+        return [self.collection.document(number).pmcid.removeprefix("PMC") for number in numbers]
 
 
 class PmcDatabase(Database):
@@ -113,7 +117,7 @@ class PmcDatabase(Database):
                 )
             else:
                 parts.append(render_article(document))
-        return xml(f'<?xml version="1.0" ?>\n<pmc-articleset>{"".join(parts)}</pmc-articleset>\n')
+        return xml(f"{ARTICLE_SET}<pmc-articleset>{''.join(parts)}</pmc-articleset>\n")
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the PMID of the article, or the PMIDs that it cites."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.local.eutils.listener import HOST, Arrival, Listener, Strike
 from entrez_kit.local.eutils.replies import LocalReply, plain
 from entrez_kit.local.eutils.requesting import LocalRequest
 from entrez_kit.local.eutils.service import EUTILS, SECRETS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.demo import add_services, build_databases
-from entrez_kit.sandbox.faults import FaultPlan, Strike, parse_faults
-from entrez_kit.sandbox.listener import HOST, Arrival, Listener
+from entrez_kit.sandbox.faults import FaultPlan, parse_faults
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings

@@ -8,7 +8,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.services import Services
-from entrez_kit.services.transport import Call, Reply, T
+from entrez_kit.services.transport import Call, Reply, Responder, T
 from entrez_kit.services.transport.client import Transport
 
 MAX_WAITING: Final = 100
@@ -27,12 +27,7 @@ class Health:
 class WatchedTransport(Transport):
     """A transport that stops requests of callers that have left, and records NCBI's status."""
 
-    def __init__(self, settings: Settings) -> None:
-        responder = None
-        if settings.answers_in_process:
-            from entrez_kit.python.responders import create_responder
-
-            responder = create_responder(settings)
+    def __init__(self, settings: Settings, responder: Responder | None = None) -> None:
         super().__init__(settings, max_waiting=MAX_WAITING, responder=responder)
         self.health = Health()
 
@@ -55,7 +50,11 @@ class WatchedTransport(Transport):
 
     def _note(self, call: Call, error: EntrezKitError | None) -> None:
         """Record whether NCBI answered; an error about the request itself counts as an answer."""
-        if call.service != NCBI or (error is not None and error.reason in ("queue_full", "offline")):
+        if (
+            self._settings.local
+            or call.service != NCBI
+            or (error is not None and error.reason in ("queue_full", "offline"))
+        ):
             return
         status = "Nominal"
         if isinstance(error, RateLimited):
@@ -69,5 +68,10 @@ class ServerServices(Services):
     """Services over a watched transport."""
 
     def __init__(self, settings: Settings) -> None:
-        self.watched = WatchedTransport(settings)
-        super().__init__(settings, transport=self.watched, responder=self.watched.responder)
+        responder = None
+        if settings.answers_in_process:
+            from entrez_kit.python.responders import create_responder
+
+            settings, responder = create_responder(settings)
+        self.watched = WatchedTransport(settings, responder)
+        super().__init__(settings, responder, transport=self.watched)

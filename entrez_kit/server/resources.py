@@ -185,6 +185,10 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
     settings, health = services.settings, services.watched.health
     checked = datetime.fromtimestamp(health.checked_at, UTC) if health.checked_at is not None else None
     usage = "NCBI API Key in use" if settings.ncbi_api_key else "No NCBI API Key; set NCBI_API_KEY for a higher limit"
+    if settings.demo:
+        usage = "Sandbox with invented articles; NCBI is not asked"
+    elif settings.copy_label:
+        usage = f"Local copy {settings.copy_label}; NCBI is not asked"
     rate = f"{settings.requests_per_second} requests/sec ({'with' if settings.ncbi_api_key else 'without'} API key)"
     return {
         "server_name": SERVER_NAME,
@@ -194,7 +198,7 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
         "mcp_spec_version": protocol_version,
         "mcp_spec_versions": list(KNOWN_PROTOCOL_VERSIONS),
         "ncbi_compliance": {
-            "api_usage_status": "Sandbox with invented articles; NCBI is not asked" if settings.demo else usage,
+            "api_usage_status": usage,
             "tool_identifier": settings.ncbi_tool_identifier,
             "ncbi_usage_policy_url": POLICY_URL,
             "current_rate_limit_adherence": f"At most {rate}, shared by all processes of this user on this machine, "

@@ -200,7 +200,8 @@ class Toolbox:
         else:
             outcome, document = self._run(facts, services, arguments, scopes)
         seconds = time.monotonic() - started
-        result = self._result(outcome, seconds, facts, document, demo=services.settings.demo_warning, scopes=scopes)
+        source = services.settings.answer_warning(outcome.trace.describe_fidelity())
+        result = self._result(outcome, seconds, facts, document, source=source, scopes=scopes)
         with tracing.trace(outcome.trace.request_id):
             called = facts.name if facts is not None else name
             is_success = outcome.result is not None
@@ -266,15 +267,16 @@ class Toolbox:
         facts: ToolDefinition | None = None,
         document: dict[str, Any] | None = None,
         *,
-        demo: str | None = None,
+        source: tuple[str, str] | None = None,
         scopes: Collection[str] | None = None,
     ) -> CallToolResult:
         """Return an outcome as structured content and as text, for both kinds of host.
 
         The text is compact JSON, or Markdown on request. An incomplete result is not an error; ``incomplete`` describes
-        the missing parts. For closed documents this, a cut and the demo mark are in ``_meta`` and in a second text.
+        the missing parts. For closed documents this, a cut, and the demo or the local copy are in ``_meta`` and in a
+        second text.
         """
-        meta = {**_build_meta(outcome.trace, seconds), **({"demo": demo} if demo else {})}
+        meta = {**_build_meta(outcome.trace, seconds), **dict([source] if source else [])}
         envelope: dict[str, Any] = {}
         operation = self.operation(facts) if facts is not None else None
         if (error := outcome.error) is not None:
@@ -289,8 +291,8 @@ class Toolbox:
                 meta["incomplete"] = _describe_missing(operation, error)
         document = envelope if document is None else document
         remarks = [] if outcome.result is None else outcome.result.remarks()
-        if demo and "warnings" not in document:
-            remarks = [demo, *remarks]
+        if source and "warnings" not in document:
+            remarks = [source[1], *remarks]
         if operation is not None and operation.closed:
             if cut := document.pop("reply_cut", None):
                 meta["reply_cut"] = cut

@@ -33,18 +33,18 @@ class Services:
 
     Args:
         settings: the settings of the clients.
+        responder: answers all requests in this process; by default they are sent.
         transport: the transport to use; by default one with these settings, created on first use.
         eutils: the client of the E-utilities; by default one that uses the cache.
-        responder: answers all requests in this process, for the default transport.
     """
 
     def __init__(
         self,
         settings: Settings,
+        responder: "Responder | None" = None,
         *,
         transport: "Transport | None" = None,
         eutils: "EUtils | None" = None,
-        responder: "Responder | None" = None,
     ) -> None:
         self.settings, self.responder = settings, responder
         self._transport, self._eutils = transport, eutils
@@ -130,7 +130,7 @@ class Services:
         from entrez_kit.services.eutils import EUtils
 
         eutils = EUtils(self.transport, self.settings, cached=False)
-        return Services(self.settings, transport=self.transport, eutils=eutils, responder=self.responder)
+        return Services(self.settings, self.responder, transport=self.transport, eutils=eutils)
 
     def close(self) -> None:
         """Release the cache file, the connections and the kept objects, if they were opened."""

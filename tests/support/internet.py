@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import pytest
 
-from entrez_kit.sandbox.listener import LoopbackServer
+from entrez_kit.local.eutils.listener import LoopbackServer
 from entrez_kit.services.transport.download.addresses import AddressGuard
 
 HTML = b"<!DOCTYPE html><html><head><title>An article</title></head><body><p>Words.</p></body></html>"

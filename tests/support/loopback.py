@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from entrez_kit.sandbox.listener import LoopbackServer
+from entrez_kit.local.eutils.listener import LoopbackServer
 
 Fault = (
     Literal["cut", "truncate", "chunked_cut", "unmarked_cut", "drip", "hang"]

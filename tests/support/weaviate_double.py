@@ -30,7 +30,7 @@ from weaviate.proto.v1 import (
     weaviate_pb2_grpc,
 )
 
-from entrez_kit.sandbox.listener import LoopbackServer
+from entrez_kit.local.eutils.listener import LoopbackServer
 
 VERSION = "1.35.2"
 MOST_RESULTS = 10_000

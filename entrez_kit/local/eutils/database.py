@@ -6,6 +6,7 @@ A new database needs one subclass of ``Database`` and one line in ``server.py``;
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from entrez_kit.local.eutils.replies import LocalReply
@@ -31,7 +32,10 @@ class SearchCall:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The ids of all records found, in order, with the translation of the query and its warnings."""
+    """The ids of all records found, in order, with the translation of the query and its warnings.
+
+    ``fidelity`` tells how closely a copy of PubMed agrees with PubMed's own answer, with reasons after semicolons.
+    """
 
     ids: Sequence[str]
     translation: str = ""
@@ -41,6 +45,7 @@ class SearchOutcome:
     phrases_ignored: Sequence[str] = ()
     quoted_phrases_not_found: Sequence[str] = ()
     messages: Sequence[str] = ()
+    fidelity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +107,18 @@ class Database(ABC):
     """One local Entrez database.
 
     ``ceiling`` is the maximum number of records that a client can retrieve from one search (9,999 for PubMed, None
-    elsewhere). ``summary_dtd`` is the date of the DTD of version 2 summaries.
+    elsewhere). ``build`` and ``updated`` are what EInfo reports; without a date the database is of today.
+    ``summary_dtd`` is the date of the DTD of version 2 summaries; without ``has_version_1`` a database has no others.
     """
 
     name: str
     menu: str
     description: str
     ceiling: int | None = None
+    build: str = "Build-sandbox"
+    updated: date | None = None
     summary_dtd: str = "20250101"
+    has_version_1: bool = True
     links: Sequence[LinkInfo] = ()
 
     @property

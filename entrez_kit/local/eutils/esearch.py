@@ -1,8 +1,10 @@
 """ESearch: the ids of the records that match a query."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, document, failure, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
@@ -50,7 +52,8 @@ def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
         )
     except BadRequest as exc:
         return failure("esearch", str(exc), retmode=mode)
-    return _answer(request, state, database, outcome, environment)
+    answer = _answer(request, state, database, outcome, environment)
+    return replace(answer, headers=((FIDELITY_HEADER, outcome.fidelity),)) if outcome.fidelity else answer
 
 
 def _answer(

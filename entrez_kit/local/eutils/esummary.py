@@ -39,7 +39,7 @@ def esummary(request: LocalRequest, state: LocalState) -> LocalReply:
     good, errors = _check_ids(database, ids)
     if mode == "json":
         return _answer_json(database, good, errors)
-    if request.get("version").startswith("2"):
+    if request.get("version").startswith("2") or not database.has_version_1:
         return _answer_version_2(database, good, errors)
     return _answer_version_1(database, good, errors)
 
@@ -83,7 +83,8 @@ def _to_plain_value(value: Any) -> Any:
 def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     date = database.summary_dtd
     parts = [prolog("eSummaryResult", f"esummary {database.name} {date}", f"{date}/esummary_{database.name}.dtd")]
-    parts.append('<eSummaryResult>\n<DocumentSummarySet status="OK">\n<DbBuild>Build-sandbox</DbBuild>\n')
+    parts.append('<eSummaryResult>\n<DocumentSummarySet status="OK">\n')
+    parts.append(f"<DbBuild>{xml_text(database.build)}</DbBuild>\n")
     parts += [f"<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
     for uid in ids:
         found = database.summary(uid)

@@ -12,7 +12,7 @@ from entrez_kit.local.eutils.database import (
     Items,
 )
 from entrez_kit.local.eutils.replies import LocalReply, plain
-from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery, Values
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.query import mesh as query_mesh
 from entrez_kit.query.mesh import Vocabulary
@@ -74,6 +74,19 @@ def read_demo_vocabulary() -> Vocabulary:
     )
 
 
+def list_values(heading: Heading) -> Values:
+    """Return the values of a heading in each search field."""
+    names = (heading.name, *heading.entry_terms)
+    return {
+        "ALL": (*names, heading.scope_note, heading.ui),
+        "UID": (heading.uid,),
+        "WORD": (*names, heading.scope_note),
+        "MESH": names,
+        "TN": heading.tree_numbers,
+        "MHUI": (heading.ui,),
+    }
+
+
 class MeshDatabase(SmallDatabase):
     """MeSH: descriptors, qualifiers and supplementary concepts, the highest UID first."""
 
@@ -85,7 +98,7 @@ class MeshDatabase(SmallDatabase):
         self._given = headings
 
     @cached_property
-    def headings(self) -> dict[str, Heading]:
+    def headings(self) -> Mapping[str, Heading]:
         """The records by UID, read on first use."""
         found = read_demo_headings() if self._given is None else self._given
         return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
@@ -101,20 +114,7 @@ class MeshDatabase(SmallDatabase):
 
     def query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
-        return SmallQuery(
-            {
-                uid: {
-                    "ALL": (heading.name, *heading.entry_terms, heading.scope_note, heading.ui),
-                    "UID": (uid,),
-                    "WORD": (heading.name, *heading.entry_terms, heading.scope_note),
-                    "MESH": (heading.name, *heading.entry_terms),
-                    "TN": heading.tree_numbers,
-                    "MHUI": (heading.ui,),
-                }
-                for uid, heading in self.headings.items()
-            },
-            FIELDS,
-        )
+        return SmallQuery({uid: list_values(heading) for uid, heading in self.headings.items()}, FIELDS)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
@@ -130,13 +130,20 @@ class MeshDatabase(SmallDatabase):
         }
 
     def _build_place(self, tree: str) -> Mapping[str, Any]:
-        parent = self._parents.get(tree.rpartition(".")[0])
-        below = [other for other in self._parents if other.rpartition(".")[0] == tree]
         return {
-            "Parent": int(parent.uid) if parent is not None else 0,
+            "Parent": int(self.find_parent(tree) or 0),
             "TreeNum": tree,
-            "Children": Items("int", [self._parents[other].uid for other in below]),
+            "Children": Items("int", self.find_children(tree)),
         }
+
+    def find_parent(self, tree: str) -> str | None:
+        """Return the UID of the heading one level above a tree number."""
+        parent = self._parents.get(tree.rpartition(".")[0])
+        return None if parent is None else parent.uid
+
+    def find_children(self, tree: str) -> list[str]:
+        """Return the UIDs of the headings one level below a tree number."""
+        return [heading.uid for other, heading in self._parents.items() if other.rpartition(".")[0] == tree]
 
     def _find_heading(self, uid: str) -> Heading | None:
         canonical = self.canonical(uid)

@@ -15,22 +15,6 @@ from entrez_kit.query.lexer import OPERATORS
 from entrez_kit.query.printing import print_day
 from entrez_kit.query.words import fold
 
-ENTREZ: Final = {
-    "pubmed": "PubMed",
-    "pmc": "PMC",
-    "mesh": "MeSH",
-    "books": "Books",
-    "gene": "Gene",
-    "nuccore": "Nucleotide",
-    "protein": "Protein",
-    "taxonomy": "Taxonomy",
-    "clinvar": "ClinVar",
-    "snp": "SNP",
-    "structure": "Structure",
-    "nlmcatalog": "NLM Catalog",
-}
-"""The databases in an EGQuery answer; those that are not served have no hits."""
-BUILD: Final = "Build-sandbox"
 _TAG: Final = re.compile(r"\[[^\[\]]*+\]")
 
 
@@ -98,7 +82,7 @@ def egquery(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EGQuery request: the number of hits of one query in every database."""
     term = request.get("term")
     items = []
-    menus = ENTREZ | {name: database.menu for name, database in state.databases.items()}
+    menus = {**state.menus} | {name: database.menu for name, database in state.databases.items()}
     for name, menu in menus.items():
         count, status = 0, "Term or Database is not found"
         database = state.databases.get(name)
@@ -151,16 +135,16 @@ def _list_flags(field: FieldInfo) -> dict[str, str]:
     return {name: "Y" if flag else "N" for name, flag in flags.items()}
 
 
-def _format_update_time() -> str:
-    return f"{print_day(dates.to_number(date.today()))} 00:00"
+def _format_update_time(database: Database) -> str:
+    return f"{print_day(dates.to_number(database.updated or date.today()))} 00:00"
 
 
 def _answer_info(database: Database) -> LocalReply:
     parts = [
         f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
         f"\t<MenuName>{xml_text(database.menu)}</MenuName>\n"
-        f"\t<Description>{xml_text(database.description)}</Description>\n\t<DbBuild>{BUILD}</DbBuild>\n"
-        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{_format_update_time()}</LastUpdate>\n\t<FieldList>\n"
+        f"\t<Description>{xml_text(database.description)}</Description>\n\t<DbBuild>{database.build}</DbBuild>\n"
+        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{_format_update_time(database)}</LastUpdate>\n\t<FieldList>\n"
     ]
     for field in database.fields():
         flags = "".join(f"\t\t\t<{name}>{flag}</{name}>\n" for name, flag in _list_flags(field).items())
@@ -184,9 +168,9 @@ def _build_info(database: Database) -> dict[str, Any]:
         "dbname": database.name,
         "menuname": database.menu,
         "description": database.description,
-        "dbbuild": BUILD,
+        "dbbuild": database.build,
         "count": str(database.count),
-        "lastupdate": _format_update_time(),
+        "lastupdate": _format_update_time(database),
         "fieldlist": [
             {
                 "name": field.name,

@@ -2,7 +2,6 @@
 
 import re
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
@@ -27,9 +26,9 @@ from entrez_kit.local.eutils.replies import LocalReply, plain, xml
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS
-from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.names import find_names
+from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import DateLimit, Found, search
 from entrez_kit.query.words import normalize
 
@@ -69,9 +68,14 @@ class Pmids(Sequence[str]):
     def __getitem__(self, place: slice) -> Sequence[str]: ...
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
         """Return one id, or the ids of a slice."""
-        if isinstance(place, slice):
-            return self.collection.pmids(self.numbers[place])
-        return self.collection.pmid(self.numbers[place])
+        return (
+            self._read_ids(self.numbers[place])
+            if isinstance(place, slice)
+            else self._read_ids([self.numbers[place]])[0]
+        )
+
+    def _read_ids(self, numbers: Sequence[int]) -> Sequence[str]:
+        return self.collection.pmids(numbers)
 
 
 class PubMedDatabase(Database):
@@ -80,6 +84,9 @@ class PubMedDatabase(Database):
     Args:
         collection: the records.
         read_vocabulary: returns MeSH, the journals and the filters of these records.
+        is_copy: whether the records are a copy of PubMed. A copy refuses a query that it cannot answer as PubMed does,
+            names the fidelity of its answers, and ranks with BM25. Otherwise unknown parts of a query are ignored, as
+            PubMed ignores them.
     """
 
     name = "pubmed"
@@ -99,9 +106,17 @@ class PubMedDatabase(Database):
     )
 
     def __init__(
-        self, collection: RecordCollection, read_vocabulary: Callable[[], Vocabulary] = read_demo_vocabulary
+        self,
+        collection: RecordCollection,
+        read_vocabulary: Callable[[], Vocabulary] = read_demo_vocabulary,
+        *,
+        is_copy: bool = False,
+        build: str = Database.build,
+        updated: date | None = None,
     ) -> None:
         self.collection = collection
+        self.build, self.updated = build, updated
+        self._is_copy = is_copy
         self._read_vocabulary = read_vocabulary
 
     @property
@@ -114,6 +129,7 @@ class PubMedDatabase(Database):
 
         Raises:
             BadRequest: the query names a history set that does not exist, or needs data that no record contains.
+            InvalidInput: a copy cannot answer the query or the order.
         """
 
         def find_earlier(number: int) -> BitMap:
@@ -133,14 +149,18 @@ class PubMedDatabase(Database):
                 field=request.field,
                 limit=None if span is None else DateLimit(request.datetype or "pdat", *span),
                 today=today,
-                lenient=True,
+                lenient=not self._is_copy,
             )
         except InvalidInput as exc:
+            if self._is_copy:
+                raise
             raise BadRequest(exc.message) from exc
         resolved = found.resolved
         messages = list(resolved.messages)
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
         if order is None and request.sort:
+            if self._is_copy:
+                raise unknown_order_error(request.sort)
             messages.append(f"Unknown sort schema '{request.sort}' ignored")
         ids = Pmids(self.collection, self._order(found, order or ""))
         return SearchOutcome(
@@ -152,6 +172,7 @@ class PubMedDatabase(Database):
             phrases_ignored=list(dict.fromkeys(resolved.phrases_ignored)),
             quoted_phrases_not_found=list(dict.fromkeys(resolved.quoted_not_found)),
             messages=list(dict.fromkeys(messages)),
+            fidelity=_describe_fidelity(found, order) if self._is_copy else "",
         )
 
     def _to_set(self, ids: Sequence[str]) -> BitMap:
@@ -161,11 +182,12 @@ class PubMedDatabase(Database):
         return BitMap([number for number in numbers if number is not None])
 
     def _order(self, found: Found, order: str) -> list[int]:
-        newest = self.collection.index.rank(list(found.records), order)
+        index = self.collection.index
+        newest = index.rank(list(found.records), order)
         if order != "relevance" or not found.resolved.ranking:
             return newest
-        scores = score_words(self.collection.index, found.resolved.ranking, found.records)
-        return sorted(newest, key=lambda number: -scores[number])
+        best = [number for number, _ in index.rank_by_relevance(list(found.resolved.ranking), found.records, CEILING)]
+        return best + [number for number in newest if number not in set(best)] if len(best) < len(newest) else best
 
     def _find_number(self, uid: str) -> int | None:
         pmid = self.canonical(uid)
@@ -254,7 +276,7 @@ class PubMedDatabase(Database):
             return [(other, int(pmid)) for other in self.collection.cited_by(pmid)]
         if link == "pubmed_pubmed_refs":
             document = self.collection.document(number)
-            if not document.pmcid:  # NCBI has reference links only for articles in PMC
+            if not document.pmcid and not self._is_copy:  # NCBI has reference links only for articles in PMC
                 return ()
             cited = document.cited_pmids
             return [(other, int(pmid)) for other in dict.fromkeys(cited) if self.collection.number(other) is not None]
@@ -303,14 +325,27 @@ class PubMedDatabase(Database):
         return self.collection.pmids(index.rank(list(found), ""))
 
 
-def score_words(index: SearchIndex, words: Iterable[str], records: BitMap) -> Counter[int]:
-    """Return a score of each record: how many of the words it contains, and in which fields."""
-    scores: Counter[int] = Counter()
-    for word in list(dict.fromkeys(words))[:20]:
-        for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
-            for number in index.postings(source, word) & records:
-                scores[number] += weight
-    return scores
+def unknown_order_error(order: str) -> InvalidInput:
+    """Return the error for a sort order that a copy of PubMed cannot produce."""
+    return InvalidInput(
+        f"A copy of PubMed cannot sort by {order!r}.",
+        invalid_input=f"sort={order}",
+        recovery_hint="Sort by pub_date, Author, JournalName or most recent; relevance is computed with BM25.",
+        details={"reason": "not_in_copy", "part": order},
+    )
+
+
+_REASONS: Final = {
+    Fidelity.EXACT_PHRASE: "phrases are matched literally, without PubMed's list of phrases",
+    Fidelity.APPROXIMATE: "PubMed maps words without a field with tables that it does not publish",
+}
+
+
+def _describe_fidelity(found: Found, order: str | None) -> str:
+    reasons = [_REASONS[found.fidelity]] if found.fidelity in _REASONS else []
+    if order == "relevance":
+        reasons.append("the order is BM25, not PubMed's Best Match")
+    return "; ".join([str(found.fidelity), *reasons])
 
 
 def _parse_range(request: SearchCall, today: date) -> tuple[int, int] | None:

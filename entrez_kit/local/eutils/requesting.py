@@ -1,10 +1,27 @@
 """The request that an endpoint receives, and the data for its answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from entrez_kit.local.eutils.database import Database
 from entrez_kit.local.eutils.history import History, StoredSet
+
+ENTREZ: Final = {
+    "pubmed": "PubMed",
+    "pmc": "PMC",
+    "mesh": "MeSH",
+    "books": "Books",
+    "gene": "Gene",
+    "nuccore": "Nucleotide",
+    "protein": "Protein",
+    "taxonomy": "Taxonomy",
+    "clinvar": "ClinVar",
+    "snp": "SNP",
+    "structure": "Structure",
+    "nlmcatalog": "NLM Catalog",
+}
+"""The databases in an EGQuery answer; those that the sandbox does not have have no hits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +64,11 @@ class LocalRequest:
 
 @dataclass(slots=True)
 class LocalState:
-    """The data of the endpoints: databases and history."""
+    """The data of the endpoints: databases, history, and the names of the databases that EGQuery lists in addition."""
 
     databases: dict[str, Database]
     history: History = field(default_factory=History)
+    menus: Mapping[str, str] = field(default_factory=lambda: ENTREZ)
 
     def recall_set(self, request: LocalRequest) -> StoredSet | None:
         """Return the result set of WebEnv and query_key; None if there is no such set."""

@@ -89,7 +89,7 @@ class SmallQuery:
         part = fold_tree(syntax.root, self._evaluate_operand, self._join)
         found = part.found or frozenset()
         return SearchOutcome(
-            ids=[uid for uid in self.records if uid in found],
+            ids=self.sort_ids(found),
             translation=part.text,
             translations=self._translations,
             phrases_not_found=self._phrases,
@@ -97,6 +97,10 @@ class SmallQuery:
             quoted_phrases_not_found=self._quoted,
             messages=[repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES],
         )
+
+    def sort_ids(self, found: Found) -> list[str]:
+        """Return ids in the order of results."""
+        return [uid for uid in self.records if uid in found]
 
     def field_infos(self) -> tuple[FieldInfo, ...]:
         """Return the fields as EInfo lists them."""

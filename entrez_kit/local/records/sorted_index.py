@@ -1,7 +1,10 @@
 """The search index of a collection: PubMed's index, and the orders of results."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from pyroaring import BitMap
 
 from entrez_kit.query.index import MemoryIndex, RecordTerms, SearchIndex
 
@@ -11,6 +14,15 @@ SortKeys = tuple[int, str, str, int]
 
 class SortedIndex(SearchIndex):
     """An index that can sort records."""
+
+    def rank_by_relevance(self, words: Sequence[str], records: BitMap, limit: int) -> list[tuple[int, float]]:
+        """Return the most relevant of these records with their scores, best first, then by descending PMID.
+
+        By default the score counts the words that a record contains, weighted by field.
+        """
+        scores = score_words(self, words, records)
+        newest = self.rank(list(records), "")
+        return [(number, float(scores[number])) for number in sorted(newest, key=lambda one: -scores[one])][:limit]
 
     @abstractmethod
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
@@ -41,3 +53,13 @@ class ParsedIndex(MemoryIndex, SortedIndex):
         if order == "JournalName":
             return sorted(newest, key=lambda number: self._keys[number][2])
         return newest
+
+
+def score_words(index: SearchIndex, words: Iterable[str], records: BitMap) -> Counter[int]:
+    """Return a score of each record: how many of the words it contains, and in which fields."""
+    scores: Counter[int] = Counter()
+    for word in list(dict.fromkeys(words))[:20]:
+        for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
+            for number in index.postings(source, word) & records:
+                scores[number] += weight
+    return scores

@@ -313,7 +313,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             tracing.step(start, len(references))
             batch = references[start : start + BATCH]
             found = find_records(self._services, batch, crossref="crossref" in sources.enabled)
-            outcomes = [_build_outcome(one) for one in found]
+            outcomes = [_build_outcome(one, self._services.settings.copy_label) for one in found]
             _ask_standings(sources, found, outcomes)
             for number, (one, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
                 self._name_earlier(outcome, number)
@@ -385,7 +385,13 @@ def _warn_of_duplicates(checked: Sequence[CheckedReference]) -> list[Warn]:
 # Outcomes
 
 
-def _build_outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
+def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Article | None]:
+    """Return the outcome of a reference and its record.
+
+    Args:
+        one: the records found.
+        copy: the local copy of PubMed that answered; empty if PubMed did.
+    """
     reference = one.reference
     checked = CheckedReference(
         key=reference.key,
@@ -401,7 +407,7 @@ def _build_outcome(one: Candidates) -> tuple[CheckedReference, Article | None]:
         checked.add("unchecked", checked.detail)
         return checked, None
     if not ranked:
-        _add_missing_record(checked, one)
+        _add_missing_record(checked, one, copy)
         return checked, None
     best = ranked[0]
     equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
@@ -552,7 +558,7 @@ def _join_ids(notice: StandingNotice) -> str:
     return ", ".join(part for part in (place_of(notice), *ids) if part)
 
 
-def _add_missing_record(checked: CheckedReference, one: Candidates) -> None:
+def _add_missing_record(checked: CheckedReference, one: Candidates, copy: str) -> None:
     """Add a finding to a reference without a record, with the reason."""
     reference, text = one.reference, one.reference.text
     shown = (text or "")[:MAX_SHOWN]
@@ -580,6 +586,9 @@ def _add_missing_record(checked: CheckedReference, one: Candidates) -> None:
         detail = "not looked up: the reference has no identifier and no title"
     if code == "not_found" and one.places:
         detail = f"{_describe_place(one)}: {shown}" if text is not None else _describe_place(one)
+    if code == "not_found" and copy:  # PubMed or another source may have it
+        code = "unchecked"
+        detail = f"the local copy {copy} has no such record; PubMed, Crossref and other sources were not asked"
     message = checked.detail = detail
     if code == "not_found" and one.nearest is not None:
         likeness, near = one.nearest

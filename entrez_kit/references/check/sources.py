@@ -34,6 +34,8 @@ TITLES: Final[Mapping[SourceName, str]] = {
 }
 EUROPEPMC_BATCH: Final = 20
 CROSSREF_BATCH: Final = 20
+IN_COPY: Final[tuple[SourceName, ...]] = ("pubmed", "retraction_watch")
+"""The sources that a local copy of PubMed does not exclude: its records, and a file."""
 REFUSALS: Final = (EntityNotFound, InvalidInput)
 _SILENT: Final = frozenset(("none", "not_held", "not_asked", "failed"))
 RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
@@ -145,7 +147,10 @@ class Sources:
         retraction_watch: str | Path | None = None,
     ) -> None:
         self.services = services
-        self.enabled = enabled or parse_sources(services.settings.check_sources)
+        self.enabled = list(enabled or parse_sources(services.settings.check_sources))
+        self._copy = services.settings.copy_label
+        if self._copy:
+            self.enabled = [name for name in self.enabled if name in IN_COPY]
         self._watch: RetractionWatch | None = None
         file = retraction_watch or services.settings.retraction_watch
         if file is not None and "retraction_watch" in self.enabled:
@@ -164,11 +169,16 @@ class Sources:
         look_ups = {name: result() for name, result in pending.items()}
         return [
             [
-                look_ups[name](work) if name in look_ups else SourceStanding(source=name, says="not_asked")
+                look_ups[name](work)
+                if name in look_ups
+                else SourceStanding(source=name, says="not_asked", detail=self._explain_absence(name))
                 for name in SOURCES
             ]
             for work in works
         ]
+
+    def _explain_absence(self, name: SourceName) -> str | None:
+        return f"the local copy {self._copy} answers without requests" if self._copy and name not in IN_COPY else None
 
     def _read_watch(self, work: Work) -> SourceStanding:
         if self._watch is None:

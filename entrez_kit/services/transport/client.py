@@ -297,7 +297,7 @@ class Transport:
 
     def display_url(self, call: Call) -> str:
         """Return the URL of a call for output, without the port of the sandbox, which changes in every run."""
-        if not self._settings.demo:
+        if not self._settings.demo and self.responder is None:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlencode
 
+from entrez_kit.base import tracing
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import (
@@ -51,6 +52,8 @@ def answer_call(
     if watch is not None:
         watch(call, incoming)
     in_flight.add_received(len(body))
+    if (trace := tracing.current_trace()) is not None:
+        trace.limit_fidelity(headers.get(tracing.FIDELITY_HEADER, ""))
     try:
         checked = replies.check(call, incoming, redactor, frozenset(name for name, _ in credentials))
     except Retryable as exc:  # the same request gets the same answer

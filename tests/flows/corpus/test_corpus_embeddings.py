@@ -28,7 +28,7 @@ from entrez_kit.corpus.embeddings import (
 )
 from entrez_kit.doctor.local import check_configuration
 from entrez_kit.doctor.report import Notes
-from entrez_kit.sandbox.listener import LoopbackServer
+from entrez_kit.local.eutils.listener import LoopbackServer
 
 KEY = "sk-canary-0123456789abcdef"
 

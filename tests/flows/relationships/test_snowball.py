@@ -18,6 +18,7 @@ from entrez_kit.relationships.snowball import BATCH
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.europe_pmc import EuropePMC
 from entrez_kit.services.transport import Reply
+from entrez_kit.services.transport.client import Transport
 
 KitFor = Callable[..., EntrezKit]
 Graph = Mapping[str, Sequence[str]]
@@ -34,7 +35,7 @@ class Drawn:
         self.asked: list[list[str]] = []
         self.settings = Settings(europepmc_enabled=False)
         self.eutils = self
-        self.europepmc = EuropePMC(None, self.settings)  # type: ignore[arg-type]  # switched off, so it sends nothing
+        self.europepmc = EuropePMC(Transport(self.settings), self.settings)  # switched off, so it sends nothing
 
     def elink(self, *, ids: list[str], cmd: str, linkname: str, read: Any, **_: Any) -> Reply:
         assert (cmd, linkname) == ("neighbor", "pubmed_pubmed_citedin")

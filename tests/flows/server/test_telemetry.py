@@ -17,7 +17,7 @@ from entrez_kit import EntrezKit
 from entrez_kit.base import logs
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.settings import load_settings
-from entrez_kit.sandbox.listener import LoopbackServer
+from entrez_kit.local.eutils.listener import LoopbackServer
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.telemetry import line_ids, set_up_exporter
 

@@ -527,6 +527,7 @@ def test_a_named_config_must_be_there_and_readable(sources: Sources, tmp_path: P
 def test_every_setting_is_a_field_and_every_contract_default_holds(sources: Sources) -> None:
     assert {setting.name for setting in SETTINGS} == {item.name for item in fields(Settings)} - {
         "state_dir",
+        "copy_label",
         "origins",
         "notices",
     }

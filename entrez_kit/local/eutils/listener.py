@@ -1,4 +1,4 @@
-"""The HTTP server of the sandbox: connections, requests and bytes. The content of the answers comes from ``server``."""
+"""The HTTP server of the sandbox and of local copies: connections, requests and bytes, on loopback."""
 
 import selectors
 import socket
@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from entrez_kit.sandbox.faults import Cut, Strike
+from entrez_kit.local.eutils.replies import LocalReply
 
 MAX_BODY: Final = 16 << 20
 IDLE_SECONDS: Final = 60.0
@@ -32,6 +33,26 @@ class Arrival:
     query: str
     form: str
     address: str
+
+
+class Cut(Enum):
+    """What the server does with a connection after an answer."""
+
+    KEEP = "keep"
+    CLOSE_EARLY = "close_early"
+    RESET = "reset"
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """An answer: the bytes sent, the reply with the declared length, and the state of the connection.
+
+    Without a fault the bytes are the body of the reply.
+    """
+
+    reply: LocalReply
+    sent: bytes
+    ending: Cut = Cut.KEEP
 
 
 Answer = Callable[[Arrival], Strike]
@@ -82,7 +103,7 @@ class LoopbackServer(ThreadingHTTPServer):
 
 
 class Listener(LoopbackServer):
-    """The server of the sandbox. After ``end``, no thread and no connection is left."""
+    """A server of answers. After ``end``, no thread and no connection is left."""
 
     def __init__(self, port: int, answer: Answer) -> None:
         self.answer = answer
@@ -122,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
 
     server: Listener
     protocol_version = "HTTP/1.1"
-    server_version = "entrez-kit-sandbox"
+    server_version = "entrez-kit"
     sys_version = ""
     timeout = IDLE_SECONDS
     disable_nagle_algorithm = True
@@ -192,4 +213,4 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing: the sandbox has its own log."""
+        """Print nothing: the callers have their own logs."""

@@ -1,0 +1,174 @@
+"""The MeSH database of a local copy. Its records stay in the file of the copy, because MeSH has 350,000."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import Any, Final
+
+from entrez_kit.local.eutils.mesh import FIELDS, Heading, MeshDatabase, list_values
+from entrez_kit.local.eutils.small_query import Found, SmallField, SmallQuery, Values
+from entrez_kit.query.words import normalize, split_words
+
+Reading = Callable[[], AbstractContextManager[sqlite3.Connection]]
+_PREFIXES: Final = {"D": "68", "Q": "81", "C": "67"}
+"""The first digits of the Entrez UID by the letter of the unique identifier."""
+_COLUMNS: Final = "ui, name, trees, terms, scope_note"
+
+
+def to_uid(ui: str) -> str:
+    """Return the Entrez UID of a record (D003924 -> 68003924).
+
+    The real UIDs of identifiers with nine digits do not follow from them; a copy forms all in the same way.
+    """
+    return f"{_PREFIXES.get(ui[:1], '')}{ui[1:]}"
+
+
+def to_ui(uid: str) -> str:
+    """Return the unique identifier of an Entrez UID (68003924 -> D003924)."""
+    return next((f"{letter}{uid[2:]}" for letter, prefix in _PREFIXES.items() if uid.startswith(prefix)), "")
+
+
+class _Uids(Mapping[str, Values]):
+    """The UIDs of all records and the values of each."""
+
+    def __init__(self, database: "StoredMesh") -> None:
+        self._database = database
+
+    def __len__(self) -> int:
+        return self._database.count
+
+    def __iter__(self) -> Iterator[str]:
+        return (to_uid(ui) for (ui,) in self._database.select("SELECT ui FROM headings"))
+
+    def __getitem__(self, uid: str) -> Values:
+        return list_values(self._database.headings[uid])
+
+
+class _StoredQuery(SmallQuery):
+    """A query that selects candidates in the file before it compares words."""
+
+    def __init__(self, database: "StoredMesh") -> None:
+        super().__init__(_Uids(database), FIELDS)
+        self._database = database
+
+    def sort_ids(self, found: Found) -> list[str]:
+        """Return ids in the order of results."""
+        return sorted(found, key=int, reverse=True)
+
+    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+        """Return the records that have a value in a field."""
+        return frozenset(
+            uid
+            for uid in self._select_candidates(field, text)
+            if field.matches(self.records[uid].get(field.code, ()), text)
+        )
+
+    def _select_candidates(self, field: SmallField, text: str) -> set[str]:
+        select = self._database.select
+        if field.kind == "number":
+            uid = text.strip()
+            return {uid} if uid in self._database.headings else set()
+        key = normalize(text.rstrip().rstrip("*"))
+        if field.code == "MHUI":
+            rows = select("SELECT ui FROM headings WHERE lower(ui) >= ? AND lower(ui) < ?", key, f"{key}\U0010ffff")
+        elif field.code == "TN":
+            rows = select("SELECT ui, tree FROM heading_trees")
+            rows = [row for row in rows if normalize(row[1]).startswith(key)]
+        elif field.code == "MESH":
+            rows = [
+                row
+                for kind in _PREFIXES
+                for row in select(
+                    "SELECT ui FROM heading_keys WHERE kind = ? AND key >= ? AND key < ?",
+                    *(kind, key, f"{key}\U0010ffff"),
+                )
+            ]
+        else:
+            word = max(split_words(text), key=len, default="")
+            if not word:
+                return set()
+            pattern = f"%{word}%"
+            rows = [
+                *select("SELECT ui FROM heading_keys WHERE key LIKE ?", pattern),
+                *select("SELECT ui FROM headings WHERE scope_note LIKE ? OR ui LIKE ?", pattern, pattern),
+                # LIKE folds ASCII letters only; words are compared without accents.
+                *select("SELECT ui FROM headings WHERE scope_note GLOB '*[^ -~]*'"),
+            ]
+        return {to_uid(row[0]) for row in rows}
+
+
+class _Headings(Mapping[str, Heading]):
+    """The records by UID."""
+
+    def __init__(self, database: "StoredMesh") -> None:
+        self._database = database
+
+    def __len__(self) -> int:
+        return self._database.count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_Uids(self._database))
+
+    def __getitem__(self, uid: str) -> Heading:
+        rows = self._database.select(f"SELECT {_COLUMNS} FROM headings WHERE ui = ?", to_ui(uid))
+        if not rows:
+            raise KeyError(uid)
+        ui, name, trees, terms, note = rows[0]
+        return Heading(uid, ui, name, _split(trees), _split(terms), note)
+
+
+def _split(lines: str) -> tuple[str, ...]:
+    return tuple(lines.split("\n")) if lines else ()
+
+
+class StoredMesh(MeshDatabase):
+    """MeSH of a copy.
+
+    Args:
+        reading: opens a connection to the copy.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(())
+        self._reading = reading
+
+    def select(self, statement: str, *values: str) -> Sequence[Any]:
+        """Return the rows of a query."""
+        with self._reading() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    @cached_property
+    def headings(self) -> Mapping[str, Heading]:
+        """The records by UID."""
+        return _Headings(self)
+
+    @cached_property
+    def count(self) -> int:
+        """Number of records."""
+        return int(self.select("SELECT count(*) FROM headings")[0][0])
+
+    def query(self) -> SmallQuery:
+        """Return a query that searches by words, by heading ([MH]) or by identifier."""
+        return _StoredQuery(self)
+
+    def find_parent(self, tree: str) -> str | None:
+        """Return the UID of the heading one level above a tree number."""
+        rows = self.select("SELECT ui FROM heading_trees WHERE kind = 'D' AND tree = ?", tree.rpartition(".")[0])
+        return to_uid(rows[0][0]) if rows else None
+
+    def find_children(self, tree: str) -> list[str]:
+        """Return the UIDs of the headings one level below a tree number."""
+        rows = self.select(
+            "SELECT ui, tree FROM heading_trees WHERE kind = 'D' AND tree > ? AND tree < ? ORDER BY tree",
+            *(f"{tree}.", f"{tree}/"),
+        )
+        return [to_uid(ui) for ui, other in rows if other.rpartition(".")[0] == tree]
+
+    @cached_property
+    def _words(self) -> Mapping[str, int]:
+        counts: dict[str, int] = {}
+        for (keys,) in self.select("SELECT group_concat(key, ' ') FROM heading_keys GROUP BY kind, ui"):
+            for word in {word for word in split_words(keys) if word.isalpha()}:
+                counts[word] = counts.get(word, 0) + 1
+        return counts

@@ -1,0 +1,236 @@
+"""A local copy answers the commands with the documents that the sandbox gives for the same records."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_copies import make_copy
+from terminal import Cli, envelope
+
+from entrez_kit import EntrezKit
+from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.settings import load_settings
+from entrez_kit.python.catalogue import OPERATIONS
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.tools import Toolbox
+
+DIFFERENT = {"warnings", "searched_at", "sources", "efetch_details", "build", "last_update", "term_count"}
+"""What depends on who answers: the copy names itself and has a date of its own."""
+
+
+@pytest.fixture(name="home", scope="module")
+def home_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home folder with a copy of the demo's records."""
+    home = tmp_path_factory.mktemp("home")
+    make_copy(home)
+    return home
+
+
+@pytest.fixture(name="copy")
+def copy_fixture(home: Path) -> Iterator[EntrezKit]:
+    """Return a kit that asks the copy."""
+    with EntrezKit(home=home, local="demo") as kit:
+        yield kit
+
+
+@pytest.fixture(name="local")
+def local_fixture(home: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Call the program with a home that has the copy."""
+    monkeypatch.setenv("ENTREZ_KIT_HOME", str(home))
+    return alone
+
+
+def remove(document: Any) -> Any:
+    """Return a document without what depends on who answers."""
+    if isinstance(document, dict):
+        return {
+            name: remove(value)
+            for name, value in document.items()
+            if name not in DIFFERENT and not name.endswith("_url")
+        }
+    return [remove(one) for one in document] if isinstance(document, list) else document
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("search_articles", {"query_term": "crispr[tiab]", "sort_by": "pub_date", "fetch_brief_summaries": 3}),
+        ("search_articles", {"query_term": '"base editing"[ti] OR neoplasms[mh]', "sort_by": "author"}),
+        (
+            "search_articles",
+            {
+                "query_term": "humans[mh]",
+                "sort_by": "journal_name",
+                "date_range": {"min_date": "2022", "max_date": "2023"},
+            },
+        ),
+        ("search_articles", {"query_term": "smith j[au] NOT review[pt]", "sort_by": "pub_date", "offset": 1}),
+        ("fetch_contents", {"pmids": ["99000001", "99000030", "1"], "include_grant_info": True}),
+        ("fetch_contents", {"pmids": ["99000001"], "detail_level": "medline_text"}),
+        ("article_relationships", {"source_pmid": "99000005", "relationship_type": "pubmed_citedin"}),
+        ("article_relationships", {"source_pmid": "99000005", "relationship_type": "pubmed_similar_articles"}),
+        ("format_citations", {"pmids": ["99000005", "99000001"], "styles": ["apa", "vancouver"]}),
+        ("convert_ids", {"ids": ["99000005", "PMC99000004", "10.5555/ekit.2023.0005", "10.5555/none"]}),
+        ("lookup_mesh", {"query": "neoplasms", "include_tree": True}),
+        ("lookup_mesh", {"query": "D009369"}),
+        ("lookup_mesh", {"query": "disease"}),
+        ("spell_check", {"query": "crisprr"}),
+        ("count_facets", {"query_term": "crispr[tiab]"}),
+        ("info", {"db": "pubmed"}),
+        ("info", {"db": "mesh"}),
+        ("summary", {"db": "pubmed", "ids": ["99000005"]}),
+        ("search", {"db": "mesh", "term": "neoplasms[mh]"}),
+        ("fetch", {"db": "pubmed", "ids": ["99000005"], "rettype": "abstract", "retmode": "text"}),
+        ("link", {"db": "pubmed", "ids": ["99000005"], "dbfrom": "pubmed", "linkname": "pubmed_pubmed_citedin"}),
+    ],
+)
+def test_a_copy_gives_the_documents_of_the_sandbox(
+    copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox, method: str, arguments: dict[str, Any]
+) -> None:
+    def run(kit: EntrezKit) -> Any:
+        operation = next(one for one in OPERATIONS if one.method == method or one.name == f"entrez_{method}")
+        try:
+            return operation.run(kit.services, arguments).model_dump(mode="json")
+        except EntrezKitError as exc:
+            return exc.code, exc.reason
+
+    assert remove(run(copy)) == remove(run(kit_for(sandbox)))
+
+
+def test_all_results_have_a_certificate_that_the_sandbox_confirms(
+    copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox
+) -> None:
+    here, there = (kit.search_all(query_term="2020:2026[dp]") for kit in (copy, kit_for(sandbox)))
+
+    assert here.certificate
+    assert there.certificate
+    assert (here.certificate.sha256, here.certificate.missing) == (there.certificate.sha256, 0)
+    assert here.certificate.retrieved == here.total_found
+    assert here.certificate.retrieved > 20
+
+
+@pytest.mark.parametrize(
+    ("query", "fidelity"),
+    [("crispr[tiab]", "exact"), ('"base editing"[ti]', "exact_phrase"), ("crispr", "approximate")],
+)
+def test_every_search_names_the_copy_and_its_fidelity(copy: EntrezKit, query: str, fidelity: str) -> None:
+    found = copy.search_articles(query_term=query, sort_by="pub_date")
+
+    (said,) = [warning.message for warning in found.warnings if warning.code == "local"]
+    label = copy.settings.copy_label
+    assert label.startswith("demo (PubMed of ")
+    assert label in said
+    assert f"Fidelity: {fidelity}" in said
+    assert found.search_parameters.sort_by == "pub_date"
+
+
+def test_relevance_has_the_name_of_its_own_formula(copy: EntrezKit) -> None:
+    found = copy.search_articles(query_term="crispr[tiab]")
+
+    assert found.search_parameters.sort_by == "bm25"
+    assert "BM25" in next(warning.message for warning in found.warnings if warning.code == "local")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "reason", "status"),
+    [
+        (["search", "crispr[foo]"], "INVALID_INPUT", "unknown_field", 2),
+        (["search", "crispr AND free full text[sb]"], "INVALID_INPUT", "not_in_copy", 2),
+        (["search", "crispr", "--free-full-text"], "INVALID_INPUT", "not_in_copy", 2),
+        (["search", "crispr AND pubmed books[sb]"], "INVALID_INPUT", "not_in_copy", 2),
+        (["europepmc", "crispr"], "NOT_CONFIGURED", "not_in_copy", 8),
+        (["fulltext", "99000005"], "NOT_CONFIGURED", "not_in_copy", 8),
+        (["db", "search", "protein", "crispr"], "NOT_CONFIGURED", "not_in_copy", 8),
+        (["gene", "search", "TP53"], "UPSTREAM_ERROR", "not_in_copy", 5),
+    ],
+)
+def test_what_a_copy_cannot_know_is_refused_by_name(
+    local: Cli, arguments: list[str], code: str, reason: str, status: int
+) -> None:
+    done = local(*arguments, "--local", "demo", "--json")
+
+    error = envelope(done)
+    assert (error["code"], error["details"]["reason"], done.status) == (code, reason, status)
+    assert not done.out
+
+
+def test_an_unknown_word_never_widens_a_search(copy: EntrezKit) -> None:
+    assert copy.search_articles(query_term="crispr[tiab] AND zzyzx[tiab]").total_found == 0
+
+
+def test_a_check_says_that_other_sources_were_not_asked(local: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "references.txt"
+    file.write_text(
+        "Luo Q, Auerhahn B, Marrowby TJ. CRISPR off-target detection: what ten assays agree on. "
+        "Ann Imaginary Genome Ed (Demo). 2023;7(4):R12-R39. doi:10.5555/ekit.2023.0005\n\n"
+        "Nobody N. A thing that does not exist. Nature. 2020;1:1-2. doi:10.5555/none.1\n",
+        encoding="utf-8",
+    )
+    done = local("--local", "demo", "check", str(file), "--json")
+
+    first, second = json.loads(done.out)["references"]
+    assert first["status"] == "verified"
+    says = {one["source"]: one["says"] for one in first["sources"]}
+    assert says["pubmed"] == "none"
+    assert {says[name] for name in ("europepmc", "crossref", "openalex")} == {"not_asked"}
+    assert (second["status"], second["standing_status"]) == ("unchecked", "unknown")
+    assert done.status == 4
+
+
+@pytest.mark.parametrize("form", ["json", "ids", "csv", "table"])
+def test_stderr_names_the_copy_once_with_the_fidelity(local: Cli, form: str) -> None:
+    done = local("-q", "search", "crispr[ti]", "--sort", "pub_date", "-f", form, "--local", "demo")
+
+    (line,) = done.err.splitlines()
+    assert "demo (PubMed of 2026-03-06" in line
+    assert "Fidelity: exact." in line
+
+
+def test_flags_that_contradict_a_copy_are_refused_and_others_change_nothing(
+    local: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = local("--local", "demo", "search", "crispr[ti]", "-f", "ids")
+    assert plain.out.split()
+
+    both = local("--local", "demo", "--demo", "search", "crispr", "--json")
+    assert (envelope(both)["details"]["reason"], both.status) == ("bad_usage", 2)
+    missing = local("--local", "none", "search", "crispr", "--json")
+    assert (envelope(missing)["details"]["reason"], missing.status) == ("no_such_copy", 3)
+    for flag in ("--offline", "--refresh", "--no-cache"):
+        assert local("--local", "demo", flag, "search", "crispr[ti]", "-f", "ids").out == plain.out
+    monkeypatch.setenv("ENTREZ_KIT_LOCAL", "demo")
+    assert local("search", "crispr[ti]", "-f", "ids").out == plain.out
+    assert "Local copy" not in local("--demo", "search", "crispr[ti]", "-f", "ids").err
+
+
+def test_a_project_file_cannot_choose_a_copy(tmp_path: Path) -> None:
+    (tmp_path / "entrez-kit.toml").write_text('local = "demo"\n', encoding="utf-8")
+
+    settings = load_settings(environ={"HOME": str(tmp_path)}, working_dir=tmp_path)
+
+    assert settings.local is None
+    assert any("local" in notice for notice in settings.notices)
+
+
+def test_agents_get_the_name_of_the_copy_with_every_result(home: Path) -> None:
+    settings = load_settings({"home": home, "local": "demo"}).prepare()
+    with ServerServices(settings) as services:
+        label = services.settings.copy_label
+        toolbox = Toolbox(OPERATIONS)
+        found = toolbox.call(services, "pubmed_search_articles", {"query_term": "crispr[ti]"})
+        missing = toolbox.call(services, "europepmc_search", {"query": "crispr"})
+        assert services.watched.health.status == "Unknown"
+
+    assert label in json.dumps(found.structured_content)
+    assert label in (found.meta or {})["local"]
+    assert missing.is_error
+    assert label in (missing.meta or {})["local"]
+
+
+def test_the_settings_of_an_opened_copy_can_be_used_again(home: Path) -> None:
+    with EntrezKit(home=home, local="demo") as first, EntrezKit(replace(first.settings)) as second:
+        assert second.search_articles(query_term="crispr[ti]").total_found

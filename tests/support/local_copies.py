@@ -1,0 +1,47 @@
+"""Copies of PubMed in tests, with the records of the demo and its headings as NLM's files have them."""
+
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from places import ROOT
+
+from entrez_kit.base.settings import load_settings
+from entrez_kit.local.eutils.mesh import Heading, read_demo_headings
+from entrez_kit.local.importing import import_files
+
+RECORDS = ROOT / "fixtures" / "pubmed"
+_ROOTS = {"D": ("Descriptor", "desc"), "Q": ("Qualifier", "qual"), "C": ("Supplemental", "supp")}
+
+
+def write_mesh(folder: Path, headings: list[Heading]) -> list[Path]:
+    """Write headings as files of MeSH, one for each kind of record."""
+    written = []
+    for letter, (prefix, name) in _ROOTS.items():
+        records = "".join(_render(heading, prefix) for heading in headings if heading.ui.startswith(letter))
+        path = folder / f"{name}2026.xml"
+        path.write_text(
+            f'<?xml version="1.0"?>\n<{prefix}RecordSet LanguageCode = "eng">\n{records}</{prefix}RecordSet>\n',
+            encoding="utf-8",
+        )
+        written.append(path)
+    return written
+
+
+def _render(heading: Heading, prefix: str) -> str:
+    kind = f"{prefix}Record" if prefix == "Supplemental" else prefix
+    terms = "".join(f"<Term><String>{escape(term)}</String></Term>" for term in (heading.name, *heading.entry_terms))
+    trees = "".join(f"<TreeNumber>{tree}</TreeNumber>" for tree in heading.tree_numbers)
+    return (
+        f"<{prefix}Record><{kind}UI>{heading.ui}</{kind}UI>"
+        f"<{kind}Name><String>{escape(heading.name)}</String></{kind}Name>"
+        f"<TreeNumberList>{trees}</TreeNumberList><ConceptList><Concept PreferredConceptYN='Y'>"
+        f"<ScopeNote>{escape(heading.scope_note)}</ScopeNote><TermList>{terms}</TermList></Concept></ConceptList>"
+        f"</{prefix}Record>\n"
+    )
+
+
+def make_copy(home: Path, name: str = "demo") -> None:
+    """Make a copy of the demo's records and headings in a home folder."""
+    home.mkdir(parents=True, exist_ok=True)
+    files = [*sorted(RECORDS.glob("*.xml")), *write_mesh(home, read_demo_headings())]
+    import_files(load_settings({"home": home}), name, files)
