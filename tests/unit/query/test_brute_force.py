@@ -6,16 +6,22 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import brute_force as brute
 import pytest
 from brute_force import Article, Tree
+from pyroaring import BitMap
 from query_writer import QueryWriter
 from shelf import SHELF
 
-from entrez_kit.local.records.collection import ParsedCollection, split_records
+from entrez_kit.local.index.file_index import FileIndex
+from entrez_kit.local.index.writer import SegmentWriter, merge_segments
+from entrez_kit.local.records.collection import ParsedCollection, read_terms, split_records
+from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.sorted_index import SortKeys
+from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.search import search
 from entrez_kit.sandbox.generate import GeneratedCollection
@@ -26,6 +32,7 @@ class Bench:
     """Records, an invented MeSH for their headings, and both ways to search them."""
 
     corpus: ParsedCollection
+    files: FileIndex | None = None
 
     @cached_property
     def articles(self) -> list[Article]:
@@ -60,8 +67,21 @@ class Bench:
         return QueryWriter(seed, self.articles, self.tree, self.subheadings, self.actions)
 
     def find(self, query: str) -> set[int]:
-        found = search(query, self.corpus.index, self.vocabulary)
+        found = search(query, self.files or self.corpus.index, self.vocabulary)
         return {int(self.corpus.pmid(number)) for number in found.records}
+
+
+@dataclass(frozen=True)
+class InFiles(Bench):
+    """The same records in segment files, with other numbers."""
+
+    numbers: tuple[int, ...] = ()
+
+    def find(self, query: str) -> set[int]:
+        assert self.files is not None
+        found = search(query, self.files, self.vocabulary)
+        assert len(self.files.pmids(found.records)) == len(found.records)
+        return {int(self.corpus.pmid(self.numbers[number])) for number in found.records}
 
 
 def _is_plain(raw: bytes) -> bool:
@@ -96,6 +116,35 @@ def invented() -> Bench:
     return Bench(ParsedCollection([*records, *split_records([SHELF.encode()])]))
 
 
+@pytest.fixture(scope="module")
+def in_files(invented: Bench, tmp_path_factory: pytest.TempPathFactory) -> InFiles:
+    """The same records in three segments, one of them merged, between records that were removed."""
+    folder = tmp_path_factory.mktemp("segments")
+    old = GeneratedCollection(30, seed=3)
+    records: list[tuple[int, tuple[RecordTerms, SortKeys]]] = []
+    removed = BitMap()
+    for number in range(invented.corpus.size):
+        if number % 9 == 4:
+            removed.add(len(records))
+            records.append((-1, read_terms(Document(old.raw(number % old.size)))))
+        records.append((number, read_terms(invented.corpus.document(number))))
+    bounds = (0, 60, 61, 150, len(records))
+    segments = []
+    for first, last in pairwise(bounds):
+        with SegmentWriter(folder / f"{first}.seg", limit=8_000) as writer:
+            for _, (terms, keys) in records[first:last]:
+                writer.add(terms, keys)
+            segments.append(writer.finish().path)
+    merged = merge_segments(
+        segments[1:3], folder / "merged.seg", BitMap(one - 60 for one in removed if 60 <= one < 150)
+    )
+    return InFiles(
+        invented.corpus,
+        FileIndex([segments[0], merged.path, segments[3]], removed),
+        tuple(number for number, _ in records),
+    )
+
+
 def _compare(bench: Bench, seed: int, count: int) -> Counter[str]:
     writer = bench.writer(seed)
     seen: Counter[str] = Counter()
@@ -127,6 +176,18 @@ def test_a_thousand_queries_agree_with_the_brute_force_matcher(invented: Bench) 
 
     assert seen["with results"] > 500
     assert len(seen) > 25
+
+
+@pytest.mark.long
+def test_a_thousand_queries_on_segment_files_agree_with_the_brute_force_matcher(in_files: InFiles) -> None:
+    seen = _compare(in_files, seed=2, count=1_000)
+
+    assert seen["with results"] > 500
+    assert len(seen) > 25
+
+
+def test_queries_on_segment_files_agree_with_the_brute_force_matcher(in_files: InFiles) -> None:
+    assert _compare(in_files, seed=4, count=60)["with results"] > 20
 
 
 @pytest.mark.long
