@@ -404,6 +404,7 @@ def _measure_recall(index: FileIndex, texts: Path, size: int, questions: Sequenc
     """Return which share of the first ten of each ranked query is among those computed from all texts."""
     wanted = {word for question in questions for word in question.words}
     frequencies: dict[str, list[tuple[int, float]]] = {word: [] for word in wanted}
+    having: Counter[tuple[str, str]] = Counter()
     lengths: list[int] = []
     for number, row in enumerate(read_rows(texts, size)):
         terms = RecordTerms()
@@ -411,22 +412,23 @@ def _measure_recall(index: FileIndex, texts: Path, size: int, questions: Sequenc
         counted: dict[str, float] = defaultdict(float)
         lengths.append(sum(len(piece) for pieces in terms.texts.values() for piece in pieces))
         for source, pieces in terms.texts.items():
-            for piece in pieces:
-                for word in wanted.intersection(piece):
-                    counted[word] += relevance.WEIGHTS[source] * piece.count(word)
+            words = [word for piece in pieces for word in piece if word in wanted]
+            having.update((source, word) for word in set(words))
+            for word in words:
+                counted[word] += relevance.WEIGHTS[source]
         for word, frequency in counted.items():
             frequencies[word].append((number, frequency))
     mean = statistics.mean(lengths)
     shares = []
     for question in questions:
-        scores: Counter[int] = Counter()
+        scores: dict[int, float] = defaultdict(float)
         for word in question.words:
-            found = frequencies[word]
-            rarity = math.log(1 + (size - len(found) + 0.5) / (len(found) + 0.5))
-            for number, frequency in found:
+            found = max(having[source, word] for source in TEXTS)
+            rarity = math.log(1 + (size - found + 0.5) / (found + 0.5))
+            for number, frequency in frequencies[word]:
                 norm = relevance.SATURATION * (1 - relevance.LENGTH + relevance.LENGTH * lengths[number] / mean)
-                scores[number] += rarity * frequency * (relevance.SATURATION + 1) / (frequency + norm)  # type: ignore[assignment]
-        least = min((score for _, score in scores.most_common(10)), default=0)
+                scores[number] += rarity * frequency * (relevance.SATURATION + 1) / (frequency + norm)
+        least = min(sorted(scores.values())[-10:], default=0)
         best = index.rank_by_relevance(question.words, index.list_records(), 10)
         shares.append(sum(scores[number] >= least - 1e-9 for number, _ in best) / max(1, min(10, len(scores))))
     return statistics.mean(shares)

@@ -28,6 +28,7 @@ Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _ESCAPE: Final = 255
+_NONE: Final = np.empty(0, np.int64)
 _MAX_VARINT: Final = 5
 
 
@@ -254,7 +255,15 @@ class Words:
 
     def __init__(self, read: Callable[[int], Bytes], lengths: Integers, limit: int) -> None:
         self._read = read
-        self.sizes, values = _decode_sizes(read(0), lengths)
+        data = read(0)
+        if len(lengths) == 1 and len(data) and data.max() < 128:  # one frequent word
+            self.sizes = lengths
+            self._more = (data & 1).view(np.bool_)
+            self.records = np.cumsum(data >> 1, dtype=np.uint32)
+            if self.records[-1] >= limit:
+                raise ValueError("a record number is too large")
+            return
+        self.sizes, values = _decode_sizes(data, lengths)
         self._more = (values & 1).astype(np.bool_)
         self.records = _sum_steps(self.sizes, values >> 1, limit)
 
@@ -262,12 +271,23 @@ class Words:
     def counts(self) -> Integers:
         """The number of occurrences in each record."""
         counts = np.ones(len(self.records), np.int64)
-        more = np.flatnonzero(self._more)
         extra = decode_varints(self._read(1))
+        more = np.flatnonzero(self._more)
         if len(extra) != len(more):
             raise ValueError("counts are missing")
-        counts[more] += extra
-        counts[more] += 1
+        if len(more):
+            counts[more] = extra
+            counts[more] += 2
+        return counts
+
+    def find_counts(self, records: NDArray[Any]) -> Integers:
+        """Return the number of occurrences of a single word in each of these ascending records."""
+        places = np.searchsorted(self.records, records.astype(np.uint32))
+        places[places == len(self.records)] = 0
+        counts: Integers = (self.records[places] == records).astype(np.int64)
+        places = np.flatnonzero(counts)[self._more[places[counts > 0]]] if self._more[places].any() else _NONE
+        if len(places):
+            counts[places] = self.counts[np.searchsorted(self.records, records[places].astype(np.uint32))]
         return counts
 
     def read_block(self) -> Block:

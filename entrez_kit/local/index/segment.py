@@ -192,6 +192,29 @@ class TermList:
         """Return the postings of these words."""
         return self._segment.guard(self._read_words, numbers)
 
+    def read_word(self, word: str) -> Words | None:
+        """Return the postings of one word; None if no record has it. Those of frequent words are kept decoded."""
+        kept = self._segment.kept.get((self, word))
+        if kept is None:
+            kept = self._segment.guard(self._read_word, word)
+            if kept is not None and len(kept.records) >= _FREQUENT:
+                self._segment.keep((self, word), kept)
+        return kept
+
+    def _read_word(self, word: str) -> Words | None:
+        number = self.texts.find(word)
+        if number is None:
+            return None
+        places: list[list[int]] = self._ends[number : number + 2].tolist()
+
+        def read(stream: int) -> Bytes:
+            begin, end = places[0][stream], places[1][stream]
+            if not begin <= end <= len(self._streams[stream]):
+                raise ValueError("a range is outside of the data")
+            return self._streams[stream][begin:end]
+
+        return Words(read, np.array([places[1][0] - places[0][0]]), self._segment.records)
+
     def _read_words(self, numbers: Integers) -> Words:
         data, lengths = self._read_stream(numbers, 0)
 
@@ -202,6 +225,10 @@ class TermList:
 
 
 _NONE: Final = np.empty(0, np.int64)
+_FREQUENT: Final = 2_000
+"""The least number of records of a word that is kept decoded."""
+_MAX_KEPT: Final = 2_000_000
+"""The number of decoded postings that a segment keeps, some 26 MB."""
 _PAGE: Final = 64
 _SAMPLES: Final = 1_024
 _SPARSE: Final = 20
@@ -220,6 +247,9 @@ class Segment:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.kept: dict[tuple[TermList, str], Words] = {}
+        """The decoded postings of frequent words."""
+        self._kept_size = 0
         try:
             with path.open("rb") as file:
                 self.size = file.seek(0, 2)
@@ -301,6 +331,13 @@ class Segment:
     def lists(self) -> Sequence[tuple[Kind, str]]:
         """Kind and name of all lists."""
         return cast(Sequence[tuple[Kind, str]], list(self._lists))
+
+    def keep(self, key: tuple[TermList, str], words: Words) -> None:
+        """Keep the decoded postings of a word, instead of all others if these are too many."""
+        if self._kept_size + len(words.records) > _MAX_KEPT:
+            self.kept, self._kept_size = {}, 0
+        self.kept[key] = words
+        self._kept_size += len(words.records)
 
     def guard(self, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a function that reads this segment.

@@ -133,12 +133,18 @@ class SegmentWriter:
         self._lengths.append(min(ranked, _LONGEST))
         self._occurrences += count
         if self._occurrences > self._limit:
+            self._write_part()
+
+    def _write_part(self) -> None:
+        try:
             self._spill()
+        except OSError as exc:
+            raise _write_error(self._path, exc) from exc
 
     def _spill(self) -> None:
         """Write the collected records to a temporary segment."""
         path = self._path.with_name(f"{self._path.name}.{len(self._parts)}.part")
-        with _File(path) as file:
+        with _File(path, lasting=False) as file:
             for column, numbers in sorted(self._numbers.items()):
                 with _ListFile(file, "numbers", column) as listed:
                     listed.add(*_sort_numbers(*numbers))
@@ -152,11 +158,13 @@ class SegmentWriter:
 
     def finish(self) -> SegmentSummary:
         """Write the segment; return its size and checksum."""
-        if self._records or not self._parts:
-            self._spill()
         try:
+            if self._records or not self._parts:
+                self._spill()
             if len(self._parts) == 1:
-                Path(self._parts[0]).replace(self._path)
+                with self._parts[0].open("rb") as file:
+                    os.fsync(file.fileno())
+                self._parts[0].replace(self._path)
                 _sync_folder(self._path.parent)
                 return _summarize(self._path)
             return merge_segments(self._parts, self._path)
@@ -558,8 +566,9 @@ class _ListFile:
 class _File:
     """A segment file that is being written under a temporary name; a context manager."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, lasting: bool = True) -> None:
         self._path = path
+        self._lasting = lasting
         self._temporary = path.with_name(f"{path.name}.tmp")
         self.folder = path.parent
         self.lists: list[dict[str, Any]] = []
@@ -615,10 +624,12 @@ class _File:
         trailer = TRAILER.pack(self.place, len(encoded), zlib.crc32(encoded), self._sum, MAGIC)
         self._file.write(encoded + trailer)
         self._file.flush()
-        os.fsync(self._file.fileno())
+        if self._lasting:
+            os.fsync(self._file.fileno())
         self._file.close()
-        Path(self._temporary).replace(self._path)
-        _sync_folder(self._path.parent)
+        self._temporary.replace(self._path)
+        if self._lasting:
+            _sync_folder(self._path.parent)
         self._finished = True
 
     def __exit__(
