@@ -380,7 +380,7 @@ def _add_gaps(keys: Integers, bounds: Integers) -> Integers:
 
 
 def find_windows(keys: Sequence[Integers], needed: Sequence[int], length: int) -> Integers:
-    """Return the first occurrence of each window of ``length`` words that contains all words.
+    """Return an occurrence in each window of ``length`` words that contains all words.
 
     Args:
         keys: the ascending occurrences of each word.
@@ -388,6 +388,12 @@ def find_windows(keys: Sequence[Integers], needed: Sequence[int], length: int) -
         length: the length of a window.
     """
     rarest = min(keys, key=len)
+    if len(keys) == 2 and max(needed) == 1:
+        other = keys[0] if rarest is keys[1] else keys[1]
+        places = np.searchsorted(other, rarest - (length - 1))
+        places[places == len(other)] = 0
+        nearest = other[places]
+        return rarest[(nearest >= rarest - (length - 1)) & (nearest < rarest + length)]
     near = []
     for one in keys:
         if one is not rarest:

@@ -332,6 +332,11 @@ class Segment:
         """Kind and name of all lists."""
         return cast(Sequence[tuple[Kind, str]], list(self._lists))
 
+    def release(self) -> None:
+        """Return the memory of the file's pages to the system; they are read again when they are needed."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
     def keep(self, key: tuple[TermList, str], words: Words) -> None:
         """Keep the decoded postings of a word, instead of all others if these are too many."""
         if self._kept_size + len(words.records) > _MAX_KEPT:

@@ -425,6 +425,9 @@ def _merge_lists(
         places = ends
         if blocks:
             listed.add(*_merge_blocks(names, blocks, kind))
+        del blocks, names
+        for segment in opened:
+            segment.release()
 
 
 def _choose_bounds(known: Sequence[Any], kind: Kind) -> Iterator[bytes | int | None]:
