@@ -146,7 +146,7 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
         ((str(REFERENCES),), {"text": REFERENCES.read_text("utf-8")}),
     ],
     "merge_references": [
-        ((str(REFERENCES),), {"files": [REFERENCES]}),
+        ((str(REFERENCES),), {"files": [{"file": str(REFERENCES), "text": REFERENCES.read_text("utf-8")}]}),
     ],
     "pubmed_convert_ids": [
         (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),

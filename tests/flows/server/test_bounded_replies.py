@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from examples import CLAIMS, CORPUS, REFERENCES
+from review_records import invent_works, ris_file
 from serving import Json, ServicesFor, connected, structured
 
 from entrez_kit.core.operation import Operation
@@ -75,6 +76,9 @@ LARGEST: dict[str, list[Json]] = {
     ],
     "corpus_audit": [{"query_key": "c"}],
     "check_references": [{"text": REFERENCES.read_text("utf-8")}],
+    "merge_references": [
+        {"files": [{"file": f"{name}.ris", "text": ris_file(list(invent_works(250, 1)))} for name in "ab"]}
+    ],
 }
 """The largest answers that the demo has, for every tool."""
 
