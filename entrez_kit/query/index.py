@@ -151,9 +151,15 @@ class RecordTerms:
     def add_exact(self, source: str, *values: str) -> None:
         """Add values without normalization, because identifiers need their punctuation."""
         found = [value for value in values if value]
-        if found:
-            known = self.values.setdefault(source, [])
-            known.extend(value for value in dict.fromkeys(found) if value not in known)
+        known = self.values.get(source)
+        if known is None:
+            if found:
+                self.values[source] = list(dict.fromkeys(found))
+        elif len(found) == 1:
+            if found[0] not in known:
+                known.append(found[0])
+        elif found:
+            self.values[source] = list(dict.fromkeys((*known, *found)))
 
     def add_names(self, source: str, people: Iterable[tuple[str, str]]) -> None:
         """Add people by short and by full name; a query can truncate only short names to fewer initials."""

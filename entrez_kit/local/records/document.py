@@ -4,10 +4,9 @@ It is independent of the library's parser, which is tested against this one: the
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar, overload
 
 from lxml import etree
 
@@ -32,6 +31,31 @@ NOTICE_WORDS: Final = {
 }
 """The kinds of notices with their names in summaries."""
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
+
+
+Value = TypeVar("Value")
+
+
+class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
+    """A property that is computed on first use. Unlike ``functools.cached_property`` of Python 3.11 it has no lock."""
+
+    def __init__(self, function: Callable[[Any], Value]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> "Self | Value":
+        """Return the value."""
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._function(instance)
+        return value
 
 
 class Person(NamedTuple):
@@ -100,7 +124,15 @@ def record_parser() -> Any:
 
 def text_of(element: Any) -> str:
     """Return all text of an element without markup; superscripts and subscripts as the kit writes them."""
-    return "" if element is None else squeeze(plain_text_of(element))
+    if element is None:
+        return ""
+    if not len(element):
+        text: str | None = element.text
+        if not text:
+            return ""
+        if "<" not in text:
+            return " ".join(text.split())
+    return squeeze(plain_text_of(element))
 
 
 def marked_text(element: Any) -> str:
@@ -120,19 +152,19 @@ def _render_inline(element: Any) -> str:
     return "".join(parts)
 
 
-def _text_at(path: str, inside: str = "_citation") -> "cached_property[str]":
+def _text_at(path: str, inside: str = "_citation") -> "lazy[str]":
     """Return a property that is the text of an element, "" if the element is missing."""
 
     def text(document: "Document") -> str:
         parent = getattr(document, inside)
         return "" if parent is None else text_of(parent.find(path))
 
-    return cached_property(text)
+    return lazy(text)
 
 
-def _texts_at(path: str, inside: str = "_citation") -> "cached_property[list[str]]":
+def _texts_at(path: str, inside: str = "_citation") -> "lazy[list[str]]":
     """Return a property that lists the texts of all elements at a path."""
-    return cached_property(lambda document: [text_of(one) for one in getattr(document, inside).iterfind(path)])
+    return lazy(lambda document: [text_of(one) for one in getattr(document, inside).iterfind(path)])
 
 
 class Document:
@@ -158,27 +190,27 @@ class Document:
     pmid = _text_at("PMID")
     """The PMID of the record itself."""
 
-    @cached_property
+    @lazy
     def status(self) -> str:
         """The status of the record, such as MEDLINE, PubMed-not-MEDLINE, Publisher or In-Process."""
         return str(self._citation.get("Status") or "Publisher")
 
-    @cached_property
+    @lazy
     def owner(self) -> str:
         """The organization that created the citation."""
         return str(self._citation.get("Owner") or "NLM")
 
-    @cached_property
+    @lazy
     def indexing_method(self) -> str:
         """How MeSH terms were assigned: Automated, Curated, or an empty string."""
         return str(self._citation.get("IndexingMethod") or "")
 
-    @cached_property
+    @lazy
     def publication_model(self) -> str:
         """The publication model, such as Print, Electronic or Print-Electronic."""
         return str(self._article.get("PubModel") or "Print")
 
-    @cached_property
+    @lazy
     def title_element(self) -> Any:
         """The element that contains the title; for a whole book, the title of the book."""
         title = self._article.find("ArticleTitle")
@@ -186,7 +218,7 @@ class Document:
             title = self._book.find("BookTitle")
         return title
 
-    @cached_property
+    @lazy
     def title(self) -> str:
         """The title without markup."""
         return text_of(self.title_element)
@@ -196,12 +228,12 @@ class Document:
     book_title = _text_at("BookTitle", "_book")
     """The title of the book that contains the chapter."""
 
-    @cached_property
+    @lazy
     def is_chapter(self) -> bool:
         """Whether this record is a chapter of a book."""
         return self.is_book and self._article.find("ArticleTitle") is not None
 
-    @cached_property
+    @lazy
     def publisher(self) -> tuple[str, str]:
         """Name and place of a book's publisher."""
         if self._book is None:
@@ -210,14 +242,14 @@ class Document:
             self._book.find("Publisher/PublisherLocation")
         )
 
-    @cached_property
+    @lazy
     def abstract(self) -> list[tuple[str, str]]:
         """Label and text of each part of the abstract."""
         return [
             (str(part.get("Label") or ""), text_of(part)) for part in self._article.iterfind("Abstract/AbstractText")
         ]
 
-    @cached_property
+    @lazy
     def other_abstracts(self) -> list[tuple[str, str]]:
         """Kind and text of each further abstract."""
         return [
@@ -225,13 +257,13 @@ class Document:
             for other in self._citation.iterfind("OtherAbstract")
         ]
 
-    @cached_property
+    @lazy
     def has_foreign_abstract(self) -> bool:
         """Whether an abstract is in another language than English."""
         others = self._citation.iterfind("OtherAbstract")
         return any(str(other.get("Language") or "eng") != "eng" for other in others)
 
-    @cached_property
+    @lazy
     def abstract_text(self) -> str:
         """The abstract as one string, with its labels."""
         return " ".join(f"{label}: {text}" if label else text for label, text in self.abstract)
@@ -243,7 +275,7 @@ class Document:
     journal_iso = _text_at("Journal/ISOAbbreviation", "_article")
     """The journal's ISO abbreviation."""
 
-    @cached_property
+    @lazy
     def journal_ta(self) -> str:
         """The journal's MEDLINE abbreviation."""
         return self._get_text("MedlineJournalInfo/MedlineTA") or self.journal_iso
@@ -253,7 +285,7 @@ class Document:
     country = _text_at("MedlineJournalInfo/Country")
     """The country where the journal is published."""
 
-    @cached_property
+    @lazy
     def issns(self) -> list[tuple[str, str]]:
         """Kind and number of each ISSN."""
         found = [(str(issn.get("IssnType") or ""), text_of(issn)) for issn in self._article.iterfind("Journal/ISSN")]
@@ -269,7 +301,7 @@ class Document:
     issue = _text_at("Journal/JournalIssue/Issue", "_article")
     """Issue of the journal."""
 
-    @cached_property
+    @lazy
     def pages(self) -> str:
         """Page range, as MEDLINE abbreviates it."""
         pages = text_of(self._article.find("Pagination/MedlinePgn"))
@@ -278,13 +310,13 @@ class Document:
         ends = [text_of(self._article.find(f"Pagination/{name}Page")) for name in ("Start", "End")]
         return "-".join(filter(None, ends))
 
-    @cached_property
+    @lazy
     def publication_date(self) -> PartialDate:
         """The date of the issue, or of the book."""
         path = "Book/PubDate" if self.is_book else "Journal/JournalIssue/PubDate"
         return read_date((self._citation if self.is_book else self._article).find(path))
 
-    @cached_property
+    @lazy
     def electronic_date(self) -> PartialDate:
         """The date of electronic publication."""
         for date in self._article.iterfind("ArticleDate"):
@@ -292,25 +324,26 @@ class Document:
                 return read_date(date)
         return NO_DATE
 
-    @cached_property
+    @lazy
     def completed(self) -> PartialDate:
         """The date when indexing was completed."""
         return read_date(self._citation.find("DateCompleted"))
 
-    @cached_property
+    @lazy
     def revised(self) -> PartialDate:
         """The date when the record was last revised."""
         return read_date(self._citation.find("DateRevised"))
 
-    @cached_property
+    @lazy
     def history(self) -> list[tuple[str, PartialDate, str]]:
         """Kind, date and time of day of each event in the history of the record."""
         if self._data is None:
             return []
         events = []
         for event in self._data.iterfind("History/PubMedPubDate"):
-            clock = f"{int(event.findtext('Hour') or 0):02}:{int(event.findtext('Minute') or 0):02}"
-            events.append((str(event.get("PubStatus") or ""), read_date(event), clock))
+            parts = _read_parts(event)
+            clock = f"{int(parts.get('Hour') or 0):02}:{int(parts.get('Minute') or 0):02}"
+            events.append((str(event.get("PubStatus") or ""), _to_date(parts), clock))
         return events
 
     def event(self, *kinds: str) -> PartialDate:
@@ -321,22 +354,22 @@ class Document:
                     return date
         return NO_DATE
 
-    @cached_property
+    @lazy
     def authors(self) -> list[Person]:
         """The authors, in order."""
         return list(self._read_people(self._article.iterfind("AuthorList")))
 
-    @cached_property
+    @lazy
     def editors(self) -> list[Person]:
         """The editors of a book."""
         return [] if self._book is None else list(self._read_people(self._book.iterfind("AuthorList")))
 
-    @cached_property
+    @lazy
     def investigators(self) -> list[Person]:
         """People named as investigators of a group."""
         return [_read_person(person) for person in self._citation.iterfind("InvestigatorList/Investigator")]
 
-    @cached_property
+    @lazy
     def personal_subjects(self) -> list[Person]:
         """People who are the subject of the article."""
         return [
@@ -353,29 +386,26 @@ class Document:
     languages = _texts_at("Language", "_article")
     """Three-letter codes of the languages."""
 
-    @cached_property
+    @lazy
     def publication_types(self) -> list[str]:
         """Names of the publication types."""
         path = "PublicationType" if self.is_book else "PublicationTypeList/PublicationType"
         return [text_of(kind) for kind in self._article.iterfind(path)]
 
-    @cached_property
+    @lazy
     def headings(self) -> list[IndexTerm]:
         """The MeSH headings."""
-        return [
-            IndexTerm(
-                text_of(heading.find("DescriptorName")),
-                heading.find("DescriptorName").get("MajorTopicYN") == "Y",
-                tuple((text_of(name), name.get("MajorTopicYN") == "Y") for name in heading.iterfind("QualifierName")),
-            )
-            for heading in self._citation.iterfind("MeshHeadingList/MeshHeading")
-            if heading.find("DescriptorName") is not None
-        ]
+        found = []
+        for heading in self._citation.iterfind("MeshHeadingList/MeshHeading"):
+            names = [(one.tag, text_of(one), one.get("MajorTopicYN") == "Y") for one in heading]
+            qualifiers = tuple((name, major) for tag, name, major in names if tag == "QualifierName")
+            found += [IndexTerm(name, major, qualifiers) for tag, name, major in names if tag == "DescriptorName"][:1]
+        return found
 
     supplementary = _texts_at("SupplMeshList/SupplMeshName")
     """Supplementary MeSH concepts."""
 
-    @cached_property
+    @lazy
     def chemicals(self) -> list[tuple[str, str]]:
         """Registry number and name of each substance."""
         return [
@@ -383,7 +413,7 @@ class Document:
             for chemical in self._citation.iterfind("ChemicalList/Chemical")
         ]
 
-    @cached_property
+    @lazy
     def keywords(self) -> list[tuple[str, str, bool]]:
         """Owner and text of each keyword, and whether it is a major topic."""
         return [
@@ -392,7 +422,7 @@ class Document:
             for word in group.iterfind("Keyword")
         ]
 
-    @cached_property
+    @lazy
     def grants(self) -> list[list[str]]:
         """Number, acronym, agency and country of each grant; missing parts are omitted."""
         return [
@@ -400,7 +430,7 @@ class Document:
             for grant in self._article.iterfind("GrantList/Grant")
         ]
 
-    @cached_property
+    @lazy
     def locations(self) -> list[tuple[str, str]]:
         """Kind and value of each electronic location."""
         places = [*self._article.iterfind("ELocationID")]
@@ -408,7 +438,7 @@ class Document:
             places += [*self._book.iterfind("ELocationID")]
         return [(str(place.get("EIdType") or ""), text_of(place)) for place in places]
 
-    @cached_property
+    @lazy
     def ids(self) -> list[tuple[str, str]]:
         """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
         lists = [self._citation.find("ArticleIdList")] if self.is_book else []
@@ -426,12 +456,12 @@ class Document:
                 return value
         return next((value for name, value in self.locations if name == kind), "")
 
-    @cached_property
+    @lazy
     def pmcid(self) -> str:
         """The PMCID such as "PMC123", or an empty string."""
         return self.identifier("pmc").upper()
 
-    @cached_property
+    @lazy
     def doi(self) -> str:
         """The DOI, or an empty string."""
         return self.identifier("doi")
@@ -439,7 +469,7 @@ class Document:
     isbn = _text_at("Isbn", "_book")
     """The ISBN of a book."""
 
-    @cached_property
+    @lazy
     def corrections(self) -> list[Notice]:
         """Errata, retractions, comments and updates."""
         return [
@@ -452,7 +482,7 @@ class Document:
             for one in self._citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
         ]
 
-    @cached_property
+    @lazy
     def accessions(self) -> list[str]:
         """Data bank and accession number of deposited data."""
         return [
@@ -468,7 +498,7 @@ class Document:
     publication_status = _text_at("PublicationStatus", "_data")
     """The publication status: ppublish, epublish or aheadofprint."""
 
-    @cached_property
+    @lazy
     def cited_pmids(self) -> list[str]:
         """PMIDs of the references, in order."""
         if self._data is None:
@@ -481,31 +511,55 @@ class Document:
 
 
 def _read_person(element: Any) -> Person:
+    names: dict[str, str] = {}
+    places: list[str] = []
+    identifiers: list[tuple[str, str]] = []
+    for child in element:
+        tag = child.tag
+        if tag == "AffiliationInfo":
+            places += [text_of(place) for place in child if place.tag == "Affiliation"]
+        elif tag == "Identifier":
+            identifiers.append((str(child.get("Source") or ""), text_of(child)))
+        else:
+            names.setdefault(tag, text_of(child))
+    get = names.get
     return Person(
-        text_of(element.find("LastName")),
-        text_of(element.find("ForeName")),
-        text_of(element.find("Initials")),
-        text_of(element.find("Suffix")),
-        text_of(element.find("CollectiveName")),
-        tuple(text_of(place) for place in element.iterfind("AffiliationInfo/Affiliation")),
-        tuple((str(one.get("Source") or ""), text_of(one)) for one in element.iterfind("Identifier")),
+        get("LastName", ""),
+        get("ForeName", ""),
+        get("Initials", ""),
+        get("Suffix", ""),
+        get("CollectiveName", ""),
+        tuple(places),
+        tuple(identifiers),
     )
 
 
 def read_date(element: Any) -> PartialDate:
     """Read a date element: year, month and day, a season, or MEDLINE's free text."""
-    if element is None:
-        return NO_DATE
-    free = text_of(element.find("MedlineDate"))
+    return NO_DATE if element is None else _to_date(_read_parts(element))
+
+
+def _read_parts(element: Any) -> dict[str, str]:
+    """Return the texts of the children of a date."""
+    parts: dict[str, str] = {}
+    for child in element:
+        if child.text:
+            parts.setdefault(child.tag, " ".join(child.text.split()))
+    return parts
+
+
+def _to_date(parts: Mapping[str, str]) -> PartialDate:
+    get = parts.get
+    free = get("MedlineDate")
     if free:
         return PartialDate(free, _find_number(free))
-    year = text_of(element.find("Year"))
+    year = get("Year", "")
     if not year.isdigit():
         return NO_DATE
-    season = text_of(element.find("Season"))
+    season = get("Season")
     if season:
         return PartialDate(f"{year} {season}", int(year) * 10000 + _find_season(season) * 100 + 1)
-    month, day = to_month(text_of(element.find("Month"))), text_of(element.find("Day"))
+    month, day = to_month(get("Month", "")), get("Day", "")
     shown = [year]
     if month:
         shown.append(MONTHS[month - 1])

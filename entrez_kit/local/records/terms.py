@@ -1,16 +1,28 @@
 """The searchable terms of a PubMed record, by the word lists, value lists and date columns of PubMed's fields."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from entrez_kit.local.records.document import Document, Person
 from entrez_kit.query import unsettled
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import NOTICE_FILTERS, STATUS_FILTERS
 from entrez_kit.query.index import RecordTerms
-from entrez_kit.query.words import normalize
+from entrez_kit.query.words import normalize, split_words
 
 LINKOUT_FILTERS = ("free full text", "loattrfree full text", "full text", "loattrfull text")
 """Filters that PubMed answers from LinkOut; here the identifiers of a record decide."""
+
+
+_normalize = lru_cache(maxsize=32_768)(normalize)
+"""For the names of controlled vocabularies and journals, which occur in many records."""
+_split = lru_cache(maxsize=32_768)(split_words)
+
+
+def _add_coded(terms: RecordTerms, source: str, *names: str) -> None:
+    """Add the words of names that occur in many records."""
+    if found := [words for name in names if (words := _split(name))]:
+        terms.texts.setdefault(source, []).extend(found)
 
 
 def extract_terms(document: Document) -> RecordTerms:
@@ -33,14 +45,15 @@ def _add_titles(document: Document, terms: RecordTerms) -> None:
     terms.add_text("abstract", document.abstract_text, *(text for _, text in document.other_abstracts))
     terms.add_text("coi", document.conflict_of_interest)
     names = (document.journal_title, document.journal_iso, document.journal_ta)
-    terms.add_text("journal", *dict.fromkeys(names))
-    terms.add_value("journal", *names, *(number for _, number in document.issns), document.nlm_id)
-    terms.add_value("jid", document.nlm_id)
+    _add_coded(terms, "journal", *dict.fromkeys(names))
+    numbers = (*(number for _, number in document.issns), document.nlm_id)
+    terms.add_exact("journal", *map(_normalize, names), *map(_normalize, numbers))
+    terms.add_exact("jid", _normalize(document.nlm_id))
     first_page = document.pages.split("-")[0]
     for source, value in (("volume", document.volume), ("issue", document.issue), ("page", first_page)):
         terms.add_value(source, value)
         terms.add_text(source, value)
-    terms.add_value("country", document.country)
+    terms.add_exact("country", _normalize(document.country))
     terms.add_value("publisher", document.publisher[0])
     terms.add_text("publisher", document.publisher[0])
     terms.add_value("isbn", document.isbn)
@@ -74,14 +87,14 @@ def _list_names(people: Iterable[Person]) -> list[str]:
 
 def _add_subjects(document: Document, terms: RecordTerms) -> None:
     for heading in document.headings:
-        key = normalize(heading.name)
-        terms.add_text("mesh", heading.name, *(name for name, _ in heading.qualifiers))
+        key = _normalize(heading.name)
+        _add_coded(terms, "mesh", heading.name, *(name for name, _ in heading.qualifiers))
         terms.add_exact("mesh", key)
-        terms.add_value("subheading", *(name for name, _ in heading.qualifiers))
+        terms.add_exact("subheading", *(_normalize(name) for name, _ in heading.qualifiers))
         if heading.major or any(major for _, major in heading.qualifiers):
             terms.add_exact("majr", key)
         for name, major in heading.qualifiers:
-            pair = f"{key}/{normalize(name)}"
+            pair = f"{key}/{_normalize(name)}"
             terms.add_exact("mesh_pair", pair)
             if unsettled.is_major_pair(heading.major, major):
                 terms.add_exact("majr_pair", pair)
@@ -91,14 +104,14 @@ def _add_subjects(document: Document, terms: RecordTerms) -> None:
     terms.add_exact("registry", *(number.casefold() for number in numbers))
     terms.add_text("registry", *dict.fromkeys(numbers))
     terms.add_text("keyword", *(word for _, word, _ in document.keywords))
-    terms.add_text("ptype", *document.publication_types)
-    terms.add_value("ptype", *document.publication_types)
+    _add_coded(terms, "ptype", *document.publication_types)
+    terms.add_exact("ptype", *map(_normalize, document.publication_types))
     terms.add_text("grant", *(part for grant in document.grants for part in grant))
     terms.add_text("note", *(notice.note for notice in document.corrections))
     for code in document.languages:
         names = (code, LANGUAGES.get(code.lower(), ""))
-        terms.add_value("language", *names)
-        terms.add_text("language", *names)
+        terms.add_exact("language", *map(_normalize, names))
+        _add_coded(terms, "language", *names)
 
 
 def _add_identifiers(document: Document, terms: RecordTerms) -> None:
@@ -160,4 +173,4 @@ def _add_filters(document: Document, terms: RecordTerms) -> None:
     names += [LANGUAGES.get(code.lower(), "") for code in document.languages]
     if any(notice.kind == "RetractionIn" for notice in document.corrections):
         names.append("retracted publication")
-    terms.add_value("filter", *names)
+    terms.add_exact("filter", *map(_normalize, names))
