@@ -274,10 +274,10 @@ def serve(
 
     entrez-kit local serve pubmed --port 8766
     """
-    from entrez_kit.local.copies import open_copy
     from entrez_kit.local.copy_entrez import describe_copy, serve_copy
+    from entrez_kit.local.open_local import open_local
 
-    with closing(open_copy(state(ctx).settings, name)) as copy:
+    with closing(open_local(state(ctx).settings, name)) as copy:
         listener = serve_copy(copy, port)
         url = f"http://127.0.0.1:{listener.server_port}"
         eutils = f"{url}/entrez/eutils"

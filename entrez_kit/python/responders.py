@@ -20,8 +20,8 @@ def create_responder(settings: Settings) -> tuple[Settings, "Responder"]:
         from entrez_kit.sandbox.demo import DemoEntrez
 
         return settings, DemoEntrez(DEMO_URL).respond
-    from entrez_kit.local.copies import open_copy
     from entrez_kit.local.copy_entrez import CopyEntrez, describe_copy
+    from entrez_kit.local.open_local import open_local
 
-    copy = open_copy(settings, settings.local)
+    copy = open_local(settings, settings.local)
     return replace(settings, copy_label=describe_copy(copy)), CopyEntrez(copy).respond

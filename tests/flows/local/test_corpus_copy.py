@@ -37,6 +37,15 @@ def test_a_corpus_is_a_copy_with_the_same_records(kit: Settings) -> None:
     assert demo.KEY in refused.value.details["corpora"]
 
 
+def test_a_corpus_answers_a_search_by_its_key(kit: Settings, tmp_path: Path) -> None:
+    pmids = {article.pmid for article in Store.of(kit).articles(demo.KEY)}
+
+    with EntrezKit(replace(settings_at(tmp_path), data_dir=kit.data_dir, local=demo.KEY)) as local:
+        found = local.search_articles(query_term="all[sb]", max_results=100)
+
+    assert set(found.pmids) == pmids
+
+
 def test_a_change_of_the_corpus_converts_it_again(kit: Settings) -> None:
     before = open_local(kit, demo.KEY)
     store = Store.of(kit)
