@@ -103,6 +103,8 @@ def gather(values: NDArray[Any], begins: Integers, lengths: Integers) -> NDArray
 
 def sum_ranges(values: NDArray[Any], lengths: Integers) -> Integers:
     """Return the sum of each range of values; the ranges follow each other."""
+    if len(lengths) == 1:
+        return np.array([values.sum(dtype=np.int64)])
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, dtype=np.int64, out=sums[1:])
     ends = np.cumsum(lengths)
@@ -137,6 +139,10 @@ class Block:
     def select(self, kept: Mask) -> "Block":
         """Return some of the postings; ``kept`` has one value per posting."""
         counts = self.counts[kept]
+        if len(counts) * 4 > len(self.counts):
+            there = np.repeat(kept, self.counts)
+            rest = self.rest[there[self.steps == _ESCAPE]] if len(self.rest) else self.rest
+            return Block(sum_ranges(kept, self.sizes), self.records[kept], counts, self.steps[there], rest)
         ends = np.cumsum(self.counts)
         begins = (ends - self.counts)[kept]
         steps = gather(self.steps, begins, counts)

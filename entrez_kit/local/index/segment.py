@@ -162,9 +162,12 @@ class TermList:
         numbers = {text: number for number, text in enumerate(self.texts.read(begin, end), begin)}
         return np.array([numbers[text] for text in ordered if text in numbers], np.int64)
 
-    def measure(self, begin: int, end: int) -> int:
-        """Return the number of bytes of a range of terms."""
-        return int((self._ends[end].astype(np.int64) - self._ends[begin].astype(np.int64)).sum())
+    @property
+    def sizes(self) -> Integers:
+        """The number of bytes of each term."""
+        ends = self._ends.sum(axis=1, dtype=np.int64)
+        sizes: Integers = ends[1:] - ends[:-1]
+        return sizes
 
     def _read_stream(self, numbers: Integers, stream: int) -> tuple[Bytes, Integers]:
         """Return the data of terms in one stream, and their lengths."""

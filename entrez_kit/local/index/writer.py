@@ -49,6 +49,7 @@ from entrez_kit.local.index.segment import (
     TRAILER,
     Kind,
     Segment,
+    TermList,
     encode_text,
 )
 from entrez_kit.local.records.sorted_index import SortKeys
@@ -430,14 +431,19 @@ def _merge_lists(
             segment.release()
 
 
-def _choose_bounds(known: Sequence[Any], kind: Kind) -> Iterator[bytes | int | None]:
-    """Yield the terms at which a merge begins a new chunk, then None."""
+def _choose_bounds(known: Sequence[TermList], kind: Kind) -> Iterator[bytes | int | None]:
+    """Yield the terms at which a merge begins a new chunk, then None. A frequent term has a chunk of its own."""
     largest = max(known, key=len)
-    total = sum(one.measure(0, len(one)) for one in known)
-    terms = sum(map(len, known))
-    steps = max(1, total // _CHUNK_BYTES, terms // (_CHUNK_TERMS // 2))
-    chosen = sorted({len(largest) * step // steps for step in range(1, steps)} - {0})
-    yield from ((int(largest.keys[number]) if kind == "numbers" else largest.texts[number]) for number in chosen)
+    share = len(largest) / sum(map(len, known))
+    sizes = largest.sizes
+    begins = np.cumsum(sizes) - sizes
+    chunk_bytes, chunk_terms = max(1, int(_CHUNK_BYTES * share)), max(1, int(_CHUNK_TERMS / 2 * share))
+    frequent = set(np.flatnonzero(sizes > chunk_bytes).tolist())
+    begun = np.diff(begins // chunk_bytes, prepend=0) + np.diff(np.arange(len(sizes)) // chunk_terms, prepend=0)
+    for number in sorted({*np.flatnonzero(begun).tolist(), *frequent}):
+        yield int(largest.keys[number]) if kind == "numbers" else largest.texts[number]
+        if number in frequent:  # the least term that is greater
+            yield int(largest.keys[number]) + 1 if kind == "numbers" else largest.texts[number] + SEPARATOR
     yield None
 
 
@@ -463,6 +469,8 @@ def _merge_blocks(names: Sequence[Any], blocks: Sequence[Block], kind: Kind) -> 
     records = np.concatenate([block.records for block in blocks])
     if len(blocks) == 1:
         merged = blocks[0]
+    elif len(terms) == 1:
+        merged = _join(blocks)
     else:
         order = _sort_codes(codes)
         if kind == "words":
@@ -480,11 +488,21 @@ def _merge_blocks(names: Sequence[Any], blocks: Sequence[Block], kind: Kind) -> 
     return terms, merged
 
 
+def _join(blocks: Sequence[Block]) -> Block:
+    """Return the postings of one term, which several blocks have in order."""
+    return Block(
+        np.array([sum(len(block.records) for block in blocks)]),
+        np.concatenate([block.records for block in blocks]),
+        np.concatenate([block.counts for block in blocks]),
+        np.concatenate([block.steps for block in blocks]),
+        np.concatenate([block.rest for block in blocks]),
+    )
+
+
 def _reorder(blocks: Sequence[Block], order: Integers, sizes: Integers, records: NDArray[np.uint32]) -> Block:
     """Return the postings of several blocks in another order."""
-    counts = np.concatenate([block.counts for block in blocks])
-    steps = np.concatenate([block.steps for block in blocks])
-    rest = np.concatenate([block.rest for block in blocks])
+    joined = _join(blocks)
+    counts, steps, rest = joined.counts, joined.steps, joined.rest
     begins = np.cumsum(counts) - counts
     if len(rest):
         large = sum_ranges(steps == 255, counts)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyroaring import BitMap
 
+from entrez_kit.local.index import writer
 from entrez_kit.local.index.file_index import FileIndex
 from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.local.records.collection import ParsedCollection
@@ -32,10 +33,10 @@ def read_records() -> Records:
 
 def write_segment(path: Path, records: Records, limit: int = 2_500_000) -> Path:
     """Write one segment."""
-    with SegmentWriter(path, limit=limit) as writer:
+    with SegmentWriter(path, limit=limit) as segment:
         for terms, keys in records:
-            writer.add(terms, keys)
-        return writer.finish().path
+            segment.add(terms, keys)
+        return segment.finish().path
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +128,14 @@ def test_the_bytes_of_a_segment_do_not_depend_on_the_memory_of_its_writer(tmp_pa
 
     assert whole.read_bytes() == parts.read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"whole.seg", "parts.seg"}
+
+
+def test_a_merge_in_small_chunks_writes_the_same_bytes(
+    segments: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for removed in (BitMap(), GONE, BitMap(range(0, 150, 2))):
+        whole = merge_segments(segments, tmp_path / "whole.seg", removed).path.read_bytes()
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "_CHUNK_BYTES", 60)
+            patch.setattr(writer, "_CHUNK_TERMS", 40)
+            assert merge_segments(segments, tmp_path / "chunks.seg", removed).path.read_bytes() == whole
