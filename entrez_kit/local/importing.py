@@ -61,11 +61,11 @@ MAX_WORKERS: Final = 16
 POLL_SECONDS: Final = 0.5
 
 # Measured with tests/benchmarks/local_import.py; only for the estimate before an import.
-BYTES_PER_SECOND: Final = 450_000
+BYTES_PER_SECOND: Final = 700_000
 """Compressed bytes of NLM's files that one process imports per second."""
 COMPRESSED: Final = 7.0
 """How many times smaller NLM's compressed files are."""
-DISK_PER_BYTE: Final = 1.6
+DISK_PER_BYTE: Final = 1.9
 """Bytes of a copy per compressed byte of NLM's files."""
 
 
