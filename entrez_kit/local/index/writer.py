@@ -11,10 +11,10 @@ import tempfile
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from shutil import copyfileobj
 from types import TracebackType
@@ -65,6 +65,8 @@ _CHUNK_TERMS: Final = 60_000
 _LONGEST: Final = 0xFFFF
 _PER_RECORD: Final = 20
 """The numbers of a record, and what its lists cost."""
+_MAX_PENDING: Final = 100_000
+"""Terms that are kept as strings, some 6 MB."""
 _SPOOLED: Final = 4 << 20
 _SORTABLE: Final = 64
 """Bytes of the longest text that numpy sorts; longer ones would need much memory."""
@@ -98,43 +100,55 @@ class SegmentWriter:
         self._clear()
 
     def _clear(self) -> None:
-        self._lists: defaultdict[tuple[Kind, str], _Terms] = defaultdict(_Terms)
-        self._numbers: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("I")))
+        self._words: defaultdict[str, _Terms] = defaultdict(_Terms)
+        self._values: defaultdict[str, _Terms] = defaultdict(_Terms)
+        self._sort: defaultdict[str, _Terms] = defaultdict(_Terms)
+        self._numbers: defaultdict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         self._dates, self._pmids, self._lengths = array("q"), array("q"), array("H")
-        self._records = self._occurrences = 0
+        self._records = self._occurrences = self._pending = 0
 
     def add(self, terms: RecordTerms, keys: SortKeys) -> None:
         """Add the next record."""
         record = self._records
         self._records += 1
-        lists = self._lists
         count, ranked = _PER_RECORD, 0
         for source, texts in terms.texts.items():
-            listed = lists["words", source]
-            lengths = list(map(len, texts))
-            length = sum(lengths)
-            listed.add(texts[0] if len(texts) == 1 else chain.from_iterable(texts))
-            listed.pieces.extend(lengths)
+            listed = self._words[source]
+            pending, pieces = listed.pending, listed.pieces
+            before = len(pending)
+            for words in texts:
+                pending += words
+                pieces.append(len(words))
+            listed.groups += (record, len(texts))
+            length = len(pending) - before
             count += length
             if source in RANKED:
                 ranked += length
-            listed.groups.extend((record, len(texts)))
         for source, values in terms.values.items():
-            lists["values", source].add_values(record, values)
+            listed = self._values[source]
+            listed.pending += values
+            listed.groups += (record, len(values))
             count += len(values)
         for column, numbers in terms.numbers.items():
-            known = self._numbers[column]
-            known[0].extend(numbers)
-            known[1].extend([record] * len(numbers))
+            known, records = self._numbers[column]
+            known += numbers
+            records += [record] * len(numbers)
         day, author, journal, pmid = keys
         for source, text in (("author", author), ("journal", journal)):
-            lists["sort", source].add_values(record, (text,))
+            listed = self._sort[source]
+            listed.pending.append(text)
+            listed.groups += (record, 1)
         self._dates.append(day)
         self._pmids.append(pmid)
         self._lengths.append(min(ranked, _LONGEST))
-        self._occurrences += count
-        if self._occurrences > self._limit:
-            self._write_part()
+        self._pending += count
+        if self._pending > min(_MAX_PENDING, self._limit):
+            self._occurrences += self._pending
+            self._pending = 0
+            for listed in chain(self._words.values(), self._values.values(), self._sort.values()):
+                listed.pack()
+            if self._occurrences > self._limit:
+                self._write_part()
 
     def _write_part(self) -> None:
         try:
@@ -149,9 +163,15 @@ class SegmentWriter:
             for column, numbers in sorted(self._numbers.items()):
                 with _ListFile(file, "numbers", column) as listed:
                     listed.add(*_sort_numbers(*numbers))
-            for kind, source in sorted(self._lists):
-                with _ListFile(file, kind, source) as listed:
-                    listed.add(*self._lists.pop((kind, source)).sort(with_positions=kind == "words"))
+            kinds: Sequence[tuple[Kind, dict[str, _Terms]]] = (
+                ("sort", self._sort),
+                ("values", self._values),
+                ("words", self._words),
+            )
+            for kind, lists in kinds:
+                for source in sorted(lists):
+                    with _ListFile(file, kind, source) as listed:
+                        listed.add(*lists.pop(source).sort(with_positions=kind == "words"))
             columns = (np.array(self._dates), np.array(self._pmids), np.array(self._lengths))
             file.finish(self._records, [columns], np.empty(0, np.int64))
         self._parts.append(path)
@@ -194,38 +214,50 @@ class _Terms:
     """The terms of one list in order of records, one after the other as text."""
 
     def __init__(self) -> None:
+        self.pending: list[str] = []
+        """The terms of the last records."""
+        self.pieces: list[int] = []
+        """The number of words of each of their values."""
+        self.groups: list[int] = []
+        """The number of each of these records, and the number of its values."""
         self._texts = bytearray()
-        self.pieces = array("I")
-        """The number of words of each value."""
-        self.groups = array("I")
-        """The number of each record, and the number of its values."""
+        self._pieces, self._groups = array("I"), array("I")
 
-    def add(self, terms: Iterable[str]) -> int:
-        """Add terms that do not contain the separator; return their number."""
-        text = "\0".join(terms)
-        if not text:
-            return 0
-        self._texts += encode_text(text)
-        self._texts += SEPARATOR
-        return text.count("\0") + 1
+    def pack(self) -> None:
+        """Add the terms of the last records to the text; those that contain the separator are omitted."""
+        if self.pending:
+            text = "\0".join(self.pending)
+            if text.count("\0") >= len(self.pending):
+                text = "\0".join(self._drop_separators())
+            if self.pending:
+                self._texts += encode_text(text)
+                self._texts += SEPARATOR
+        self._pieces.extend(self.pieces)
+        self._groups.extend(self.groups)
+        self.pending.clear()
+        self.pieces.clear()
+        self.groups.clear()
 
-    def add_values(self, record: int, values: Sequence[str]) -> None:
-        """Add the values of a record; empty ones, and those that contain the separator, are omitted."""
-        count = self.add(values)
-        if count != len(values) or "" in values:
-            if count:
-                del self._texts[-1 - len(encode_text("\0".join(values))) :]
-            count = self.add([value for value in values if value and "\0" not in value])
-        self.groups.extend((record, count))
+    def _drop_separators(self) -> list[str]:
+        """Remove the values that contain the separator, which no query can contain; return the others."""
+        terms = iter(self.pending)
+        kept: list[str] = []
+        for place in range(1, len(self.groups), 2):
+            some = [term for term in islice(terms, self.groups[place]) if "\0" not in term]
+            self.groups[place] = len(some)
+            kept += some
+        self.pending = kept
+        return kept
 
     def sort(self, *, with_positions: bool) -> tuple[list[str], Block]:
         """Return the terms in order and their postings."""
-        groups = np.array(self.groups, np.uint32).reshape(-1, 2)
+        self.pack()
+        groups = np.array(self._groups, np.uint32).reshape(-1, 2)
         records, sizes = groups[:, 0], groups[:, 1].astype(np.int64)
         if not with_positions:
             terms, lengths, order = self._sort_texts()
             return terms, _group(lengths, np.repeat(records, sizes)[order], None)
-        word_counts = np.array(self.pieces, np.int64)
+        word_counts = np.array(self._pieces, np.int64)
         pieces, sizes = sizes, sum_ranges(word_counts, sizes)
         begins = np.cumsum(sizes) - sizes
         positions = np.arange(int(sizes.sum()), dtype=np.int32)
@@ -319,9 +351,9 @@ def _group(lengths: Integers, records: Numbers, positions: NDArray[np.int32] | N
     return build_block(sizes, records[postings], np.diff(np.append(postings, len(records))), positions)
 
 
-def _sort_numbers(numbers: "array[int]", records: "array[int]") -> tuple[Integers, Block]:
+def _sort_numbers(numbers: list[int], records: list[int]) -> tuple[Integers, Block]:
     """Return the numbers of a column in order and their records."""
-    pairs = np.unique(np.stack((np.array(numbers), np.array(records, np.int64)), axis=1), axis=0)
+    pairs = np.unique(np.stack((np.array(numbers, np.int64), np.array(records, np.int64)), axis=1), axis=0)
     keys, sizes = np.unique(pairs[:, 0], return_counts=True)
     return keys, _build_plain(sizes.astype(np.int64), pairs[:, 1].astype(np.uint32))
 
