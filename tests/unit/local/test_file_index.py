@@ -59,24 +59,23 @@ def memory_index(removed: bool) -> ParsedIndex:
     return ParsedIndex(len(records), records.__getitem__)
 
 
-def _pick_runs(chance: random.Random, source: str) -> Iterator[list[str]]:
-    for terms, _ in chance.sample(read_records(), 10):
+def _pick_runs(chance: random.Random, records: Records, source: str) -> Iterator[list[str]]:
+    for terms, _ in chance.sample(records, 10):
         for piece in terms.texts.get(source, [])[:2]:
             begin = chance.randrange(len(piece))
             yield piece[begin : begin + chance.randint(1, 4)]
 
 
-def compare(expected: SortedIndex, index: SortedIndex, removed: BitMap) -> None:
+def compare(records: Records, expected: SortedIndex, index: SortedIndex, removed: BitMap) -> None:
     """Compare all methods of two indexes."""
     chance = random.Random(3)
-    records = read_records()
     live = [number for number in range(len(records)) if number not in removed]
     for source in {source for terms, _ in records for source in terms.texts}:
         words = sorted(expected.words(source))
         assert sorted(index.words(source)) == words
         assert all(index.postings(source, word) == expected.postings(source, word) for word in words[::7])
         assert index.find_any_word(source, [*words[::3], "absent"]) == expected.find_any_word(source, words[::3])
-        for run in _pick_runs(chance, source):
+        for run in _pick_runs(chance, records, source):
             prefix, other = chance.choice(words)[:2], chance.choice(words)
             assert sorted(index.words(source, prefix)) == sorted(expected.words(source, prefix))
             for slots in ([[word] for word in run], [[word, other] for word in run]):
@@ -107,18 +106,30 @@ def compare(expected: SortedIndex, index: SortedIndex, removed: BitMap) -> None:
 
 
 def test_segments_give_what_the_index_in_memory_gives(segments: list[Path]) -> None:
-    compare(memory_index(False), FileIndex(segments), BitMap())
+    compare(read_records(), memory_index(False), FileIndex(segments), BitMap())
 
 
 def test_removed_records_are_found_by_nothing(segments: list[Path]) -> None:
-    compare(memory_index(True), FileIndex(segments, GONE), GONE)
+    compare(read_records(), memory_index(True), FileIndex(segments, GONE), GONE)
 
 
 def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[Path], tmp_path: Path) -> None:
     merged = merge_segments(segments, tmp_path / "merged.seg", GONE).path
 
-    compare(memory_index(True), FileIndex([merged], GONE), GONE)
+    compare(read_records(), memory_index(True), FileIndex([merged], GONE), GONE)
     assert merged.stat().st_size < sum(path.stat().st_size for path in segments)
+
+
+@pytest.mark.long
+def test_recorded_records_are_found_as_in_memory(real_data: Path, tmp_path: Path) -> None:
+    files = sorted((real_data / "baseline").glob("*.xml.gz"))
+    collection = ParsedCollection.from_paths(files)
+    records = list(map(collection._read, range(collection.size)))
+    bounds = (0, 40, len(records))
+    paths = [write_segment(tmp_path / f"{first}.seg", records[first:last]) for first, last in pairwise(bounds)]
+
+    compare(records, collection.index, FileIndex(paths), BitMap())
+    compare(records, collection.index, FileIndex([merge_segments(paths, tmp_path / "all.seg").path]), BitMap())
 
 
 def test_the_bytes_of_a_segment_do_not_depend_on_the_memory_of_its_writer(tmp_path: Path) -> None:
