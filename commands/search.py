@@ -16,7 +16,6 @@ from entrez_kit.services.small_replies import DROPPED
 
 from ._formats.documents import json_text
 from ._formats.fields import DocumentPaths, as_data, columns_at
-from ._input import read_content
 from ._options import argument, option, request_options
 from ._output import Sink
 from ._pipeline import (
@@ -89,6 +88,8 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     from entrez_kit.strategies.models import StrategyRequest
     from entrez_kit.strategies.read_files import FILES, read_file
     from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
+
+    from ._input import read_content
 
     found = read_request(StrategyRequest(strategy=read_file(read_content(file, hint=FILES), str(file))))
     result = refuse_untranslated(found)

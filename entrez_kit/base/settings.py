@@ -315,6 +315,7 @@ def _list_addresses(url: str) -> dict[str, Any]:
         "pmc_oa_url": f"{url}/pmc-oa",
         "crossref_url": f"{url}/crossref",
         "openalex_url": f"{url}/openalex",
+        "pubmed_files_url": f"{url}/pubmed",
     }
 
 

@@ -17,6 +17,7 @@ TOPICS: Final = (
     "claims",
     "strategies",
     "lint",
+    "merge",
     "corpus",
     "local",
     "output",

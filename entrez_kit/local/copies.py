@@ -18,6 +18,7 @@ from typing import Final
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
@@ -121,8 +122,10 @@ def find_folder(settings: Settings, name: str) -> Path:
         raise EntityNotFound(
             f"There is no local copy named {name!r}.",
             invalid_input=f"name={name}",
-            recovery_hint=f"`entrez-kit local import {name} FILE...` makes one."
-            + (f" Existing copies: {', '.join(known[:20])}." if known else ""),
+            recovery_hint=FrontendText(
+                run(f"local import {name} FILE...", "Ask the operator of the server to import a copy"),
+                f". Existing copies: {', '.join(known[:20])}." if known else ".",
+            ),
             details={"reason": "no_such_copy", "copies": known[:20]},
         )
     return folder
@@ -291,7 +294,9 @@ def unpack_record(packed: bytes, path: Path) -> bytes:
     except ValueError as exc:
         raise StoreError(
             f"The copy {path.parent.name!r} is damaged: {exc}.",
-            recovery_hint=f"`entrez-kit local verify {path.parent.name} --full` shows the damage.",
+            recovery_hint=FrontendText(
+                run(f"local verify {path.parent.name} --full", "Ask the operator of the server to verify the copy"), "."
+            ),
             details={"reason": "corrupt", "path": str(path)},
         ) from None
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import (
     Schema,
     SchemaObject,
@@ -252,8 +253,10 @@ def store_error(path: Path, problem: str, reason: str, **details: object) -> Sto
     """Return the error for a copy that cannot be used."""
     return StoreError(
         f"The copy {path.parent.name!r} cannot be used: {path.name} {problem}.",
-        recovery_hint=f"Remove the copy with `entrez-kit local remove {path.parent.name}` and import it again. "
-        "If another person gave you the copy, do not use it.",
+        recovery_hint=FrontendText(
+            run(f"local remove {path.parent.name}", "Ask the operator of the server to remove the copy"),
+            ", and import it again. If another person gave you the copy, do not use it.",
+        ),
         details={"reason": reason, "path": str(path), **details},
     )
 

@@ -20,6 +20,7 @@ from pyroaring import BitMap
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
@@ -168,7 +169,10 @@ class Importer:
             raise InvalidInput(
                 f"The copy {self.folder.name!r} has a topic, so records cannot be imported into it.",
                 invalid_input=f"name={self.folder.name}",
-                recovery_hint=f"`entrez-kit local update {self.folder.name}` updates it. Import into another copy.",
+                recovery_hint=FrontendText(
+                    run(f"local update {self.folder.name}", "Ask the operator of the server to update the copy"),
+                    ", or import into another copy.",
+                ),
                 details={"reason": "topic_copy"},
             )
         return sorted(planned, key=lambda one: one.source.kind not in VOCABULARIES)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import find_folder
@@ -179,14 +180,26 @@ def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> di
         raise InvalidInput(
             f"The copy {importer.folder.name!r} has none of NLM's files, so nothing can update it.",
             invalid_input=f"name={importer.folder.name}",
-            recovery_hint="Import newer files with `entrez-kit local import`.",
+            recovery_hint=FrontendText(
+                run(
+                    f"local import {importer.folder.name} FILE...",
+                    "Ask the operator of the server to import newer files",
+                ),
+                ".",
+            ),
             details={"reason": "no_source"},
         )
     if max(own).year < listing.year:
         raise InvalidInput(
             f"The copy {importer.folder.name!r} has files of {max(own).year}, and NLM has a new baseline.",
             invalid_input=f"name={importer.folder.name}",
-            recovery_hint=f"`entrez-kit local mirror {importer.folder.name}` downloads the new baseline.",
+            recovery_hint=FrontendText(
+                run(
+                    f"local mirror {importer.folder.name}",
+                    "Ask the operator of the server to download the new baseline",
+                ),
+                ".",
+            ),
             details={"reason": "new_baseline", "year": listing.year},
         )
     return {number: path for number, path in missing.items() if number > max(own)}

@@ -25,7 +25,7 @@ class LintRequest(StrategyRequest):
     """A strategy to check."""
 
     online: bool = Field(
-        default=False, description="Count the lines in PubMed, and look up headings, to find more problems."
+        default=False, description="Count the lines in PubMed to find more problems."
     )
     known: list[str] | None = Field(
         default=None,
@@ -68,7 +68,8 @@ class LintResult(Collected):
 def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
 
-    Each finding has a stable code, the line, a message and often a correction. With ``online`` PubMed counts every
+    Use it before a review runs its strategy. Each finding has a stable code, the line, a message and often a
+    correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With ``online`` PubMed counts every
     line, which shows lines without records, dropped phrases and words that are too common.
 
     Raises:

@@ -137,7 +137,7 @@ def compute_interval(found: int, total: int) -> tuple[float, float] | None:
 def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
     """Measure how many known relevant records a search strategy finds in PubMed.
 
-    Shows the records found and missed, the block of the strategy that misses each, the words of missed records that
+    Use it to test a strategy. Example: a strategy, and known ["31449492", "10.1000/xyz"]. Shows the records found and missed, the block of the strategy that misses each, the words of missed records that
     the strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
     PubMed are reported and not counted.
 

@@ -46,9 +46,9 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     """Translate a search strategy to PubMed, line by line, with every difference in words.
 
     Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
-    printed: numbers, references such as or/1-4, comments, counts. Each line has a label: exact, wider, narrower or
-    not_expressible. With ``count`` PubMed counts every line; a line that was refused, and what depends on it, has no
-    count.
+    printed: numbers, references, comments, counts. Each line has a label: exact, wider, narrower or not_expressible.
+    Use it before you search with a strategy of a review. Example: strategy "1. exp Asthma/\\n2. cough.ti.\\n3. 1 and 2".
+    With ``count`` PubMed counts every line; a refused line, and what depends on it, has no count.
 
     Raises:
         InvalidInput: the text has no line that could be a search.

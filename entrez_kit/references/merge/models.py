@@ -19,10 +19,11 @@ MAX_TEXT: Final = 512 * 1024 * 1024
 def _read_path(value: Any) -> Any:
     """Read a file of this computer, given as a path object in Python. Agents cannot send one."""
     if isinstance(value, PathLike):
+        from entrez_kit.base.input_files import read_input
         from entrez_kit.references.files.reference_files import decode_file
 
         path = Path(value)
-        return {"file": str(path), "text": decode_file(path.read_bytes(), str(path)).text}
+        return {"file": str(path), "text": decode_file(read_input(path, str(path)), str(path)).text}
     return value
 
 

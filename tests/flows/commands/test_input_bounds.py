@@ -12,7 +12,7 @@ from terminal import Cli, envelope
 
 APP = import_module("entrez_kit.commands._app")
 LIMIT = 1_000_000
-NEEDED = {"db": "pubmed", "query_key": "key"}
+NEEDED = {"db": "pubmed", "query_key": "key", "name": "name"}
 """Values of required arguments that are not files."""
 
 
@@ -44,14 +44,14 @@ def calls() -> Iterator[tuple[str, ...]]:
     for name in APP.COMMANDS:
         for path, command in leaves(APP.load_command(name), (name,)):
             required = {
-                one.name: "{good}" if one.name == "file" else NEEDED.get(one.name)
+                one.name: ["{good}"] if one.param_type_name == "argument" else [one.opts[-1], "{good}"]
                 for one in command.params
-                if one.required
-            }
+                if one.required and "FILE" in str(one.metavar)
+            } | {one.name: [NEEDED[one.name]] for one in command.params if one.required and one.name in NEEDED}
             for one in command.params:
                 if "FILE" not in str(one.metavar) or one.name in ("output", "config_file"):
                     continue
-                others = [value for key, value in required.items() if key != one.name and value]
+                others = [value for key, values in required.items() if key != one.name for value in values]
                 given = ["{}"] if one.param_type_name == "argument" else [one.opts[-1], "{}"]
                 yield (*path, *others, *given)
 

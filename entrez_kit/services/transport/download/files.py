@@ -12,6 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.frontend_text import FrontendText, OFFLINE_SWITCH
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import faults, is_loopback
 from entrez_kit.services.transport.retry import Backoff, Retryable, parse_retry_after
@@ -108,7 +109,7 @@ class FileServer:
         if self._settings.offline:
             raise UpstreamError(
                 f"{path} was not downloaded, because offline mode allows no requests.",
-                recovery_hint="Run the command without --offline.",
+                recovery_hint=FrontendText("Download without ", OFFLINE_SWITCH, "."),
                 details={"reason": "offline"},
             )
         tracing.checkpoint()
