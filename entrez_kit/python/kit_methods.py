@@ -1026,9 +1026,10 @@ class Methods(OperationRunner):
         """Translate a search strategy to PubMed, line by line, with every difference in words.
 
         Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
-        printed: numbers, references such as or/1-4, comments, counts. Each line has a label: exact, wider, narrower or
-        not_expressible. With ``count`` PubMed counts every line; a line that was refused, and what depends on it, has
-        no count.
+        printed: numbers, references, comments, counts. Each line has a label: exact, wider, narrower or
+        not_expressible. Use it before you search with a strategy of a review. Example: strategy "1. exp Asthma/\\n2.
+        cough.ti.\\n3. 1 or 2". With ``count`` PubMed counts every line; a refused line, and what depends on it, has no
+        count.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1061,8 +1062,9 @@ class Methods(OperationRunner):
     ) -> "LintResult":
         """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
 
-        Each finding has a stable code, the line, a message and often a correction. With ``online`` PubMed counts every
-        line, which shows lines without records, dropped phrases and words that are too common.
+        Use it before a review runs its strategy. Each finding has a stable code, the line, a message and often a
+        correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With ``online`` PubMed counts
+        every line, which shows lines without records, dropped phrases and words that are too common.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1070,7 +1072,7 @@ class Methods(OperationRunner):
             proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
             words: Words from which the variants of truncated words are listed.
             words_name: Origin of the words, for the report.
-            online: Count the lines in PubMed, and look up headings, to find more problems.
+            online: Count the lines in PubMed to find more problems.
             known: Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.
             ignore: Codes of findings to leave out, such as language-limit.
 
@@ -1125,8 +1127,9 @@ class Methods(OperationRunner):
     ) -> "RecallResult":
         """Measure how many known relevant records a search strategy finds in PubMed.
 
-        Shows the records found and missed, the block of the strategy that misses each, the words of missed records that
-        the strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
+        Use it to test a strategy. Example: a strategy, and known ["31449492", "10.1000/xyz"]. The result has the
+        records found and missed, the block of the strategy that misses each, the words of missed records that the
+        strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
         PubMed are reported and not counted.
 
         Args:

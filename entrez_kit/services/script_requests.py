@@ -77,11 +77,22 @@ def expect_reply(endpoint: str, asked: Mapping[str, str], ids: Sequence[str]) ->
         # A record that is requested twice may be sent twice, which the readers of flat files reject.
         return replace(expect, read=bytes) if len(set(ids)) < len(ids) else expect
     if endpoint == "ecitmatch":
-        return Expect("text")
+        return Expect("text", read=_read_citations)
     root, key = _DOCUMENTS[endpoint]
     if mode == "json":
         return Expect("json", frozenset({key} - {""}))
     return Expect("xml", frozenset({root})) if mode in ("", "xml") else Expect("any")
+
+
+def _read_citations(content: bytes) -> bytes:
+    """Return a reply of ECitMatch.
+
+    Raises:
+        UpstreamError: its last line is cut.
+    """
+    if not content.endswith((b"\n", b"\r")):
+        raise malformed_error("ecitmatch", "the last line is truncated")
+    return content
 
 
 def _check_search(expect: Expect, asked: Mapping[str, str], short: list[tuple[bytes, Any]]) -> Expect:

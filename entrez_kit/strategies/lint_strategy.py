@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import BeforeValidator, Field
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
-from entrez_kit.core.model import Collected, Result, omit_if_empty, split_at_commas
+from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import Operation
 from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.tree import Heading, walk
@@ -24,9 +24,7 @@ MOST_HITS: Final = 500_000
 class LintRequest(StrategyRequest):
     """A strategy to check."""
 
-    online: bool = Field(
-        default=False, description="Count the lines in PubMed to find more problems."
-    )
+    online: bool = Field(default=False, description="Count the lines in PubMed to find more problems.")
     known: list[str] | None = Field(
         default=None,
         max_length=MOST_KNOWN,
@@ -49,7 +47,7 @@ class LintFinding(Result):
     matters: bool
 
 
-class LintResult(Collected):
+class LintResult(Warned):
     """The findings of a strategy by line. ``matters`` is true for lines that the last line depends on.
 
     ``fixed`` is the strategy with all mechanical corrections: characters, operators in capitals, renamed headings and

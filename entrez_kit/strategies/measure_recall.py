@@ -12,7 +12,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.model import Collected, Result, Warn, omit_if_empty
+from entrez_kit.core.model import Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import Operation
 from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.models import Article
@@ -99,7 +99,7 @@ class LineRecall(Result):
     known_found: int
 
 
-class RecallResult(Collected):
+class RecallResult(Warned):
     """How many known records a strategy finds.
 
     ``recall`` is ``found`` of ``in_pubmed``, with the Wilson interval of 95 % from ``low`` to ``high``; all three are
@@ -137,9 +137,10 @@ def compute_interval(found: int, total: int) -> tuple[float, float] | None:
 def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
     """Measure how many known relevant records a search strategy finds in PubMed.
 
-    Use it to test a strategy. Example: a strategy, and known ["31449492", "10.1000/xyz"]. Shows the records found and missed, the block of the strategy that misses each, the words of missed records that
-    the strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
-    PubMed are reported and not counted.
+    Use it to test a strategy. Example: a strategy, and known ["31449492", "10.1000/xyz"]. The result has the records
+    found and missed, the block of the strategy that misses each, the words of missed records that the strategy lacks,
+    and the smallest change that finds each with its price in records. Records that are not in PubMed are reported and
+    not counted.
 
     Raises:
         InvalidInput: the last line of the strategy cannot be searched, or no known record has a usable identifier.

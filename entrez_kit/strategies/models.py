@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from entrez_kit.core.model import Collected, Request, Result, omit_if_empty
+from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.query.dialects.readers import Dialect
 from entrez_kit.query.dialects.translate import Label, Proximity
 from entrez_kit.query.dialects.tree import Loss, Node
@@ -59,7 +59,7 @@ class StrategyLine(Result):
     warnings: list[str] = Field(default_factory=list)
 
 
-class StrategyResult(Collected):
+class StrategyResult(Warned):
     """A strategy with the translation of every line.
 
     ``dialect`` is the service of most lines, ``final`` the number of the last line, and ``query`` its translation with

@@ -286,7 +286,7 @@ def _check_alternatives(line: WorkingLine, strategy: Strategy) -> Iterator[Probl
             for pattern in one.patterns
         ):
             text = f"{one.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
-            yield Problem("short-truncation", line.number, text, "list the words, or give --words FILE")
+            yield Problem("short-truncation", line.number, text, "list the words")
 
 
 def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:

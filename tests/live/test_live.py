@@ -147,7 +147,9 @@ CALLS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "corpus_checkpoint_set": (("corpus", "checkpoint", "set", "live", "2001-01-01"), lambda found: found["ok"]),
 }
 """One call of each operation, in the order of the catalogue but for the corpus: what is read there is synced first."""
-BESIDE = {"pubmed_verify_claims", "check_references", "corpus_audit"}
+REVIEW = {"translate_strategy", "lint_strategy", "measure_recall", "merge_references"}
+"""Called with files, below or (what asks no service) not at all."""
+BESIDE = {"pubmed_verify_claims", "check_references", "corpus_audit"} | REVIEW
 """Called with a file, or ending with 4 where there is anything to look at, below."""
 
 

@@ -108,6 +108,11 @@ def handed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any] | N
 
 # Patterns that are made of words at run time, with words they may be made of.
 MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
+    ("query.dialects.tree", "compile ''.join((*pieces, re.escape(pattern[place:])))"): r"colo\w{0,1}r\w*",
+    ("query.dialects.values", r"search f'\\b{name}\\b'"): r"\btherapy\b",
+    ("references.merge.entries", "compile pattern"): r"[0-9]{4}",
+    ("references.merge.works", r"search f'(?im)[\\s,{{]{name}\\s*='"): r"(?im)[\s,{]pmid\s*=",
+    ("strategies.lint_strategy", "sub pattern"): r"exp Heart",
     ("references.files.read_bibtex", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
     ("citations.style.casing", "finditer re.escape(name)"): r"Homo sapiens",
     ("databases.names", r"fullmatch f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",

@@ -49,7 +49,11 @@ def calls() -> Iterator[tuple[str, ...]]:
                 if one.required and "FILE" in str(one.metavar)
             } | {one.name: [NEEDED[one.name]] for one in command.params if one.required and one.name in NEEDED}
             for one in command.params:
-                if "FILE" not in str(one.metavar) or one.name in ("output", "config_file"):
+                if (
+                    "FILE" not in str(one.metavar)
+                    or "=FILE" in str(one.metavar)
+                    or one.name in ("output", "config_file")
+                ):
                     continue
                 others = [value for key, values in required.items() if key != one.name for value in values]
                 given = ["{}"] if one.param_type_name == "argument" else [one.opts[-1], "{}"]
@@ -124,8 +128,8 @@ def test_a_file_without_an_end_is_refused_with_the_bound(
     assert done.status == 2, done.err
     error = envelope(done)
     assert error["code"] == "INVALID_INPUT"
-    if kind in ("device", "sparse file"):
-        assert "which is the maximum" in error["message"]
+    if kind in ("device", "sparse file"):  # an import reads the start of a file, which says what it is
+        assert "which is the maximum" in error["message"] or error["details"]["reason"] == "unknown_file"
     if kind == "pipe":
         assert "no program wrote to this pipe" in error["message"] or call[0] == "sandbox"
 

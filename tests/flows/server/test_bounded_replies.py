@@ -22,6 +22,14 @@ pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.process]
 EVERYTHING = {**CORPUS, "term": "all[sb]"}
 PMIDS = [str(99000001 + number) for number in range(100)]
 CITED = ["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl", "nbib"]
+LONG_STRATEGY = "\n".join(
+    [
+        *(f"{n}. (crispr adj3 word{n}*).ti,ab." for n in range(1, 200)),
+        "200. crispr.ti,ab.",
+        "201. or/1-200",
+        "202. limit 201 to english language",
+    ]
+)
 LARGEST: dict[str, list[Json]] = {
     "pubmed_search_articles": [
         {"query_term": "all[sb]", "max_results": 1_000, "fetch_brief_summaries": 100},
@@ -76,6 +84,9 @@ LARGEST: dict[str, list[Json]] = {
     ],
     "corpus_audit": [{"query_key": "c"}],
     "check_references": [{"text": REFERENCES.read_text("utf-8")}],
+    "translate_strategy": [{"strategy": LONG_STRATEGY}],
+    "lint_strategy": [{"strategy": LONG_STRATEGY}],
+    "measure_recall": [{"strategy": LONG_STRATEGY, "known": PMIDS}],
     "merge_references": [
         {"files": [{"file": f"{name}.ris", "text": ris_file(list(invent_works(250, 1)))} for name in "ab"]}
     ],

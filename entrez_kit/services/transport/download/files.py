@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, OFFLINE_SWITCH
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import faults, is_loopback
 from entrez_kit.services.transport.retry import Backoff, Retryable, parse_retry_after
