@@ -29,16 +29,14 @@ MAX_FILE_BYTES: Final = 4 << 30
 """The largest uncompressed file of records. Those of the PubMed baseline have less than a tenth of it."""
 
 _GZIP: Final = b"\x1f\x8b"
-_KINDS: Final[tuple[tuple[Kind, re.Pattern[bytes]], ...]] = (
+_ROOTS: Final[tuple[tuple[Kind, re.Pattern[bytes]], ...]] = (
     ("pubmed", re.compile(rb"<(?:PubmedArticleSet|PubmedBookArticleSet)[\s>]")),
     ("desc", re.compile(rb"<DescriptorRecordSet[\s>]")),
     ("qual", re.compile(rb"<QualifierRecordSet[\s>]")),
     ("supp", re.compile(rb"<SupplementalRecordSet[\s>]")),
     ("pa", re.compile(rb"<PharmacologicalActionSet[\s>]")),
-    ("jsonl", re.compile(rb"\s*+\{")),
-    ("nbib", re.compile(rb"\s*+PMID- ")),
-    ("journals", re.compile(rb"\s*+(?:-{5,}\s+)?JrId: ")),
 )
+_STARTS: Final[tuple[tuple[Kind, bytes], ...]] = (("jsonl", b"{"), ("nbib", b"PMID- "), ("journals", b"JrId: "))
 _NAMES: Final = (".xml", ".jsonl", ".nbib", ".txt", ".medline", ".json")
 _MD5: Final = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{32}(?![0-9a-fA-F])")
 
@@ -65,8 +63,11 @@ class SourceFile:
 
     def _detect(self, head: bytes) -> Kind:
         head = head.removeprefix(codecs.BOM_UTF8)
-        for kind, pattern in _KINDS:
-            if pattern.match(head) if not pattern.pattern.startswith(b"<") else pattern.search(head):
+        for kind, pattern in _ROOTS:
+            if pattern.search(head):
+                return kind
+        for kind, start in _STARTS:
+            if head.lstrip().startswith(start) or (kind == "journals" and head.lstrip(b"- \r\n\t").startswith(start)):
                 return kind
         raise unusable(self.path, "it is neither PubMed XML nor another file that can be imported", "unknown_file")
 

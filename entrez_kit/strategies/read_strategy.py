@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import find_signs
 from entrez_kit.query.dialects.readers import is_reference_line
 
 Role = Literal["expression", "comment", "header"]
+MAX_LINE: Final = 20_000
+MAX_RUN: Final = 400
+"""Maximum length of a line, and of equal characters or white space in it. The work on longer ones grows too fast."""
+_RUN: Final = re.compile(rf"(.)\1{{{MAX_RUN}}}")
+_GAP: Final = re.compile(rf"\s{{{MAX_RUN + 1}}}")
 MOST_JOINED: Final = 60
 """Maximum number of lines that are joined to one."""
 LARGEST_GAP: Final = 3
@@ -90,8 +96,21 @@ def plain_characters(text: str) -> str:
 
 
 def read_lines(text: str) -> list[PrintedLine]:
-    """Return the lines of a strategy; their ``original`` joined is the text."""
+    """Return the lines of a strategy; their ``original`` joined is the text.
+
+    Raises:
+        InvalidInput: a line is too long, or repeats a sign too often. Work on such lines would not end.
+    """
     physical = text.splitlines(keepends=True)
+    for number, line in enumerate(physical, start=1):
+        if len(line) > MAX_LINE or _RUN.search(line) or _GAP.search(line):
+            raise InvalidInput(
+                f"Line {number} of the strategy has more than {MAX_LINE:,} characters, or more than {MAX_RUN} equal "
+                "characters or spaces one after the other.",
+                invalid_input=f"strategy, line {number}",
+                recovery_hint="Shorten or split the line.",
+                details={"reason": "line_too_long", "line": number, "limit": MAX_LINE},
+            )
     if physical and physical[0].lstrip("\ufeff").startswith("Search number,Query"):
         return _read_history(physical)
     numbers = _find_numbers(physical)

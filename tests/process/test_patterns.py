@@ -155,6 +155,8 @@ HELD_BY_THE_MODULE: Final = {
 
 AT_THE_BEGINNING: Final = {"references.files.reference_files _SIGNS"}
 """Tables of patterns that are matched one by one, which no name in the source tells."""
+BOUNDED: Final = ("strategies.", "query.dialects.", "references.merge.")
+"""Rooms that see bounded texts: `read_lines` of strategies refuses long lines, and merges shorten fields."""
 EXCUSED: Final = {
     "sandbox.pmc_text _TEXT": "it reads the demo's own texts",
     "services.transport.replies _ENDS_ELEMENT": "it sees the last 1,024 bytes of a reply",
@@ -253,7 +255,7 @@ def test_the_judge_tells_growth_on_a_busy_machine(nanoseconds: float) -> None:
 
 
 def test_every_pattern_is_linear() -> None:
-    wanted = [one for one in patterns().values() if one.where not in EXCUSED]
+    wanted = [one for one in patterns().values() if one.where not in EXCUSED and not one.where.startswith(BOUNDED)]
     wrong = judged(wanted)
     assert not wrong, "\n".join(f"{name}\n    {found}" for name, found in wrong.items())
 

@@ -114,11 +114,11 @@ def _reference(row: Mapping[str, str], number: int, line: int) -> Reference:
 
 def _authors(text: str) -> tuple[list[RefAuthor], bool]:
     """Split the authors of a cell: at semicolons, at "and", or else at the commas between "Doe J, Roe K"."""
-    text = re.sub(r"\s*\([0-9]{6,}\)", "", text).strip().rstrip(".")
+    text = re.sub(r" ?\([0-9]{6,}\)", "", " ".join(text.split())).strip().rstrip(".")
     if ";" in text:
         names = text.split(";")
-    elif re.search(r"\sand\s", text):
-        names = re.split(r"\s+and\s+", text)
+    elif " and " in text:
+        names = text.split(" and ")
     elif re.fullmatch(r"(?:[^,]+ [^\W\d_a-z]{1,4}(?:, |$))+", text):
         names = text.split(",")
     else:

@@ -216,7 +216,7 @@ def fields_of_bibtex(kind: str, values: Mapping[str, str], reference: Reference)
     fields += [("AU", author.text) for author in reference.authors]
     if reference.more_authors:
         fields.append(("AU", "et al."))
-    fields += [("A2", name) for name in re.split(r"\s+and\s+", values.get("editor", "")) if name]
+    fields += [("A2", name) for name in " ".join(values.get("editor", "").split()).split(" and ") if name]
     for name, value in values.items():
         if name in _BIBTEX_TAGS:
             fields.append((_BIBTEX_TAGS[name], value))

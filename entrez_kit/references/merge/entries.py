@@ -44,6 +44,8 @@ _DATABASES: Final = (
     ("bioRxiv", r"biorxiv"),
     ("medRxiv", r"medrxiv"),
 )
+MAX_FIELD: Final = 1_000
+"""Maximum number of characters of a field that are compared."""
 _NAMED: Final = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _DATABASES)
 _HOSTS: Final = (
     ("PubMed", "pubmed.ncbi.nlm.nih.gov"),
@@ -238,16 +240,21 @@ def _doi_in(text: str | None) -> str | None:
     return found.value if found is not None and found.kind == "doi" else identifiers_in(text).get("doi")
 
 
+def _shorten(text: str | None) -> str | None:
+    """Return a field without runs of white space and as long as fields are; the work on longer ones grows too fast."""
+    return None if text is None else " ".join(text.split())[:MAX_FIELD]
+
+
 def _signature(
     number: int, reference: Reference, original: OriginalRecord, keys: dict[str, str], source: str
 ) -> Signature:
     fields = original.fields
-    title, authors = reference.title, reference.authors
+    title, authors = _shorten(reference.title), reference.authors
     if not title and reference.text:
         from entrez_kit.references.check.guessing import guess_parts
 
         guess = guess_parts(reference.text)
-        title = next(iter(guess.titles), None)
+        title = _shorten(next(iter(guess.titles), None))
     kinds = [value for tag, value in fields if tag in ("TY", "M3", "PT") and len(value) < 80]
     return signature(
         number,
@@ -255,12 +262,12 @@ def _signature(
         authors=[
             (author.group or author.family or "", "" if author.group else author.given or "") for author in authors
         ],
-        journal=reference.journal or first_value(fields, *JOURNAL_TAGS),
+        journal=_shorten(reference.journal or first_value(fields, *JOURNAL_TAGS)),
         year=reference.year,
         volume=reference.volume,
         issue=reference.issue,
-        pages=reference.pages,
-        doi=keys.get("doi"),
+        pages=_shorten(reference.pages),
+        doi=_shorten(keys.get("doi")),
         pmid=keys.get("pmid"),
         pmcid=keys.get("pmcid"),
         ids=frozenset(_accessions(fields, keys, source)),
