@@ -37,7 +37,7 @@ _XML_HEAD: Final = re.compile(
     re.DOTALL,
 )
 _ENCODING: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
-_NEXT: Final = re.compile(rb"(?:\s++|<!--(?:(?!-->).)*+-->)*+<(/?)([A-Za-z]+)(?:\s[^<>]*+)?(/?)>", re.DOTALL)
+_NEXT: Final = re.compile(rb"(?>(?:\s++|<!--(?>(?:(?!-->).)*)-->)*)<(/?)([A-Za-z]+)(?:\s[^<>]*+)?(/?)>", re.DOTALL)
 _SPACE: Final = re.compile(rb"(?>(?:\s++|<!--(?>(?:(?!-->).)*)-->)*)", re.DOTALL)
 _PMID: Final = re.compile(rb"<PMID(?:\s[^<>]*?)?>\s*+([0-9]{1,10})\s*+</PMID\s*+>")
 _OWN_PMID: Final = re.compile(
