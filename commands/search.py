@@ -91,7 +91,9 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
 
     from ._input import read_content
 
-    found = read_request(StrategyRequest(strategy=read_file(read_content(file, hint=FILES), str(file))))
+    found = read_request(
+        state(ctx).services, StrategyRequest(strategy=read_file(read_content(file, hint=FILES), str(file)))
+    )
     result = refuse_untranslated(found)
     final = found.final
     assert result.query is not None

@@ -34,7 +34,7 @@ app = typer.Typer(
 KNOWN: Final = "Give a file of identifiers, or of references (.ris, .bib, .nbib, .json)."
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 COLUMNS: Final = columns_at(
-    "number", "kind", "dialect", "original", "pubmed", "label", "loss", "depends_on", "count", "warnings"
+    "number", "kind", "dialect", "original", "pubmed", "label", "loss", "depends_on", "count", "proof.same", "warnings"
 )
 StrategyFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The strategy (.txt, .md, .docx), or - for standard input.")
@@ -86,6 +86,7 @@ def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, w
 
     As printed in a paper: entrez-kit strategy translate ovid.txt
     For an appendix: entrez-kit strategy translate ovid.docx -o strategy.docx
+    With the labels proven on the records of a copy: entrez-kit --local NAME strategy translate ovid.txt
     """
     options |= read_strategy_options(file, words)
     run(ctx, TRANSLATE_STRATEGY, build_request(ctx, TRANSLATE_STRATEGY, options), _view())

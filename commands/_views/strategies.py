@@ -27,8 +27,22 @@ def list_rows(result: Any) -> Iterator[Record]:
 
 
 def list_notes(record: Record) -> list[str]:
-    """Return the differences and the warnings of a line."""
-    return [*(record.get("loss") or ()), *(record.get("warnings") or ())]
+    """Return the differences of a line, its proof and its warnings."""
+    proof = [_describe_proof(record["proof"])] if record.get("proof") else []
+    return [*(record.get("loss") or ()), *proof, *(record.get("warnings") or ())]
+
+
+def _describe_proof(proof: Record) -> str:
+    """Return what a local copy shows about a line."""
+    if proof["same"]:
+        return f"proof: the line and PubMed find the same {proof['line_records']:,} records of the copy"
+    sides = [
+        f"only {name} finds {', '.join(proof[key][:3])}{', ...' if len(proof[key]) > 3 else ''}"
+        for name, key in (("the line", "line_only"), ("PubMed", "pubmed_only"))
+        if proof.get(key)
+    ]
+    counts = f"the line finds {proof['line_records']:,} records of the copy, PubMed {proof['pubmed_records']:,}"
+    return f"proof: {'; '.join((counts, *sides))}"
 
 
 def _format_count(record: Record) -> str:

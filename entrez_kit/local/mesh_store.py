@@ -193,6 +193,13 @@ class _StoredTree(Tree):
         self._find = lru_cache(maxsize=4096)(self._look_up)
         self._explode = lru_cache(maxsize=1024)(self._look_up_below)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the copy has no heading of this kind."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT 1 FROM headings WHERE kind = ? LIMIT 1", (self._kind,)).fetchone()
+        return row is None
+
     def find(self, key: str) -> Heading | None:
         """Return the heading with this normalized name or entry term."""
         return self._find(key)

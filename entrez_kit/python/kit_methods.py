@@ -1029,7 +1029,7 @@ class Methods(OperationRunner):
         printed: numbers, references, comments, counts. Each line has a label: exact, wider, narrower or
         not_expressible. Use it before you search with a strategy of a review. Example: strategy "1. exp Asthma/\\n2.
         cough.ti.\\n3. 1 or 2". With ``count`` PubMed counts every line; a refused line, and what depends on it, has no
-        count.
+        count. If a local copy answers, each label is proven on its records.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1064,7 +1064,8 @@ class Methods(OperationRunner):
 
         Use it before a review runs its strategy. Each finding has a stable code, the line, a message and often a
         correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With ``online`` PubMed counts
-        every line, which shows lines without records, dropped phrases and words that are too common.
+        every line, which shows lines without records, dropped phrases and words that are too common, and MeSH says
+        which headings it does not have.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1072,7 +1073,7 @@ class Methods(OperationRunner):
             proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
             words: Words from which the variants of truncated words are listed.
             words_name: Origin of the words, for the report.
-            online: Count the lines in PubMed to find more problems.
+            online: Count the lines in PubMed and look up the headings in MeSH.
             known: Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.
             ignore: Codes of findings to leave out, such as language-limit.
 

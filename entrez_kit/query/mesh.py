@@ -64,6 +64,11 @@ class Tree:
     def __init__(self, headings: Iterable[Heading]) -> None:
         self.headings = tuple(headings)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file of MeSH was read."""
+        return not self.headings
+
     @cached_property
     def _by_key(self) -> dict[str, Heading]:
         found: dict[str, Heading] = {}

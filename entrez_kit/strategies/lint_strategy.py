@@ -1,6 +1,7 @@
 """Find the problems of a strategy: those that its lines show, and, with a search, those that PubMed shows."""
 
 import re
+from functools import partial
 from typing import Annotated, ClassVar, Final
 
 from pydantic import BeforeValidator, Field
@@ -8,12 +9,26 @@ from pydantic import BeforeValidator, Field
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import Operation
+from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
 from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.tree import Heading, walk
+from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.words import normalize
 from entrez_kit.services import Services
+from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.strategies.models import MOST_KNOWN, StrategyRequest
+from entrez_kit.strategies.prove_strategy import open_proving_copy
 from entrez_kit.strategies.read_strategy import plain_characters
-from entrez_kit.strategies.rules import CODES, PRESS, Problem, Severity, find_closure, find_problems
+from entrez_kit.strategies.rules import (
+    CODES,
+    PRESS,
+    Problem,
+    Severity,
+    check_currency,
+    find_closure,
+    find_problems,
+    list_headings,
+)
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import count_lines, read_request
 
@@ -24,7 +39,7 @@ MOST_HITS: Final = 500_000
 class LintRequest(StrategyRequest):
     """A strategy to check."""
 
-    online: bool = Field(default=False, description="Count the lines in PubMed to find more problems.")
+    online: bool = Field(default=False, description="Count the lines in PubMed and look up the headings in MeSH.")
     known: list[str] | None = Field(
         default=None,
         max_length=MOST_KNOWN,
@@ -68,17 +83,24 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
 
     Use it before a review runs its strategy. Each finding has a stable code, the line, a message and often a
     correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With ``online`` PubMed counts every
-    line, which shows lines without records, dropped phrases and words that are too common.
+    line, which shows lines without records, dropped phrases and words that are too common, and MeSH says which headings
+    it does not have.
 
     Raises:
         InvalidInput: the text has no line that could be a search.
         UpstreamError: NCBI did not answer for any line.
         RateLimited: NCBI refused every line, or the wait for a slot would pass the deadline.
 
-    Source: none; ESearch (db=pubmed), once per line, with ``online``; ESearch and the PMC ID Converter with ``known``.
+    Source: none; with ``online`` ESearch (db=pubmed) for each line, ESearch and ESummary (db=mesh) for each heading;
+    with ``known`` ESearch and the PMC ID Converter.
     """
-    strategy = read_request(request)
+    strategy = read_request(services, request)
     problems = find_problems(strategy)
+    copy = open_proving_copy(services)
+    if copy is not None and not copy.read_vocabulary().headings.is_empty:
+        problems += check_currency(strategy, partial(_find_in_vocabulary, copy.read_vocabulary()))
+    elif request.online:
+        problems += check_currency(strategy, look_up_headings(services, strategy).get)
     if request.online:
         problems += find_online_problems(services, strategy)
     if request.known:
@@ -108,6 +130,28 @@ def _to_finding(problem: Problem, *, matters: bool) -> LintFinding:
         press=PRESS.get(problem.code, "5"),
         matters=matters,
     )
+
+
+def _find_in_vocabulary(vocabulary: Vocabulary, name: str) -> str | None:
+    heading = vocabulary.headings.find(normalize(name))
+    return None if heading is None else heading.name
+
+
+def look_up_headings(services: Services, strategy: Strategy) -> dict[str, str]:
+    """Return by name the present names of the headings of a strategy, as the MeSH database of NCBI has them."""
+    names = [name for _, name in list_headings(strategy)]
+    names = list(dict.fromkeys([*names, *(RENAMED[name.lower()] for name in names if name.lower() in RENAMED)]))
+    found = list(in_order([partial(_look_up, services, name) for name in names], services.eutils.at_once))
+    return {name: current for name, current in zip(names, found, strict=True) if current is not None}
+
+
+def _look_up(services: Services, name: str) -> str | None:
+    """Return the present name of a heading; None if MeSH has no heading and no entry term of this name."""
+    records = lookup_mesh(services, MeshRequest(query=name, max_results=1)).results
+    for one in records:
+        if one.kind == "descriptor" and normalize(name) in {normalize(term) for term in (one.name, *one.entry_terms)}:
+            return one.name
+    return None
 
 
 def find_online_problems(services: Services, strategy: Strategy) -> list[Problem]:

@@ -149,7 +149,7 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
 
     Source: ESearch (db=pubmed) for each line, block and change; EFetch for missed records; PMC ID Converter.
     """
-    strategy = read_request(request)
+    strategy = read_request(services, request)
     query = refuse_untranslated(strategy).query
     assert query is not None, "a strategy without a query was refused"
     search = _Search(services)

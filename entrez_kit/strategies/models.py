@@ -37,13 +37,28 @@ class StrategyRequest(Request):
     words_name: str = Field(default="the word list", description="Origin of the words, for the report.")
 
 
+class Proof(Result):
+    """The records of a local copy that a line means (``line_records``) and that its translation finds.
+
+    ``same`` is true if they are the same records. Otherwise ``line_only`` and ``pubmed_only`` have up to 20 PMIDs of
+    those that only one of them finds.
+    """
+
+    same: bool
+    line_records: int
+    pubmed_records: int
+    line_only: list[str] = omit_if_empty([])
+    pubmed_only: list[str] = omit_if_empty([])
+
+
 class StrategyLine(Result):
     """A line of a strategy.
 
     ``original`` has the characters of the file with line breaks: all originals joined are the file. ``pubmed`` is its
     translation, in which ``#1`` is another line; ``label`` says how its records differ: exact, wider (more records),
     narrower (can miss records) or not_expressible (something else is searched, or nothing); ``loss`` says why.
-    A ``count`` is absent if the line was not counted; it is never 0 in place of an error.
+    A ``count`` is absent if the line was not counted; it is never 0 in place of an error. A ``proof`` is present if a
+    local copy answers and has what the line searches.
     """
 
     number: int | None
@@ -56,6 +71,7 @@ class StrategyLine(Result):
     loss: list[str] = omit_if_empty([])
     depends_on: list[int] = Field(default_factory=list)
     count: int | None = omit_if_empty()
+    proof: Proof | None = omit_if_empty()
     warnings: list[str] = Field(default_factory=list)
 
 

@@ -396,26 +396,50 @@ def _check_wildcards(strategy: Strategy) -> Iterator[Problem]:
         yield Problem("wildcard-trap", final.number, text)
 
 
-def _check_headings(strategy: Strategy) -> Iterator[Problem]:
-    """Find headings whose words no line searches as text."""
-    texts: set[str] = set()
-    headings: list[tuple[int | None, str]] = []
+def _list_terms(strategy: Strategy) -> Iterator[tuple[int | None, Heading | tuple[str, ...]]]:
+    """Yield the number of the line and each heading, or the words of each text term, of a strategy."""
     for line in strategy.lines:
-        if line.node is None:
-            continue
-        for one in walk(line.node):
+        for one in walk(line.node) if line.node is not None else ():
             if isinstance(one, Words):
-                texts.update(get_stem(pattern)[:5] for pattern in one.patterns)
+                yield line.number, tuple(get_stem(pattern) for pattern in one.patterns)
             elif isinstance(one, Heading):
-                headings.append((line.number, one.name))
+                yield line.number, one
             elif isinstance(one, PubMed):
                 for operand, _ in _list_operands(one.query):
                     tag = parse_tag(operand.tag) if operand.tag else None
-                    if tag is not None and tag.field.code in ("MESH", "MAJR"):
-                        headings.append((line.number, operand.phrase.partition("/")[0]))
-                    else:
-                        texts.update(word[:5] for word in operand.words)
-    for number, name in headings:
+                    is_heading = tag is not None and tag.field.code in ("MESH", "MAJR")
+                    yield line.number, Heading(operand.phrase.partition("/")[0]) if is_heading else tuple(operand.words)
+
+
+def list_headings(strategy: Strategy) -> list[tuple[int | None, str]]:
+    """Return the MeSH headings of a strategy with the numbers of their lines."""
+    return [
+        (number, term.name)
+        for number, term in _list_terms(strategy)
+        if isinstance(term, Heading) and term.vocabulary == "mesh"
+    ]
+
+
+def check_currency(strategy: Strategy, find_name: Callable[[str], str | None]) -> Iterator[Problem]:
+    """Find headings that MeSH does not have, or has under another name.
+
+    Args:
+        strategy: the strategy.
+        find_name: returns the present name of a heading or an entry term; None if MeSH does not have it.
+    """
+    for number, name in dict.fromkeys(list_headings(strategy)):
+        current = find_name(name) or find_name(RENAMED.get(name.lower(), name))
+        if current is None:
+            yield Problem("not-mesh", number, f"{name!r} is not a MeSH heading.")
+        elif normalize(current) != normalize(name):
+            yield Problem("heading-renamed", number, f"{name!r} is now {current!r}.")
+
+
+def _check_headings(strategy: Strategy) -> Iterator[Problem]:
+    """Find headings whose words no line searches as text."""
+    listed = list(_list_terms(strategy))
+    texts = {word[:5] for _, term in listed if not isinstance(term, Heading) for word in term}
+    for number, name in [(number, term.name) for number, term in listed if isinstance(term, Heading)]:
         words = [word[:5] for word in normalize(name).split() if word not in STOP_WORDS and len(word) > 3]
         if words and name.lower() not in ("humans", "animals") and not any(word in texts for word in words):
             yield Problem("heading-without-text", number, f"No line searches the words of {name!r} as text.")

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import choose_dialect, count_votes, detect
@@ -24,17 +24,14 @@ from entrez_kit.query.dialects.tree import (
     walk,
 )
 from entrez_kit.query.mesh import Vocabulary
-from entrez_kit.strategies.models import StrategyLine, StrategyResult, WorkingLine
+from entrez_kit.query.parser import Group, parse
+from entrez_kit.strategies.models import Proof, StrategyLine, StrategyResult, WorkingLine
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
-
-if TYPE_CHECKING:
-    from entrez_kit.query.index import SearchIndex
 
 LONGEST_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
 MOST_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
-_HISTORY: Final = re.compile(r"#([0-9]+)\b")
 
 
 @dataclass(slots=True)
@@ -77,17 +74,19 @@ class Strategy:
 
         return fill(line)
 
-    def to_result(self, counts: Mapping[int, int] | None = None) -> StrategyResult:
-        """Return the document of the strategy."""
+    def to_result(
+        self, counts: Mapping[int, int] | None = None, proofs: Mapping[int, Proof] | None = None
+    ) -> StrategyResult:
+        """Return the document of the strategy, with the counts and the proofs of its lines by number."""
         final = self.final
         return StrategyResult(
             dialect=self.dialect,
-            lines=[self._to_line(line, counts or {}) for line in self.lines],
+            lines=[self._to_line(line, counts or {}, proofs or {}) for line in self.lines],
             final=final.number if final is not None else None,
             query=self.expand(final) if final is not None else None,
         )
 
-    def _to_line(self, line: WorkingLine, counts: Mapping[int, int]) -> StrategyLine:
+    def _to_line(self, line: WorkingLine, counts: Mapping[int, int], proofs: Mapping[int, Proof]) -> StrategyLine:
         printed = line.printed
         warnings = [*printed.notes, *line.warnings]
         is_text = line.kind in ("comment", "header")
@@ -111,6 +110,7 @@ class Strategy:
             loss=losses,
             depends_on=line.depends_on,
             count=counts.get(line.number) if line.number is not None else None,
+            proof=proofs.get(line.number) if line.number is not None else None,
             warnings=warnings,
         )
 
@@ -160,7 +160,7 @@ def read_strategy(
     found = Strategy(main, votes, lines)
     _resolve_references(found)
     translator = Translator(words, proximity, vocabulary)
-    for line in _in_order(found):
+    for line in list_in_order(found):
         _translate(line, found, translator)
     return found
 
@@ -215,7 +215,7 @@ def _resolve_references(strategy: Strategy) -> None:
             line.warnings.append(f"forward-reference: #{later} comes later in the list.")
     for line in [one for one in strategy.lines if one.kind != "refused" and _is_circular(one, numbered)]:
         _refuse(line, "circular-reference: the lines that it refers to refer to it")
-    for line in _in_order(strategy):
+    for line in list_in_order(strategy):
         for number in line.depends_on:
             other = numbered.get(number)
             if line.kind != "refused" and other is not None and line.blocked_by is None:
@@ -239,7 +239,7 @@ def _is_circular(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> bool
     return False
 
 
-def _in_order(strategy: Strategy) -> Iterator[WorkingLine]:
+def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
     """Yield the lines, each after those that it depends on."""
     numbered = strategy.numbered
     done: set[int] = set()
@@ -273,10 +273,10 @@ def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) ->
         return
     line.pubmed, line.operator, line.own_losses = piece.text, piece.operator, piece.losses
     line.warnings += list(dict.fromkeys(translator.warnings))
-    line.losses = tuple(dict.fromkeys((*line.own_losses, *_inherit(line.node, strategy.numbered))))
+    line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
 
 
-def _inherit(node: Node, numbered: Mapping[int, WorkingLine]) -> list[Loss]:
+def inherit_losses(node: Node, numbered: Mapping[int, WorkingLine]) -> list[Loss]:
     """Return one loss for each direction in which the lines differ that a line refers to."""
     through: dict[Direction, dict[int, None]] = {}
     for number, is_excluded in _list_polarities(node):
@@ -298,13 +298,25 @@ def _list_polarities(node: Node) -> list[tuple[int, bool]]:
         if isinstance(one, Reference):
             found.append((one.number, excluded))
         elif isinstance(one, PubMed):
-            before = re.split(r"\bNOT\b", one.query)
-            for place, part in enumerate(before):
-                found += [(int(number), place > 0) for number in _HISTORY.findall(part)]
+            found += [(number, is_not != excluded) for number, is_not in _list_query_polarities(one.query)]
         elif isinstance(one, Exclude):
             waiting += [(one.left, excluded), (one.right, not excluded)]
         else:
             waiting += [(part, excluded) for part in children(one)]
+    return found
+
+
+def _list_query_polarities(query: str) -> list[tuple[int, bool]]:
+    """Return the lines that a query of PubMed refers to, and whether NOT excludes them."""
+    found: list[tuple[int, bool]] = []
+    waiting = [(part, False) for part in parse(query).root.parts]
+    while waiting:
+        part, excluded = waiting.pop()
+        excluded = excluded != (part.operator == "NOT")
+        if isinstance(part.node, Group):
+            waiting += [(inner, excluded) for inner in part.node.parts]
+        elif part.node.is_history:
+            found.append((int(part.node.phrase[1:]), excluded))
     return found
 
 
@@ -320,49 +332,3 @@ def _block(strategy: Strategy, refused: WorkingLine) -> None:
                 line.warnings.append(f"not-counted: the line depends on line {refused.number}, which was refused.")
                 blocked.add(line.number)
                 changed = True
-
-
-# proof
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """The records that the meaning of a line and its translation find in an index.
-
-    ``missed`` are found only by the meaning, ``gained`` only by the translation.
-    """
-
-    line: WorkingLine
-    found: int
-    missed: Sequence[int]
-    gained: Sequence[int]
-
-    @property
-    def holds(self) -> bool:
-        """Whether the records agree with the label of the line."""
-        label = choose_label(self.line.losses)
-        if label == "exact":
-            return not self.missed and not self.gained
-        return label != "wider" or not self.missed
-
-
-def prove(strategy: Strategy, index: "SearchIndex", vocabulary: Vocabulary | None = None) -> list[Proof]:
-    """Evaluate the meaning and the translation of every line on an index, and return their differences."""
-    from entrez_kit.query.dialects.meaning import evaluate_meaning
-    from entrez_kit.query.search import search
-
-    meant: dict[int, Any] = {}
-    translated: dict[int, Any] = {}
-    proofs: list[Proof] = []
-    for line in _in_order(strategy):
-        if not line.is_search or line.node is None or line.number is None:
-            continue
-        try:
-            own = evaluate_meaning(line.node, index, vocabulary, meant)
-        except (CannotExpressError, KeyError):
-            continue
-        query = line.pubmed
-        found = search(query, index, vocabulary, history=lambda number: translated[number]).records
-        meant[line.number], translated[line.number] = own, found
-        proofs.append(Proof(line, len(own), list(own - found), list(found - own)))
-    return proofs

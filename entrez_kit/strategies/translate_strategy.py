@@ -13,6 +13,7 @@ from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.strategies.models import StrategyRequest, StrategyResult, WorkingLine
+from entrez_kit.strategies.prove_strategy import add_proofs, open_proving_copy
 from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 COUNT_DEADLINE_MS: Final = 120_000
@@ -32,13 +33,15 @@ def make_word_list(words: list[str] | None, name: str) -> WordList | None:
     return WordList(name, tuple(sorted({word for text in words for word in split_words(text) if not word.isdigit()})))
 
 
-def read_request(request: StrategyRequest) -> Strategy:
-    """Return the strategy of a request."""
+def read_request(services: Services, request: StrategyRequest) -> Strategy:
+    """Return the strategy of a request. MeSH of a local copy decides which headings exist, if one answers."""
+    copy = open_proving_copy(services)
     return read_strategy(
         request.strategy,
         dialect=request.dialect,
         proximity=request.proximity,
         words=make_word_list(request.words, request.words_name),
+        vocabulary=None if copy is None else copy.read_vocabulary(),
     )
 
 
@@ -48,7 +51,8 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
     printed: numbers, references, comments, counts. Each line has a label: exact, wider, narrower or not_expressible.
     Use it before you search with a strategy of a review. Example: strategy "1. exp Asthma/\\n2. cough.ti.\\n3. 1 or 2".
-    With ``count`` PubMed counts every line; a refused line, and what depends on it, has no count.
+    With ``count`` PubMed counts every line; a refused line, and what depends on it, has no count. If a local copy
+    answers, each label is proven on its records.
 
     Raises:
         InvalidInput: the text has no line that could be a search.
@@ -57,9 +61,10 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
 
     Source: none for a translation; ESearch (db=pubmed), once per line, for counts.
     """
-    strategy = read_request(request)
+    strategy = read_request(services, request)
+    proofs = add_proofs(strategy, services)
     counts = count_lines(services, strategy) if request.count else {}
-    result = strategy.to_result(counts)
+    result = strategy.to_result(counts, proofs)
     result._missing_error = find_refused_error(strategy, result)
     return result
 

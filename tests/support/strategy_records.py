@@ -66,9 +66,15 @@ def write_text(node: Node, chance: random.Random) -> str:
     return " ".join(write_text(part, chance) for part in children(node))
 
 
-def make_records(strategies: Iterable[Strategy], count: int, seed: int = 1) -> MemoryIndex:
+def list_records(strategies: Iterable[Strategy], count: int, seed: int = 1) -> list[RecordTerms]:
     """Make records in which the words, headings and values of strategies occur, near each other and in all fields."""
     chance = random.Random(seed)
+    texts, headings, values = list_parts(strategies)
+    return [_make_record(number, texts, headings, values, chance) for number in range(count)]
+
+
+def list_parts(strategies: Iterable[Strategy]) -> tuple[list[Node], list[Heading], list[Value]]:
+    """Return the words and proximity searches, the headings and the values of strategies."""
     texts: list[Node] = []
     headings: list[Heading] = []
     values: list[Value] = []
@@ -88,8 +94,7 @@ def make_records(strategies: Iterable[Strategy], count: int, seed: int = 1) -> M
                     headings.append(one)
                 elif isinstance(one, Value):
                     values.append(one)
-    records = [_make_record(number, texts, headings, values, chance) for number in range(count)]
-    return index_records(records)
+    return texts, headings, values
 
 
 def _make_record(

@@ -1,10 +1,10 @@
 """Evaluate the meaning of a line on an index, independent of its translation to PubMed.
 
-A translation is proven by comparing the two sets of records.
+A translation is proven by comparing the two sets of records, so this module uses nothing of the translator. Only a part
+that a reader wrote in PubMed's language, such as ``humans[mh]`` for a limit, is searched as a query.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import product
 from operator import and_
@@ -13,8 +13,8 @@ from typing import Final
 from pyroaring import BitMap
 
 from entrez_kit.query.dialects.currency import RENAMED
+from entrez_kit.query.dialects.qualifiers import MERGED
 from entrez_kit.query.dialects.scopes import list_sources
-from entrez_kit.query.dialects.translate import print_heading, print_value
 from entrez_kit.query.dialects.tree import (
     All,
     Any,
@@ -34,49 +34,17 @@ from entrez_kit.query.dialects.tree import (
     has_marks,
     walk,
 )
-from entrez_kit.query.index import SearchIndex
-from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.fields import LANGUAGES
+from entrez_kit.query.index import FULL, SearchIndex
+from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.search import search
+from entrez_kit.query.words import normalize
 
-OVID_STOP_WORDS: Final = [
-    "an",
-    "and",
-    "are",
-    "as",
-    "at",
-    "be",
-    "because",
-    "been",
-    "but",
-    "by",
-    "for",
-    "from",
-    "had",
-    "has",
-    "have",
-    "if",
-    "in",
-    "into",
-    "is",
-    "it",
-    "its",
-    "of",
-    "on",
-    "or",
-    "that",
-    "the",
-    "their",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "to",
-    "was",
-    "were",
-    "which",
-    "with",
-]
+_OVID_WORDS: Final = (
+    "an and are as at be because been but by for from had has have if in into is it its of on or that the their then "
+    "there these they this to was were which with"
+)
+OVID_STOP_WORDS: Final = tuple(_OVID_WORDS.split())
 """Words that Ovid does not count between the words of a proximity search."""
 _COLUMNS: Final = {"year": "pdat_single", "entry": "mhda", "change": "mdat"}
 _MOST_SPANS: Final = 2_000
@@ -125,17 +93,71 @@ class _Evaluator:
         if isinstance(node, PubMed):
             return self._search(node.query)
         if isinstance(node, Heading):
-            if node.vocabulary != "mesh":
-                raise CannotExpressError(f"the records have no headings of {node.vocabulary}")
-            current = replace(node, name=RENAMED.get(node.name.lower(), node.name))
-            return self._search(print_heading(current, noexp=not node.explodes))
+            return self._find_heading(node)
         if isinstance(node, Value):
-            return self._search(print_value(node, exact=True))
+            return self._find_value(node)
         assert isinstance(node, Unknown)
         raise CannotExpressError(node.reason)
 
     def _search(self, query: str) -> BitMap:
         return search(query, self._index, self._vocabulary, history=lambda number: self._lines[number]).records
+
+    # headings and values
+
+    def _find_heading(self, node: Heading) -> BitMap:
+        if node.vocabulary != "mesh":
+            raise CannotExpressError(f"the records have no headings of {node.vocabulary}")
+        names = [node.name, RENAMED.get(node.name.lower(), node.name)]
+        headings = self._list_names(self._vocabulary.headings, names, explodes=node.explodes)
+        source = "majr" if node.major else "mesh"
+        if not node.qualifiers:
+            return self._index.find_any_value(source, headings)
+        qualifiers = [normalize(MERGED.get(name, name)) for name in node.qualifiers]
+        pairs = [f"{heading}/{qualifier}" for heading in headings for qualifier in qualifiers]
+        return self._index.find_any_value(f"{source}_pair", pairs)
+
+    def _list_names(self, tree: Tree, names: Sequence[str], *, explodes: bool) -> Sequence[str]:
+        """Return the normalized names of a heading and of those below it; its name alone if MeSH does not have it."""
+        for name in names:
+            heading = tree.find(normalize(name))
+            if heading is not None:
+                return tree.explode(heading) if explodes else [heading.key]
+        return [normalize(names[-1])]
+
+    def _find_value(self, node: Value) -> BitMap:
+        index, key = self._index, normalize(node.text)
+        match node.code:
+            case "PTYP" | "PTYP=":
+                explodes = node.code == "PTYP"
+                return index.find_any_value(
+                    "ptype", self._list_names(self._vocabulary.headings, [node.text], explodes=explodes)
+                )
+            case "SUBH" | "SUBH+":
+                explodes = node.code == "SUBH+"
+                return index.find_any_value(
+                    "subheading", self._list_names(self._vocabulary.subheadings, [node.text], explodes=explodes)
+                )
+            case "LANG":
+                return index.values("language", LANGUAGES.get(key, key))
+            case "AUTH":
+                if not node.text.endswith("*"):
+                    return index.values("author", key)
+                known = index.known_values("author", key)
+                return index.find_any_value("author", [name for name in known if not name.startswith(FULL)])
+            case "JOUR" | "ISSN":
+                journals = self._vocabulary.find_journals(key)
+                keys = {one for journal in journals for one in journal.keys} or {key}
+                return index.find_any_value("journal", keys)
+            case "UID":
+                number = int(node.text) if node.text.isascii() and node.text.isdigit() else 0
+                return index.between("uid", number, number)
+            case "ECNO":
+                return index.values("registry", node.text.casefold())
+            case "SUBS":
+                substance = self._vocabulary.find_substance(key)
+                return index.values("substance", key if substance is None else normalize(substance.name))
+            case _:
+                raise CannotExpressError(f"the records do not have {node.text!r}")
 
     # words
 
@@ -146,7 +168,7 @@ class _Evaluator:
 
     def _find_in(self, node: Node, source: str) -> BitMap:
         if source == "country":
-            return BitMap()
+            return self._find_country(node)
         candidates = self._find_candidates(node, source)
         if isinstance(node, Words) and len(node.patterns) == 1:
             return candidates
@@ -167,6 +189,19 @@ class _Evaluator:
             if next(_list_spans(node, by_pattern, stops), None) is not None:
                 found.add(record)
         return found
+
+    def _find_country(self, node: Node) -> BitMap:
+        """Return the records with words in the place of publication, which is stored as a value."""
+        patterns = [pattern for one in walk(node) if isinstance(one, Words) for pattern in one.patterns]
+        found = []
+        for value in self._index.known_values("country"):
+            places = {
+                pattern: [place for place, word in enumerate(value.split()) if compile_pattern(pattern).fullmatch(word)]
+                for pattern in patterns
+            }
+            if next(_list_spans(node, places, ()), None) is not None:
+                found.append(value)
+        return self._index.find_any_value("country", found)
 
     def _find_candidates(self, node: Node, source: str) -> BitMap:
         if isinstance(node, Any):

@@ -16,6 +16,7 @@ from entrez_kit.query.dialects.tree import (
     Any,
     CannotExpressError,
     Days,
+    Direction,
     Exclude,
     Heading,
     Loss,
@@ -51,9 +52,14 @@ _PROXIMITY: Final = {"ti": "TITL", "tiab": "TIAB", "ad": "AFFL"}
 _ATOM: Final = re.compile(r'(?:"[^"]*"|[^\s()"\[\]]+(?: [^\s()"\[\]]+)*?)\s?\[[^\[\]]*\]|#[0-9]+|[\w*]+')
 
 
+def list_directions(losses: Iterable[Loss]) -> set[Direction]:
+    """Return the directions in which a translation differs."""
+    return {loss.direction for loss in losses}
+
+
 def choose_label(losses: Iterable[Loss]) -> Label:
     """Return the label of a translation: ``narrower`` can miss records, whatever it finds in addition."""
-    directions = {loss.direction for loss in losses}
+    directions = list_directions(losses)
     if "substitute" in directions:
         return "not_expressible"
     return "narrower" if "narrower" in directions else "wider" if directions else "exact"
@@ -364,7 +370,7 @@ class Translator:
         current = RENAMED.get(node.name.lower())
         known = None
         vocabulary = self.vocabulary
-        if vocabulary is not None and vocabulary.headings.headings:
+        if vocabulary is not None and not vocabulary.headings.is_empty:
             known = vocabulary.headings.find(normalize(node.name)) or (
                 vocabulary.headings.find(normalize(current)) if current else None
             )
@@ -383,7 +389,7 @@ class Translator:
         elif known is None and current is not None:
             self.warnings.append(f"heading-renamed: {node.name!r} is now {current!r}.")
             node = Heading(current, node.explodes, node.major, node.qualifiers)
-        elif known is None and vocabulary is not None and vocabulary.headings.headings:
+        elif known is None and vocabulary is not None and not vocabulary.headings.is_empty:
             self.warnings.append(f"not-mesh: {node.name!r} is not a MeSH heading.")
             text = f"{node.name!r} is not a MeSH heading; its words are searched instead"
             return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))

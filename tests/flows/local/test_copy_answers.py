@@ -14,9 +14,12 @@ from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.python.catalogue import OPERATIONS
+from entrez_kit.query.dialects.translate import choose_label
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.tools import Toolbox
+from entrez_kit.strategies.prove_strategy import add_proofs
+from entrez_kit.strategies.strategy import read_strategy
 
 DIFFERENT = {"warnings", "searched_at", "sources", "efetch_details", "build", "last_update", "term_count"}
 """What depends on who answers: the copy names itself and has a date of its own."""
@@ -234,3 +237,60 @@ def test_agents_get_the_name_of_the_copy_with_every_result(home: Path) -> None:
 def test_the_settings_of_an_opened_copy_can_be_used_again(home: Path) -> None:
     with EntrezKit(home=home, local="demo") as first, EntrezKit(replace(first.settings)) as second:
         assert second.search_articles(query_term="crispr[ti]").total_found
+
+
+STRATEGY = "1. crispr.ti,ab,kf.\n2. crispr.ti,ab.\n3. (crispr adj2 edit$).ti.\n4. exp Neoplasms/\n5. 1 not 2\n"
+
+
+def test_labels_of_a_strategy_are_proven_on_a_copy(local: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "s.txt"
+    file.write_text(STRATEGY, encoding="utf-8")
+
+    document = json.loads(local("--local", "demo", "strategy", "count", str(file), "--json").out)
+
+    lines = {line["number"]: line for line in document["lines"]}
+    assert [lines[number]["proof"]["same"] for number in (1, 4)] == [True, True]
+    for line in lines.values():
+        proof = line["proof"]
+        assert proof["pubmed_records"] == line["count"]
+        assert proof["same"] == (not proof.get("line_only") and not proof.get("pubmed_only"))
+    assert lines[1]["proof"]["line_records"] > 0
+    assert lines[4]["proof"]["line_records"] > 0
+
+
+def test_witnesses_correct_a_wrong_label_and_those_that_depend_on_it(copy: EntrezKit) -> None:
+    strategy = read_strategy("1. crispr.ti,ab,kf.\n2. (base adj editing).ti.\n3. 1 and 2\n4. 1 not 2\n")
+    strategy.numbered[2].pubmed = "base[tiab]"
+
+    proofs = add_proofs(strategy, copy.services)
+
+    labels = {number: choose_label(line.losses) for number, line in strategy.numbered.items()}
+    assert labels == {1: "exact", 2: "wider", 3: "wider", 4: "narrower"}
+    assert proofs[2].pubmed_only
+    wrong = copy.search_articles(query_term='base[tiab] NOT "base editing"[ti]', max_results=1000).pmids
+    assert {*proofs[2].pubmed_only} <= {*wrong}
+    assert any(one.startswith("label-disproved") for one in strategy.numbered[2].warnings)
+
+
+def test_what_no_copy_has_is_not_proven(local: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "s.txt"
+    file.write_text("#1 'asthma'/exp\n#2 asthma:ti\n#3 #1 OR #2\n", encoding="utf-8")
+
+    lines = json.loads(local("--local", "demo", "strategy", "translate", str(file), "--json").out)["lines"]
+
+    assert ["proof" in line for line in lines] == [False, True, False]
+    assert [any(one.startswith("not-proven") for one in line["warnings"]) for line in lines] == [True, False, True]
+
+
+def test_mesh_of_a_copy_decides_which_headings_exist(local: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "s.txt"
+    file.write_text(
+        "1. exp Heart Attack/\n2. exp Zebra Violins/\n3. exp Neoplasms/\n4. Violins[majr]\n5. or/1-4\n",
+        encoding="utf-8",
+    )
+
+    found = json.loads(local("--local", "demo", "strategy", "lint", str(file), "--json").out)["findings"]
+
+    codes = {(one["code"], one["line"]) for one in found}
+    assert {("heading-renamed", 1), ("not-mesh", 2), ("not-mesh", 4)} <= codes
+    assert not {("heading-renamed", 3), ("not-mesh", 3)} & codes

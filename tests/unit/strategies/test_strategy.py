@@ -4,14 +4,29 @@ from pathlib import Path
 
 import pytest
 import strategy_files
-from strategy_records import make_records
+from line_judge import LineJudge
+from pyroaring import BitMap
+from strategy_records import index_records, list_records
 
 from entrez_kit.query.dialects.translate import choose_label
-from entrez_kit.strategies.strategy import Strategy, prove, read_strategy
+from entrez_kit.query.index import SearchIndex
+from entrez_kit.query.search import search
+from entrez_kit.strategies.prove_strategy import LineProof, compare_records
+from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 
 def kinds(strategy: Strategy) -> dict[int, str]:
     return {number: line.kind for number, line in strategy.numbered.items()}
+
+
+def search_line(proof: LineProof, index: SearchIndex, proofs: list[LineProof]) -> set[int]:
+    """Return the records of a translation with all other lines in it."""
+    by_number = {one.line.number: one for one in proofs}
+    return set(
+        search(
+            proof.line.pubmed, index, history=lambda number: BitMap(search_line(by_number[number], index, proofs))
+        ).records
+    )
 
 
 def test_every_line_of_a_published_strategy_is_translated() -> None:
@@ -59,12 +74,22 @@ def test_most_lines_decide_the_service(name: str, dialect: str) -> None:
 def test_the_labels_hold_on_records_with_the_words_of_the_strategy(name: str) -> None:
     strategy = read_strategy(strategy_files.ALL[name])
 
-    proofs = prove(strategy, make_records([strategy], 300))
+    records = list_records([strategy], 300)
+    index = index_records(records)
 
+    proofs, _ = compare_records(strategy, index)
+
+    judge = LineJudge(records, lambda query: search(query, index).records)
+    judged: dict[int, set[int]] = {}
     for proof in proofs:
+        assert proof.line.node is not None
+        assert proof.line.number is not None
+        judged[proof.line.number] = own = judge.judge(proof.line.node, judged)
         differs = (proof.line.printed.text, proof.line.pubmed, proof.missed[:3], proof.gained[:3])
         assert proof.holds, differs
-    assert any(proof.found for proof in proofs)
+        assert len(own) == proof.meant, differs
+        assert {*proof.missed} == own - {*search_line(proof, index, proofs)}, differs
+    assert any(proof.meant for proof in proofs)
 
 
 def test_the_last_search_may_be_printed_first() -> None:
@@ -84,7 +109,7 @@ def test_a_wrong_translation_is_disproved_by_its_records() -> None:
     strategy = read_strategy("1. (heart adj fail*).ti.\n2. exp Asthma/\n")
     strategy.lines[0].pubmed = "heart[ti] AND fail*[ti]"
 
-    proof = prove(strategy, make_records([strategy], 300))[0]
+    proof = compare_records(strategy, index_records(list_records([strategy], 300)))[0][0]
 
     assert not proof.holds
     assert proof.gained
@@ -158,7 +183,8 @@ def test_recorded_strategies_are_read_and_their_labels_hold(real_data: Path) -> 
             assert line.kind != "refused" or line.problem
             for number in line.depends_on:
                 assert number in strategy.numbered or line.kind == "refused"
-        wrong = [one for one in prove(strategy, make_records([strategy], 200)) if not one.holds]
+        proofs, _ = compare_records(strategy, index_records(list_records([strategy], 200)))
+        wrong = [one for one in proofs if not one.holds]
         assert not wrong, (path.name, [(one.line.printed.text, one.line.pubmed) for one in wrong])
 
 
