@@ -271,7 +271,8 @@ class Transport:
         """Make one attempt through the session, which reads and writes the cache."""
         outgoing, call = request.outgoing, request.outgoing.call
         request.headers["Cache-Control"] = "" if is_cached else "no-store"
-        response = self._open_session().send(request, force_refresh=renew, allow_redirects=False)
+        no_proxies: dict[str, str] = {}  # or requests looks them up, and the adapter does so for each redirect
+        response = self._open_session().send(request, force_refresh=renew, allow_redirects=False, proxies=no_proxies)
         expires = response.expires.timestamp() if response.expires is not None else 0.0
         kind = response.headers.get("Content-Type", "")
         if response.from_cache:  # another process has just stored it

@@ -6,7 +6,10 @@ Every failure is raised as an error of entrez-kit with its own text, because exc
 URLs with credentials.
 """
 
+import heapq
+import itertools
 import logging
+import os
 import socket
 import threading
 import time
@@ -130,6 +133,56 @@ class Decoder:
 # The deadline of an exchange
 
 _current: Final = threading.local()
+_now: Final = time.monotonic
+
+
+class _Alarms:
+    """Call functions when their time has come, in one thread: to start a thread for each request takes much longer."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._pending: list[tuple[float, int, list[Callable[[], None]]]] = []
+        self._count = itertools.count()
+        self._thread: threading.Thread | None = None
+
+    def set_alarm(self, seconds: float, ring: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after a time, unless the function that is returned is called before."""
+        to_call = [ring]
+        entry = (_now() + seconds, next(self._count), to_call)
+        with self._changed:
+            heapq.heappush(self._pending, entry)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._wait, name="deadlines", daemon=True)
+                self._thread.start()
+            elif self._pending[0] is entry:
+                self._changed.notify()
+        return to_call.clear
+
+    def _wait(self) -> None:
+        while True:
+            with self._changed:
+                while self._pending and not self._pending[0][2]:
+                    heapq.heappop(self._pending)
+                left = self._pending[0][0] - _now() if self._pending else None
+                if left is None or left > 0:
+                    self._changed.wait(left)
+                    continue
+                to_call = heapq.heappop(self._pending)[2]
+            for ring in tuple(to_call):
+                ring()
+
+
+_alarms = _Alarms()
+
+
+def _renew_alarms() -> None:
+    """Replace the alarms in a process that was forked: their thread and its lock belong to the other process."""
+    global _alarms
+    _alarms = _Alarms()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_renew_alarms)
 
 
 class SocketDeadline:
@@ -147,7 +200,7 @@ class SocketDeadline:
         self.until = until
         self._response = response
         self._connection: Any = None
-        self._timer: threading.Timer | None = None
+        self._cancel: Callable[[], None] | None = None
 
     @property
     def has_passed(self) -> bool:
@@ -166,15 +219,13 @@ class SocketDeadline:
 
     def __enter__(self) -> Self:
         _current.deadline = self
-        self._timer = threading.Timer(max(0.0, self.until - time.monotonic()), self._end)
-        self._timer.daemon = True
-        self._timer.start()
+        self._cancel = _alarms.set_alarm(self.until - time.monotonic(), self._end)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None  # it references this object, and so the reply
+        if self._cancel is not None:
+            self._cancel()
+            self._cancel = None
             _current.deadline = None
 
     def _end(self) -> None:
@@ -257,6 +308,8 @@ class WatchedAdapter(HTTPAdapter):
 
 def read_connection_options(url: str, *, is_here: bool) -> dict[str, Any]:
     """Return the proxies and certificates that the environment names; loopback is requested without a proxy."""
+    if is_here and url.startswith("http:"):
+        return {"verify": True, "cert": None, "proxies": {}}
     with requests.Session() as session:
         options = session.merge_environment_settings(url, {}, None, None, None)
     return {"verify": options["verify"], "cert": options["cert"], "proxies": {} if is_here else options["proxies"]}
