@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "check": ("Check the references of a file, including all authors and retractions.", PUBMED),
     "strategy": ("Translate, count and check the search strategy of a review, line by line.", PUBMED),
     "merge": ("Merge files of references: link duplicates and families, and count per database.", PUBMED),
+    "review": ("Keep a systematic review as a folder: search, deduplicate, screen, update, report.", PUBMED),
     "convert": ("Convert between PMIDs, PMCIDs and DOIs.", PUBMED),
     "europepmc": ("Search Europe PMC, including preprints.", PUBMED),
     "mesh": ("Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),

@@ -80,7 +80,7 @@ def command(
         for row in earlier
         if row.decision
     ]
-    listed = [_read_file(ctx, file, sources.get(str(file))) for file in files]
+    listed = [read_records(ctx, file, sources.get(str(file))) for file in files]
     request = build_request(
         ctx, MERGE_REFERENCES, {"files": listed, "decisions": decisions, "separate": list(undo or [])}
     )
@@ -129,7 +129,7 @@ def _decode(file: Path) -> str:
     return decode_file(read_content(file, hint=READABLE), str(file)).text
 
 
-def _read_file(ctx: typer.Context, file: Path, source: str | None) -> dict[str, Any]:
+def read_records(ctx: typer.Context, file: Path, source: str | None) -> dict[str, Any]:
     """Return a file as a field of the request: its text, or the references of a manuscript."""
     from entrez_kit.references.manuscripts.read_manuscript import READ, refuse_others
 

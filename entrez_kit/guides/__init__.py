@@ -18,6 +18,7 @@ TOPICS: Final = (
     "strategies",
     "lint",
     "merge",
+    "review",
     "corpus",
     "local",
     "output",

@@ -46,12 +46,35 @@ def merge_references(services: Services, request: MergeRequest) -> MergeResult:
     Raises:
         InvalidInput: a file cannot be read, or has no records.
     """
-    entries, names, warnings = _read_files(request.files)
+    entries, names, warnings = read_files(request.files)
+    return merge_entries(entries, names, request.decisions, request.separate, warnings)
+
+
+def merge_entries(
+    entries: Sequence[Entry],
+    names: Sequence[str],
+    decisions: Sequence[Decision] = (),
+    separate: Sequence[str] = (),
+    warnings: Sequence[Warn] = (),
+) -> MergeResult:
+    """Link records that were read already.
+
+    Args:
+        entries: the records, each with a unique id.
+        names: the files of the records.
+        decisions: decisions of a person on pairs.
+        separate: ids of records to take out of their groups.
+        warnings: warnings about the files, which the result repeats.
+
+    Raises:
+        InvalidInput: ``separate`` has an unknown id.
+    """
+    found = list(warnings)
     signatures = [entry.signature for entry in entries]
     verdicts = compare_records(signatures, step=lambda done: tracing.step(done))
     by_id = {entry.id: number for number, entry in enumerate(entries)}
-    decided = _resolve(request.decisions, entries, by_id, warnings)
-    alone = _find_ids(request.separate, by_id)
+    decided = _resolve(decisions, entries, by_id, found)
+    alone = _find_ids(separate, by_id)
     linked = link_records(
         signatures,
         verdicts,
@@ -61,13 +84,18 @@ def merge_references(services: Services, request: MergeRequest) -> MergeResult:
         alone=alone,
     )
     works, work_of = _build_works(entries, linked)
-    return _build_result(names, entries, linked, works, work_of, warnings)
+    return _build_result(names, entries, linked, works, work_of, found)
 
 
 # Files
 
 
-def _read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], list[Warn]]:
+def read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], list[Warn]]:
+    """Return the records of files, a unique name for each file, and warnings.
+
+    Raises:
+        InvalidInput: a file cannot be read, or has no records.
+    """
     entries: list[Entry] = []
     warnings: list[Warn] = []
     names = _unique_names(files)

@@ -15,7 +15,7 @@ from entrez_kit.core.model import is_absent
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 
-TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide", "local"}
+TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide", "local", "review"}
 """Commands that are no operation."""
 EVERYWHERE = {
     *("format", "json", "count", "fields", "output"),

@@ -12,7 +12,7 @@ from terminal import Cli, envelope
 
 APP = import_module("entrez_kit.commands._app")
 LIMIT = 1_000_000
-NEEDED = {"db": "pubmed", "query_key": "key", "name": "name"}
+NEEDED = {"db": "pubmed", "query_key": "key", "name": "name", "folder": "new", "source": "Embase"}
 """Values of required arguments that are not files."""
 
 
@@ -47,7 +47,11 @@ def calls() -> Iterator[tuple[str, ...]]:
                 one.name: ["{good}"] if one.param_type_name == "argument" else [one.opts[-1], "{good}"]
                 for one in command.params
                 if one.required and "FILE" in str(one.metavar)
-            } | {one.name: [NEEDED[one.name]] for one in command.params if one.required and one.name in NEEDED}
+            } | {
+                one.name: [*([] if one.param_type_name == "argument" else [one.opts[-1]]), NEEDED[one.name]]
+                for one in command.params
+                if one.required and one.name in NEEDED
+            }
             for one in command.params:
                 if (
                     "FILE" not in str(one.metavar)

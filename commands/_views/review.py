@@ -1,0 +1,123 @@
+"""The pages of a review."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from .._report import counted
+from .tables import Listing, facts, fixed, number, wrapped
+from .text import line
+
+if TYPE_CHECKING:
+    from entrez_kit.reviews.dedupe_records import DedupeResult
+    from entrez_kit.reviews.flow import Flow
+    from entrez_kit.reviews.import_records import ImportResult
+    from entrez_kit.reviews.init_review import InitResult
+    from entrez_kit.reviews.search_review import SearchReviewResult
+    from entrez_kit.reviews.show_status import StatusResult
+
+SHOWN: Final = 20
+
+
+def init_page(result: "InitResult") -> RenderableType:
+    """Return the files of a new review."""
+    parts: list[RenderableType] = [Text(f"Created {line(result.folder)}", style="bold")]
+    parts += [Text(f"  {line(name)}") for name in result.files]
+    return Group(*parts, Text("Next: entrez-kit review search", style="dim"))
+
+
+def search_page(result: "SearchReviewResult") -> RenderableType:
+    """Return the lines of the strategy with their counts, and the number of records."""
+    listing = Listing(fixed("Line"), wrapped("Search"), number("Records"))
+    for one in result.search.lines:
+        if one.pubmed is not None:
+            count = "" if one.count is None else f"{one.count:,}"
+            listing.row("" if one.number is None else str(one.number), line(one.pubmed), count)
+    certificate = result.search.certificate
+    rows: list[tuple[str, object]] = [
+        ("Records", f"{result.records:,} of {certificate.count:,}"),
+        ("Answered by", line(result.answered_by)),
+        ("Searched", certificate.searched_at),
+        ("Run", str(result.run)),
+    ]
+    return Group(listing, Text(""), facts(rows))
+
+
+def import_page(result: "ImportResult") -> RenderableType:
+    """Return the numbers of the imported files."""
+    listing = Listing(wrapped("File"), number("Records"), number("Added"), number("Known"))
+    for one in result.files:
+        listing.row(line(one.name), f"{one.records or 0:,}", f"{one.added or 0:,}", f"{one.known or 0:,}")
+    total = f"{counted(result.added, 'record')} added to {line(result.source)}, {result.known:,} known before"
+    return Group(listing, Text(total, style="bold"))
+
+
+def dedupe_page(result: "DedupeResult") -> RenderableType:
+    """Return the figures of the sources, and the undecided pairs."""
+    counts = result.counts
+    heading = f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates"
+    listing = Listing(wrapped("Source"), number("Records"), number("Works"), number("Only here"))
+    for one in result.sources:
+        listing.row(line(one.source), f"{one.raw:,}", f"{one.unique:,}", f"{one.only_here:,}")
+    parts: list[RenderableType] = [Text(heading, style="bold"), listing]
+    for pair in result.undecided[:SHOWN]:
+        parts.append(Text(line(pair.why), style="yellow"))
+        parts += [Text(f"  {line(one)}  {line(text)}") for one, text in zip(pair.members, pair.texts, strict=True)]
+    if len(result.undecided) > SHOWN:
+        parts.append(Text(f"{len(result.undecided) - SHOWN:,} more pairs in {result.file}.", style="dim"))
+    return Group(*parts)
+
+
+LABELS: Final = {
+    "identified": "Records identified",
+    "duplicates": "Duplicates",
+    "excluded_automatic": "Removed by automation tools",
+    "excluded_other": "Removed for other reasons",
+    "to_screen": "Records to screen",
+    "records_screened": "Records screened",
+    "records_excluded": "Records excluded",
+    "awaiting_screening": "Awaiting screening",
+    "dbr_sought_reports": "Reports sought",
+    "dbr_notretrieved_reports": "Reports not retrieved",
+    "dbr_assessed": "Reports assessed",
+    "dbr_excluded": "Reports excluded",
+    "dbr_awaiting": "Awaiting a full-text decision",
+    "new_reports": "Reports included",
+    "new_studies": "Studies included",
+}
+
+
+def flow_table(flow: "Flow") -> RenderableType:
+    """Return the boxes of the flow diagram; a box without decisions is empty."""
+    rows: list[tuple[str, object]] = []
+    for name, label in LABELS.items():
+        count = flow.boxes.get(name)
+        rows.append((label, "" if count is None else f"{count:,}"))
+    return facts(rows)
+
+
+def status_page(result: "StatusResult") -> RenderableType:
+    """Return the runs, the numbers and the next command."""
+    listing = Listing(number("Run"), fixed("Step"), fixed("Finished"), wrapped("Source"), wrapped("Numbers"))
+    for one in result.runs:
+        numbers = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in one.counts.items())
+        listing.row(str(one.number), one.step, one.finished, line(one.source or ""), numbers)
+    parts: list[RenderableType] = [Text(line(result.title or result.folder), style="bold"), listing, Text("")]
+    parts.append(flow_table(result.flow))
+    if result.retracted:
+        parts.append(Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:SHOWN])}", style="red"))
+    if result.gone:
+        parts.append(Text(f"{counted(result.gone, 'record')} no longer found by the search", style="yellow"))
+    return Group(*parts, Text(f"Next: entrez-kit {result.next}", style="dim"))
+
+
+PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
+    "InitResult": init_page,
+    "SearchReviewResult": search_page,
+    "ImportResult": import_page,
+    "DedupeResult": dedupe_page,
+    "StatusResult": status_page,
+}
+"""The page of each result."""

@@ -1,0 +1,136 @@
+"""`entrez-kit review`: a systematic review as a folder of plain files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from entrez_kit.base.errors import Exit
+from entrez_kit.core.model import Result
+from entrez_kit.core.operation import Operation
+from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
+from entrez_kit.reviews.import_records import IMPORT_RECORDS
+from entrez_kit.reviews.init_review import INIT_REVIEW
+from entrez_kit.reviews.search_review import SEARCH_REVIEW
+from entrez_kit.reviews.show_status import SHOW_STATUS
+from entrez_kit.strategies.read_files import FILES, read_file
+
+from ._input import read_content
+from ._options import argument, option, request_options
+from ._pipeline import Family, View, build_request, counted, formats, run, warn
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+app = typer.Typer(
+    help="Keep a systematic review as a folder of plain files: search, import, deduplicate, screen, update, report.\n\n"
+    "`entrez-kit guide review` explains the files and the steps.",
+    no_args_is_help=True,
+)
+
+FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
+FOLDER: Final = option("folder", metavar="DIR")
+
+
+def _view(title: str) -> View[Any]:
+    def render(result: Result, console: "Console") -> "RenderableType":
+        from ._views.review import PAGES
+
+        return PAGES[type(result).__name__](result)
+
+    return View(table=render, title=title)
+
+
+def _run(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, Any], label: str) -> Any:
+    """Run an operation with a single answer, print it, and return it."""
+    view = _view(operation.title)
+    outcome = run(ctx, operation, build_request(ctx, operation, options), view, label=label, afterwards=lambda _: None)
+    return getattr(outcome, "result", None)
+
+
+@app.command("init")
+@formats(*FORMATS)
+@request_options(
+    INIT_REVIEW, argument("folder", "DIR"), option("title", metavar="TEXT"), option("dialect", metavar="SERVICE")
+)
+def init(
+    ctx: typer.Context,
+    options: dict[str, Any],
+    strategy: Annotated[
+        Path,
+        typer.Option("--strategy", metavar="FILE", help="The strategy (.txt, .md, .docx), or - for standard input."),
+    ],
+) -> None:
+    """Create the folder of a review with its strategy.
+
+    entrez-kit review init asthma --strategy ovid.txt --title "Asthma and cough"
+    """
+    options["strategy"] = read_file(read_content(strategy, hint=FILES), str(strategy))
+    _run(ctx, INIT_REVIEW, options, "Creating the review")
+
+
+@app.command("search")
+@formats(*FORMATS)
+@request_options(SEARCH_REVIEW, FOLDER)
+def search(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Run the strategy in PubMed, and keep all records with a certificate of completeness.
+
+    From PubMed, or without a request: entrez-kit review search; entrez-kit review search --local NAME
+    """
+    _run(ctx, SEARCH_REVIEW, options, "Searching")
+
+
+@app.command("import")
+@formats(*FORMATS)
+@request_options(
+    IMPORT_RECORDS,
+    FOLDER,
+    option("source", metavar="NAME"),
+    option("platform", metavar="TEXT"),
+    option("searched", metavar="DATE"),
+)
+def import_command(
+    ctx: typer.Context,
+    options: dict[str, Any],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files of records. .ris .nbib .bib .json .xml (EndNote) .csv .txt, or -.",
+        ),
+    ],
+) -> None:
+    """Import the records of another database. Records of an earlier import are not added again.
+
+    entrez-kit review import --source Embase --searched 2026-11-23 embase-1.ris embase-2.ris
+    """
+    from .merge import read_records
+
+    options["files"] = [read_records(ctx, file, None) for file in files]
+    _run(ctx, IMPORT_RECORDS, options, "Importing")
+
+
+@app.command("dedupe")
+@formats(*FORMATS)
+@request_options(DEDUPE_RECORDS, FOLDER)
+def dedupe(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Link the records of the same work. The exit status is 4 if a person should decide pairs in duplicates.csv.
+
+    entrez-kit review dedupe
+    """
+    result = _run(ctx, DEDUPE_RECORDS, options, "Comparing")
+    if result is not None and result.undecided:
+        pairs = f"{counted(len(result.undecided), 'pair')} of records"
+        warn(ctx, f"Decide {pairs} in {result.file}: same, different or family. Then repeat the command.")
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+@app.command("status")
+@formats(*FORMATS)
+@request_options(SHOW_STATUS, FOLDER)
+def status(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Check all files of the review, and show its runs, numbers and next step.
+
+    entrez-kit review status
+    """
+    _run(ctx, SHOW_STATUS, options, "Reading")

@@ -1,0 +1,98 @@
+"""The decisions of screening: one line of ``screening.csv`` for each record and stage."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, cast, get_args
+
+from entrez_kit.references.files.references import unreadable_error
+from entrez_kit.reviews.records import ID, ReviewRecord
+
+Stage = Literal["before_screening", "title_abstract", "full_text"]
+Choice = Literal["include", "exclude", "not_retrieved"]
+STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
+CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
+COLUMNS: Final = ("id", "stage", "decision", "reason", "by", "study", "note", "record")
+MAX_CELL: Final = 20_000
+AUTOMATION: Final = "automation"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision on a record at a stage.
+
+    Args:
+        by: ``automation`` for a program; otherwise people decided.
+        study: the study that an included report belongs to; by default each report is a study.
+        line: its line in the file.
+    """
+
+    id: str
+    stage: Stage
+    decision: Choice
+    reason: str = ""
+    by: str = ""
+    study: str = ""
+    note: str = ""
+    line: int = 0
+
+
+def read_decisions(text: str, name: str) -> list[Decision]:
+    """Read the decisions of a review.
+
+    Raises:
+        InvalidInput: a column is missing, or a cell has an unknown value. The message has the line.
+    """
+    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=""), strict=True)
+    try:
+        missing = [column for column in COLUMNS[:3] if column not in (rows.fieldnames or ())]
+        if missing:
+            raise unreadable_error(name, f"the columns {', '.join(missing)} are missing", line=1)
+        found = []
+        for row in rows:
+            cells = {column: (row.get(column) or "").strip()[:MAX_CELL] for column in COLUMNS}
+            if not any(cells.values()):
+                continue
+            stage, choice = cells["stage"], cells["decision"]
+            problem = ""
+            if not ID.fullmatch(cells["id"]):
+                problem = f"{cells['id'][:60]!r} is not the id of a record"
+            elif stage not in STAGES:
+                problem = f"the stage must be {', '.join(STAGES)} (got {stage[:60]!r})"
+            elif choice not in CHOICES or (choice == "not_retrieved" and stage != "full_text"):
+                problem = (
+                    f"the decision must be include, exclude or, of full texts, not_retrieved (got {choice[:60]!r})"
+                )
+            elif stage == "before_screening" and choice != "exclude":
+                problem = "a decision before screening can only exclude"
+            if problem:
+                raise unreadable_error(name, problem, line=rows.line_num)
+            found.append(
+                Decision(
+                    id=cells["id"].lower(),
+                    stage=cast("Stage", stage),
+                    decision=cast("Choice", choice),
+                    reason=cells["reason"],
+                    by=cells["by"],
+                    study=cells["study"],
+                    note=cells["note"],
+                    line=rows.line_num,
+                )
+            )
+    except csv.Error as exc:
+        raise unreadable_error(name, f"not a table: {exc}", line=rows.line_num) from None
+    return found
+
+
+def write_decisions(decisions: Iterable[Decision], records: Sequence[ReviewRecord]) -> str:
+    """Return the table of decisions, ordered by record and stage, each with the record as text."""
+    by_id = {record.id: record for record in records}
+    order = {record.id: number for number, record in enumerate(records)}
+    target = io.StringIO(newline="")
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in sorted(decisions, key=lambda one: (order.get(one.id, len(order)), one.id, STAGES.index(one.stage))):
+        cited = by_id[one.id].cite() if one.id in by_id else ""
+        writer.writerow((one.id, one.stage, one.decision, one.reason, one.by, one.study, one.note, cited))
+    return target.getvalue()

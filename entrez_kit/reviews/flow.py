@@ -1,0 +1,300 @@
+"""The boxes of the PRISMA 2020 flow diagram: each box is a set of records, and its number is the size of the set."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import ClassVar, Final
+
+from pydantic import Field, PrivateAttr
+
+from entrez_kit.base.errors import InvalidInput, InvariantFailure
+from entrez_kit.core.model import Result, omit_if_empty
+from entrez_kit.reviews.decisions import AUTOMATION, Decision
+from entrez_kit.reviews.records import ReviewRecord
+from entrez_kit.reviews.review_settings import Previous, SourceKind
+
+NO_REASON: Final = "No reason given"
+MAX_NAMED: Final = 20
+SUMS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("identified", ("database_results", "register_results", "other_results")),
+    ("other_results", ("website_results", "organisation_results", "citations_results")),
+    ("identified", ("duplicates", "works")),
+    ("works", ("dbr_works", "other_works")),
+    ("dbr_works", ("excluded_automatic", "excluded_other", "to_screen")),
+    ("to_screen", ("records_screened", "awaiting_screening")),
+    ("records_screened", ("records_excluded", "dbr_sought_reports")),
+    ("dbr_sought_reports", ("dbr_notretrieved_reports", "dbr_assessed", "dbr_awaiting")),
+    ("dbr_assessed", ("dbr_excluded", "dbr_included")),
+    ("other_works", ("other_removed", "other_sought_reports")),
+    ("other_sought_reports", ("other_notretrieved_reports", "other_assessed", "other_awaiting")),
+    ("other_assessed", ("other_excluded", "other_included")),
+    ("new_reports", ("dbr_included", "other_included")),
+)
+"""Each box that is the sum of others: its records are exactly theirs, each in one of them."""
+_AFTER_DEDUPLICATION: Final = frozenset(name for _, parts in SUMS[2:] for name in parts) | {"new_reports"}
+_SCREENING: Final = ("records_screened", "records_excluded", "dbr_sought_reports")
+_FULL_TEXT: Final = ("notretrieved_reports", "assessed", "excluded", "included")
+_BOX_OF_KIND: Final[dict[SourceKind, str]] = {
+    "database": "database_results",
+    "register": "register_results",
+    "website": "website_results",
+    "organisation": "organisation_results",
+    "citations": "citations_results",
+}
+
+
+class SourceCount(Result):
+    """The number of records of a source; ``works`` of these represent a work."""
+
+    source: str
+    kind: SourceKind
+    records: int
+    works: int | None
+
+
+class Flow(Result):
+    """The boxes of the flow diagram.
+
+    A box without a number is null: its decisions are missing. ``reasons`` and ``other_reasons`` add up to
+    ``dbr_excluded`` and ``other_excluded``; ``removed`` adds up to ``excluded_automatic`` and ``excluded_other``.
+    """
+
+    RECORDS: ClassVar = "sources"
+
+    boxes: dict[str, int | None]
+    sources: list[SourceCount]
+    removed: dict[str, int] = omit_if_empty({})
+    reasons: dict[str, int] = omit_if_empty({})
+    other_reasons: dict[str, int] = omit_if_empty({})
+    previous: bool = Field(default=False)
+    _sets: dict[str, frozenset[str]] = PrivateAttr(default_factory=dict)
+
+    def records_of(self, box: str) -> frozenset[str]:
+        """Return the ids of the records of a box."""
+        return self._sets.get(box, frozenset())
+
+    def find_fate(self, record: str) -> str:
+        """Return the last box that has a record."""
+        return next((name for name in _FATES if record in self._sets.get(name, ())), "identified")
+
+
+_FATES: Final = (
+    "duplicates",
+    "excluded_automatic",
+    "excluded_other",
+    "awaiting_screening",
+    "records_excluded",
+    "dbr_awaiting",
+    "dbr_notretrieved_reports",
+    "dbr_excluded",
+    "dbr_included",
+    "other_removed",
+    "other_awaiting",
+    "other_notretrieved_reports",
+    "other_excluded",
+    "other_included",
+)
+
+
+def flow(
+    records: Sequence[ReviewRecord],
+    decisions: Iterable[Decision] = (),
+    kinds: Mapping[str, SourceKind] | None = None,
+    previous: Previous | None = None,
+) -> Flow:
+    """Return the boxes of the flow diagram.
+
+    Args:
+        records: all records; each one is in one final box.
+        decisions: decisions on records; a decision on a duplicate counts for its work.
+        kinds: the kinds of the sources; by default all are databases.
+        previous: the studies and reports of the previous version of the review.
+
+    Raises:
+        InvalidInput: decisions contradict each other, or name unknown records; ``details.records`` lists the records.
+        InvariantFailure: boxes do not add up; ``details.records`` lists the records.
+    """
+    kind_of: dict[str, SourceKind] = {name.casefold(): kind for name, kind in (kinds or {}).items()}
+    by_id = {record.id: record for record in records}
+    chosen = _decide(by_id, decisions)
+    is_deduplicated = all(record.work is not None for record in records)
+    sets: dict[str, set[str]] = defaultdict(set)
+    removed: dict[str, int] = defaultdict(int)
+    reasons: dict[bool, dict[str, int]] = {True: defaultdict(int), False: defaultdict(int)}
+    members: dict[str, list[ReviewRecord]] = defaultdict(list)
+    for record in records:
+        sets["identified"].add(record.id)
+        sets[_BOX_OF_KIND[kind_of.get(record.source.casefold(), "database")]].add(record.id)
+        sets["duplicates" if record.is_duplicate else "works"].add(record.id)
+        members[record.work or record.id].append(record)
+    sets["other_results"] = sets["website_results"] | sets["organisation_results"] | sets["citations_results"]
+    stages: set[tuple[bool, str]] = set()
+    for work, group in members.items():
+        is_main = any(one.id not in sets["other_results"] for one in group)
+        of_work = {
+            stage: chosen[work, stage]
+            for stage in ("before_screening", "title_abstract", "full_text")
+            if (work, stage) in chosen
+        }
+        stages |= {(is_main, stage) for stage in of_work}
+        fate, reason = _find_fate(work, group, of_work, is_main=is_main)
+        for name in _PATHS[is_main][fate]:
+            sets[name].add(work)
+        if fate in ("excluded_automatic", "excluded_other"):
+            removed[reason] += 1
+        elif fate == "excluded":
+            reasons[is_main][reason] += 1
+    sets["new_reports"] = sets["dbr_included"] | sets["other_included"]
+    frozen = {name: frozenset(sets[name]) for name in _NAMES}
+    check_sums(frozen)
+    boxes: dict[str, int | None] = {name: len(frozen[name]) for name in _NAMES}
+    if not is_deduplicated:
+        boxes |= dict.fromkeys(_AFTER_DEDUPLICATION, None)
+    if (True, "title_abstract") not in stages:
+        boxes |= dict.fromkeys(_SCREENING, None)
+    for is_main, prefix in ((True, "dbr"), (False, "other")):
+        works = frozen["dbr_works" if is_main else "other_works"]
+        if (is_main, "full_text") not in stages and (works or is_main):
+            boxes |= {f"{prefix}_{name}": None for name in _FULL_TEXT}
+    decided = any(stage == "full_text" for _, stage in stages)
+    boxes["new_reports"] = boxes["new_reports"] if decided else None
+    boxes["new_studies"] = _count_studies(frozen["new_reports"], chosen) if decided else None
+    if previous is not None:
+        boxes |= {"previous_studies": previous.studies, "previous_reports": previous.reports}
+        for unit, before in (("studies", previous.studies), ("reports", previous.reports)):
+            number = boxes[f"new_{unit}"]
+            boxes[f"total_{unit}"] = None if number is None else before + number
+    result = Flow(
+        boxes=boxes,
+        sources=_count_sources(records, kind_of, is_deduplicated=is_deduplicated),
+        removed=dict(sorted(removed.items())),
+        reasons=dict(sorted(reasons[True].items(), key=lambda item: (-item[1], item[0]))),
+        other_reasons=dict(sorted(reasons[False].items(), key=lambda item: (-item[1], item[0]))),
+        previous=previous is not None,
+    )
+    result._sets = frozen
+    return result
+
+
+_NAMES: Final = tuple(dict.fromkeys(name for total, parts in SUMS for name in (total, *parts)))
+_SOUGHT: Final = ("dbr_works", "to_screen", "records_screened", "dbr_sought_reports")
+_OTHER: Final = ("other_works", "other_sought_reports")
+_PATHS: Final[dict[bool, dict[str, tuple[str, ...]]]] = {
+    True: {
+        "excluded_automatic": ("dbr_works", "excluded_automatic"),
+        "excluded_other": ("dbr_works", "excluded_other"),
+        "awaiting_screening": ("dbr_works", "to_screen", "awaiting_screening"),
+        "screened_out": ("dbr_works", "to_screen", "records_screened", "records_excluded"),
+        "awaiting": (*_SOUGHT, "dbr_awaiting"),
+        "not_retrieved": (*_SOUGHT, "dbr_notretrieved_reports"),
+        "excluded": (*_SOUGHT, "dbr_assessed", "dbr_excluded"),
+        "included": (*_SOUGHT, "dbr_assessed", "dbr_included"),
+    },
+    False: {
+        **dict.fromkeys(("excluded_automatic", "excluded_other", "screened_out"), ("other_works", "other_removed")),
+        **dict.fromkeys(("awaiting_screening", "awaiting"), (*_OTHER, "other_awaiting")),
+        "not_retrieved": (*_OTHER, "other_notretrieved_reports"),
+        "excluded": (*_OTHER, "other_assessed", "other_excluded"),
+        "included": (*_OTHER, "other_assessed", "other_included"),
+    },
+}
+"""The boxes of a work by its column (databases and registers, or other methods) and its fate."""
+
+
+def _decide(by_id: Mapping[str, ReviewRecord], decisions: Iterable[Decision]) -> dict[tuple[str, str], Decision]:
+    """Return the decision of each work and stage."""
+    chosen: dict[tuple[str, str], Decision] = {}
+    unknown, contradictory = [], []
+    for one in decisions:
+        record = by_id.get(one.id)
+        if record is None:
+            unknown.append(one)
+            continue
+        place = record.work or record.id, one.stage
+        earlier = chosen.setdefault(place, one)
+        if (earlier.decision, earlier.reason) != (one.decision, one.reason):
+            contradictory += [earlier, one]
+    if unknown:
+        raise _contradiction("decisions name records that the review does not have", unknown)
+    if contradictory:
+        raise _contradiction("decisions on one work contradict each other", contradictory)
+    return chosen
+
+
+def _contradiction(problem: str, decisions: Sequence[Decision]) -> InvalidInput:
+    named = [f"{one.id} (line {one.line})" if one.line else one.id for one in decisions[:MAX_NAMED]]
+    return InvalidInput(
+        f"screening.csv: {problem}: {', '.join(named)}.",
+        invalid_input=decisions[0].id,
+        recovery_hint="Correct these lines of screening.csv.",
+        details={"reason": "decisions_contradict", "records": sorted({one.id for one in decisions})},
+    )
+
+
+def _find_fate(
+    work: str, group: Sequence[ReviewRecord], decisions: Mapping[str, Decision], *, is_main: bool
+) -> tuple[str, str]:
+    """Return the fate of a work, and the reason of an exclusion."""
+    before, screened = decisions.get("before_screening"), decisions.get("title_abstract")
+    assessed = decisions.get("full_text")
+    later = [one for one in (screened, assessed) if one is not None]
+    if before is not None:
+        if later:
+            raise _contradiction("a work was excluded before screening and also screened", [before, *later])
+        fate = "excluded_automatic" if before.by == AUTOMATION else "excluded_other"
+        return fate, before.reason or NO_REASON
+    if not later and all(one.gone is not None and one.gone.reason != "no_longer_matching" for one in group):
+        return "excluded_other", "Deleted from PubMed"
+    if assessed is not None:
+        if screened is not None and screened.decision == "exclude":
+            raise _contradiction("a work was excluded by title and abstract, and has a full-text decision", later)
+        if screened is None and is_main:
+            raise _contradiction("a work has a full-text decision and none on title and abstract", later)
+        if assessed.decision == "not_retrieved":
+            return "not_retrieved", ""
+        return ("included", "") if assessed.decision == "include" else ("excluded", assessed.reason or NO_REASON)
+    if screened is None:
+        return "awaiting_screening", ""
+    return ("screened_out" if screened.decision == "exclude" else "awaiting"), ""
+
+
+def check_sums(sets: Mapping[str, Collection[str]]) -> None:
+    """Check that each box has exactly the records of its parts.
+
+    Raises:
+        InvariantFailure: a sum is wrong; the message names the box and records.
+    """
+    for total, parts in SUMS:
+        counted: dict[str, int] = defaultdict(int)
+        for part in parts:
+            for record in sets.get(part, ()):
+                counted[record] += 1
+        whole = set(sets.get(total, ()))
+        wrong = sorted({record for record, number in counted.items() if number > 1} | (whole ^ set(counted)))
+        if wrong:
+            raise InvariantFailure(
+                f"The box {total} is not the sum of {', '.join(parts)}: {', '.join(wrong[:MAX_NAMED])}.",
+                recovery_hint="Run `entrez-kit review dedupe`; if the error persists, report it.",
+                details={"reason": "sum", "box": total, "records": wrong},
+            )
+
+
+def _count_studies(reports: Iterable[str], chosen: Mapping[tuple[str, str], Decision]) -> int:
+    """Count the studies of included reports; a report without the name of a study is a study."""
+    return len({chosen[work, "full_text"].study.casefold() or work for work in reports})
+
+
+def _count_sources(
+    records: Sequence[ReviewRecord], kinds: Mapping[str, SourceKind], *, is_deduplicated: bool
+) -> list[SourceCount]:
+    found: dict[str, list[ReviewRecord]] = defaultdict(list)
+    for record in records:
+        found[record.source].append(record)
+    return [
+        SourceCount(
+            source=name,
+            kind=kinds.get(name.casefold(), "database"),
+            records=len(group),
+            works=sum(not one.is_duplicate for one in group) if is_deduplicated else None,
+        )
+        for name, group in found.items()
+    ]

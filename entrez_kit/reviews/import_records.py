@@ -1,0 +1,143 @@
+"""Import the records of other databases into a review."""
+
+import hashlib
+from datetime import date
+from pathlib import PurePath
+from typing import ClassVar, Final
+
+from pydantic import Field, field_validator
+
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.core.model import Warned
+from entrez_kit.core.operation import Operation
+from entrez_kit.references.merge.merge_references import read_files
+from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.reviews.folder import now, open_review, save
+from entrez_kit.reviews.journal import FileOfRun, Run
+from entrez_kit.reviews.records import make_slug, records_of_entries
+from entrez_kit.reviews.search_review import ReviewRequest
+from entrez_kit.services import Services
+
+MAX_FILES: Final = 200
+
+
+class ImportRequest(ReviewRequest):
+    """Files of a source."""
+
+    source: str = Field(
+        min_length=1, max_length=100, description="Database, register or other source of the records, e.g. Embase."
+    )
+    files: list[FileToMerge] = Field(min_length=1, max_length=MAX_FILES, description="Files of records.")
+    platform: str | None = Field(default=None, max_length=500, description="Platform, e.g. Ovid or Embase.com.")
+    searched: str | None = Field(default=None, description="Day of the search in the source: YYYY-MM-DD.")
+
+    @field_validator("searched")
+    @classmethod
+    def _check_day(cls, value: str | None) -> str | None:
+        try:
+            return None if value is None else date.fromisoformat(value).isoformat()
+        except ValueError:
+            raise ValueError(f"must be a day such as 2026-11-23 (got {value})") from None
+
+    @field_validator("source")
+    @classmethod
+    def _check_source(cls, value: str) -> str:
+        if not any(letter.isalnum() for letter in value):
+            raise ValueError("must have a letter")
+        return " ".join(value.split())
+
+
+class ImportResult(Warned):
+    """The imported files: ``added`` records are new to the source, ``known`` records were imported before."""
+
+    RECORDS: ClassVar = "files"
+
+    run: int | None
+    source: str
+    files: list[FileOfRun]
+    records: int
+    added: int
+    known: int
+
+
+def import_records(_: Services, request: ImportRequest) -> ImportResult:
+    """Import the records of another database into a review; records of an earlier import are not added again.
+
+    Raises:
+        InvalidInput: a file cannot be read, or has no records.
+        StoreError: the folder cannot be written.
+    """
+    started = now()
+    with open_review(request.folder) as review:
+        slug = make_slug(request.source)
+        names = {make_slug(record.source): record.source for record in review.records}
+        names |= {make_slug(name): name for name in review.settings.sources}
+        source, number = names.get(slug, request.source), review.next_run
+        if slug == "pubmed" and any(run.step == "search" for run in review.runs):
+            raise InvalidInput(
+                "The records of PubMed come from the search of this review.",
+                invalid_input=request.source,
+                recovery_hint="Name the source of these files, such as MEDLINE (Ovid).",
+                details={"reason": "source_searched"},
+            )
+        known_ids = {record.id for record in review.records}
+        files = [
+            file.model_copy(update={"source": source, "file": PurePath(file.file).name or file.file})
+            for file in request.files
+        ]
+        entries, file_names, warnings = read_files(files)
+        listed: list[FileOfRun] = []
+        new = []
+        for name, file in zip(file_names, files, strict=True):
+            found = list(records_of_entries((one for one in entries if one.file == name), source, number))
+            fresh = [record for record in found if record.id not in known_ids]
+            known_ids |= {record.id for record in fresh}
+            new += fresh
+            content = (file.text or repr(file.references)).encode()
+            listed.append(
+                FileOfRun(
+                    name=name,
+                    sha256=hashlib.sha256(content).hexdigest(),
+                    records=len(found),
+                    added=len(fresh),
+                    known=len(found) - len(fresh),
+                )
+            )
+        counts = {name: sum(getattr(one, name) for one in listed) for name in ("records", "added", "known")}
+        if new:
+            review.records += new
+            for record in review.records:
+                record.work, record.family = None, []
+        earlier = {
+            file.sha256 for run in review.runs if run.step == "import" and run.source == source for file in run.files
+        }
+        is_repeated = not new and all(file.sha256 in earlier for file in listed)
+        if not is_repeated:
+            run = Run(
+                number=number,
+                step="import",
+                started=started,
+                finished=now(),
+                version=__version__,
+                source=source,
+                platform=request.platform,
+                searched=request.searched,
+                files=listed,
+                counts=counts,
+                warnings=warnings,
+                records_sha256="",
+            )
+            save(review, run)
+    return ImportResult(run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings)
+
+
+IMPORT_RECORDS: Final = Operation(
+    name="review_import",
+    function=import_records,
+    command=("review", "import"),
+    toolset="review",
+    title="Import records into a review",
+    errors=(StoreError,),
+    read_only=False,
+)

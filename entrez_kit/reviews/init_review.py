@@ -1,0 +1,99 @@
+"""Create the folder of a review."""
+
+import hashlib
+from pathlib import Path
+from typing import ClassVar, Final
+
+from pydantic import Field
+
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.core.model import Request, Result
+from entrez_kit.core.operation import Operation
+from entrez_kit.query.dialects.readers import Dialect
+from entrez_kit.reviews.folder import Review, hold_lock, now, save, store_error
+from entrez_kit.reviews.journal import FileOfRun, Run
+from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings
+from entrez_kit.services import Services
+from entrez_kit.strategies.models import StrategyText
+
+STRATEGY: Final = "strategies/pubmed.txt"
+_IGNORED: Final = ".lock\n.staged/\n"
+
+
+class InitRequest(Request):
+    """A new review: its folder, title and strategy."""
+
+    folder: str = Field(min_length=1, description="Folder to create, or an empty one.")
+    strategy: StrategyText = Field(description="The strategy of the search of PubMed, as printed.")
+    title: str = Field(default="", max_length=2_000, description="Title of the review.")
+    dialect: Dialect | None = Field(
+        default=None, description="Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, ..."
+    )
+
+
+class InitResult(Result):
+    """The files of a new review."""
+
+    RECORDS: ClassVar = ""
+
+    folder: str
+    files: list[str]
+
+
+def init_review(_: Services, request: InitRequest) -> InitResult:
+    """Create the folder of a review: settings, strategy and journal.
+
+    Raises:
+        InvalidInput: the folder has a review, or other files.
+        StoreError: it cannot be written.
+    """
+    folder = Path(request.folder).absolute()
+    try:
+        if folder.exists() and (not folder.is_dir() or any(_is_in_the_way(one) for one in folder.iterdir())):
+            raise InvalidInput(
+                f"{request.folder} is not an empty folder.",
+                invalid_input=request.folder,
+                recovery_hint="Name a new folder.",
+                details={"reason": "folder_in_use"},
+            )
+        (folder / "strategies").mkdir(parents=True, exist_ok=True)
+        settings = write_settings(" ".join(request.title.split()), request.dialect)
+        strategy = request.strategy.encode()
+        with hold_lock(folder):
+            (folder / STRATEGY).write_bytes(strategy)
+            if not (folder / ".gitignore").exists():
+                (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
+            review = Review(folder, read_settings(settings, FILE), [], [], [])
+            time = now()
+            run = Run(
+                number=1,
+                step="init",
+                started=time,
+                finished=time,
+                version=__version__,
+                files=[FileOfRun(name=STRATEGY, sha256=hashlib.sha256(strategy).hexdigest())],
+                records_sha256="",
+            )
+            save(review, run)
+            (folder / FILE).write_text(settings, encoding="utf-8")  # last, because it makes the folder a review
+    except OSError as exc:
+        raise store_error(folder, exc) from None
+    names = sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file() and one.name != ".lock")
+    return InitResult(folder=str(folder), files=[name for name in names if not name.startswith(".git/")])
+
+
+def _is_in_the_way(path: Path) -> bool:
+    """Return whether a file of a folder prevents a new review; files of version control and readmes do not."""
+    return path.name not in (".git", ".gitignore", ".gitattributes", "README.md", "LICENSE", ".lock")
+
+
+INIT_REVIEW: Final = Operation(
+    name="review_init",
+    function=init_review,
+    command=("review", "init"),
+    toolset="review",
+    title="Create a review",
+    errors=(StoreError,),
+    read_only=False,
+)

@@ -1,0 +1,137 @@
+"""The settings of a review, ``review.toml``, which only people edit after ``review init``."""
+
+import tomllib
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
+
+from entrez_kit.core.model import describe_problem
+from entrez_kit.query.dialects.readers import Dialect
+from entrez_kit.references.files.references import unreadable_error
+
+FILE: Final = "review.toml"
+SOURCE: Final = "PubMed"
+Text = Annotated[str, StringConstraints(max_length=20_000)]
+SourceKind = Literal["database", "register", "website", "organisation", "citations"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PubMedSettings(_Table):
+    """The search of PubMed: the file of the strategy in the folder, and its dialect if the lines do not show it."""
+
+    strategy: Text = "strategies/pubmed.txt"
+    dialect: Dialect | None = None
+    limits: Text = ""
+    filters: Text = ""
+    overlap_days: int = Field(default=14, ge=0, le=366)
+
+
+class SourceSettings(_Table):
+    """What only a person knows about a source of imported files."""
+
+    kind: SourceKind = "database"
+    platform: Text = ""
+    searched: Text = ""
+    strategy: Text = ""
+    limits: Text = ""
+    filters: Text = ""
+
+
+class Previous(_Table):
+    """The studies and reports of the previous version of the review."""
+
+    studies: int = Field(ge=0)
+    reports: int = Field(ge=0)
+
+
+class ReviewSettings(_Table):
+    """The settings of a review."""
+
+    format: Literal[1]
+    title: Text = ""
+    authors: Text = ""
+    registration: Text = ""
+    pubmed: PubMedSettings = Field(default_factory=PubMedSettings)
+    sources: dict[str, SourceSettings] = Field(default_factory=dict, max_length=200)
+    previous: Previous | None = None
+    prisma_s: dict[Annotated[str, StringConstraints(pattern=r"^([1-9]|1[0-6])$")], Text] = Field(default_factory=dict)
+
+    def source(self, name: str) -> SourceSettings:
+        """Return the settings of a source; defaults if it has none."""
+        wanted = name.casefold()
+        return next((one for key, one in self.sources.items() if key.casefold() == wanted), SourceSettings())
+
+
+def read_settings(text: str, name: str) -> ReviewSettings:
+    """Read the settings.
+
+    Raises:
+        InvalidInput: the file is not TOML, or has an unknown key or a wrong value. The message has the line of the key.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise unreadable_error(name, f"not valid TOML: {exc}") from None
+    try:
+        return ReviewSettings.model_validate(data)
+    except ValidationError as exc:
+        error = exc.errors()[0]
+        place = [str(part) for part in error["loc"]]
+        problem = f"{'.'.join(place) or 'the file'}: {describe_field_problem(error)}"
+        raise unreadable_error(name, problem, line=_find_line(text, place)) from None
+
+
+def describe_field_problem(error: ErrorDetails) -> str:
+    """Return what is wrong with a field of a file."""
+    return "unknown field" if error["type"] == "extra_forbidden" else str(describe_problem(error)).rstrip(".")
+
+
+def _find_line(text: str, place: list[str]) -> int | None:
+    """Return the line of a key or of its table."""
+    for wanted in reversed(place):
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.partition("=")[0].strip().strip('"[]').rpartition(".")[2].strip('"') == wanted:
+                return number
+    return None
+
+
+def write_settings(title: str, dialect: str | None) -> str:
+    """Return the settings of a new review, with comments that say what a person can add."""
+    import tomlkit
+
+    document = tomlkit.document()
+    document.add("format", tomlkit.item(1))
+    for name, value in (("title", title), ("authors", ""), ("registration", "")):
+        document.add(name, tomlkit.item(value))
+    pubmed: Any = tomlkit.table()
+    pubmed.add("strategy", "strategies/pubmed.txt")
+    if dialect:
+        pubmed.add("dialect", dialect)
+    pubmed.add("limits", "")
+    pubmed.add("filters", "")
+    pubmed.add("overlap_days", 14)
+    document.add("pubmed", pubmed)
+    return tomlkit.dumps(document) + _HELP
+
+
+_HELP: Final = """
+# A source of imported files. kind: database, register, website, organisation or citations.
+# [sources.Embase]
+# kind = "database"
+# platform = "Embase.com (Elsevier)"
+# searched = "2026-11-23"
+# strategy = "strategies/embase.txt"
+
+# The previous version of an updated review.
+# [previous]
+# studies = 0
+# reports = 0
+
+# Texts for items of PRISMA-S that only people can answer: 2 to 7, 11, 14.
+# [prisma_s]
+# 14 = "Peer reviewed by a second information specialist with PRESS."
+"""

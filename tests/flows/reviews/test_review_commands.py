@@ -1,0 +1,90 @@
+"""A review in the terminal, from the strategy to the deduplicated records, against the demo's services."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli
+
+STRATEGY = "1. base editing.tw.\n2. crispr.ti,ab.\n3. 1 or 2\n"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ovid.txt").write_text(STRATEGY, encoding="utf-8")
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").split("\n") if line]
+
+
+def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("search", "crispr", "--all", "-o", "embase.ris").status == 0
+    assert cli("review", "init", "asthma", "--strategy", "ovid.txt", "--title", "A review").status == 0
+    monkeypatch.chdir("asthma")
+
+    found = json.loads(cli("review", "search", "--json").out)
+    certificate = found["search"]["certificate"]
+    assert found["records"] == certificate["count"] == certificate["retrieved"] == len(lines("records.jsonl")) > 5
+    assert [line["count"] is not None for line in found["search"]["lines"]] == [True] * 3
+
+    imported = json.loads(cli("review", "import", "--source", "Embase", "../embase.ris", "--json").out)
+    assert imported["added"] == imported["records"] > 0
+    content = Path("records.jsonl").read_bytes()
+    again = json.loads(cli("review", "import", "--source", "EMBASE", "../embase.ris", "--json").out)
+    assert (again["added"], again["known"]) == (0, imported["records"])
+    assert Path("records.jsonl").read_bytes() == content
+
+    merged = json.loads(cli("review", "dedupe", "--json").out)
+    pmids = {record["pmid"] for record in lines("records.jsonl")}
+    assert merged["counts"]["works"] == len(pmids)  # both sources have the PMIDs
+    after = Path("records.jsonl").read_bytes(), Path("runs.jsonl").read_bytes()
+    assert cli("review", "dedupe").status == 0
+    assert (Path("records.jsonl").read_bytes(), Path("runs.jsonl").read_bytes()) == after
+
+    state = json.loads(cli("review", "status", "--json").out)
+    assert [run["step"] for run in state["runs"]] == ["init", "search", "import", "dedupe"]
+    boxes = state["flow"]["boxes"]
+    assert boxes["identified"] == found["records"] + imported["added"]
+    assert boxes["identified"] - boxes["duplicates"] == boxes["awaiting_screening"] == len(pmids)
+    assert state["next"] == "review screen export"
+
+
+def test_a_person_decides_a_pair_and_the_next_run_obeys(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = (
+        "TY  - JOUR\nAU  - Doe, Jane\nTI  - Effects of invented sleep training on nurses\nT2  - J Inv\nPY  - 2020\n"
+    )
+    for name, doi in (("a.ris", "a"), ("b.ris", "b")):
+        Path(name).write_text(f"{record}DO  - 10.5555/{doi}\nER  - \n", encoding="utf-8")
+    assert cli("review", "init", "r", "--strategy", "ovid.txt").status == 0
+    monkeypatch.chdir("r")
+    for name, source in (("a.ris", "Embase"), ("b.ris", "CINAHL")):
+        assert cli("review", "import", "--source", source, f"../{name}").status == 0
+
+    assert cli("review", "dedupe").status == 4
+
+    with Path("duplicates.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows[0]["decision"] = "same"
+    with Path("duplicates.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    done = cli("review", "dedupe", "--json")
+    assert done.status == 0
+    assert json.loads(done.out)["counts"]["works"] == 1
+    assert len({one["work"] for one in lines("records.jsonl")}) == 1
+
+
+def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("bad.txt").write_text("1. asthma.ti.\n2. aspirin.zz.\n3. 1 and 2\n", encoding="utf-8")
+    assert cli("review", "init", "r", "--strategy", "bad.txt").status == 0
+    monkeypatch.chdir("r")
+
+    assert cli("review", "search").status == 2
+
+    assert [run["step"] for run in lines("runs.jsonl")] == ["init"]
+    assert cli("review", "search", "--folder", "..").status == 2
