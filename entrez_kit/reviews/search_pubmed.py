@@ -59,7 +59,7 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Fou
             details={"reason": "no_strategy"},
         )
     tracing.stage("Counting lines")
-    strategy = read_request(StrategyRequest(strategy=text, dialect=review.settings.pubmed.dialect))
+    strategy = read_request(services, StrategyRequest(strategy=text, dialect=review.settings.pubmed.dialect))
     query = refuse_untranslated(strategy).query
     assert query is not None
     counts = count_lines(services, strategy)

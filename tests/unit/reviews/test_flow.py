@@ -25,7 +25,8 @@ def decide(number: int, stage: Stage, choice: Choice, reason: str = "", study: s
 def test_each_record_is_followed_through_random_reviews() -> None:
     chance = random.Random(4)
     for _ in range(40):
-        records, decisions = [], []
+        records: list[ReviewRecord] = []
+        decisions: list[Decision] = []
         expected: Counter[str] = Counter()
         for number in range(chance.randrange(1, 60)):
             if number and chance.random() < 0.3:

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,18 +98,20 @@ def test_a_kill_at_any_file_operation_leaves_all_old_or_all_new_files(
         shutil.copytree(review, place)
         left = killed_at
 
-        def count() -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise KeyboardInterrupt
+        def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*args: Any, **more: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+                return real(*args, **more)
+
+            return call
 
         with monkeypatch.context() as patch:
             for kind in ("replace", "unlink", "rmdir", "mkdir"):
-                real = getattr(Path, kind)
-                patch.setattr(Path, kind, lambda *args, real=real, **more: (count(), real(*args, **more))[1])
-            write = folder_module._write
-            patch.setattr(folder_module, "_write", lambda *args, write=write: (count(), write(*args))[1])
+                patch.setattr(Path, kind, counted(getattr(Path, kind)))
+            patch.setattr(folder_module, "_write", counted(folder_module._write))
             try:
                 replace_files(place, new)
             except KeyboardInterrupt:
