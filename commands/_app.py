@@ -3,10 +3,10 @@
 import contextlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -143,10 +143,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     prepare_streams()
     state = State()
+    state.arguments = arguments
     try:
         with signals_end_the_program():
             status = _run(arguments, state)
             status = _flush(status, state)
+            status = _finish_recording(status, state)
     except ReaderGone:
         drop_output()
         status = int(Exit.DONE)
@@ -155,6 +157,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(Exit.INTERRUPTED)
     except Ended as ended:
         status = 128 + ended.number
+    with contextlib.suppress(Exception, KeyboardInterrupt):
+        state.finish_recording(None)  # removes the recording of an interrupted command
     with contextlib.suppress(Exception, KeyboardInterrupt):  # the work is done; errors while closing do not matter
         state.close()
     return status
@@ -282,6 +286,16 @@ def _flush(status: int, state: State) -> int:
     return status
 
 
+def _finish_recording(status: int, state: State) -> int:
+    """Write the recording of --record; return the status of the command, or that of an error in writing."""
+    try:
+        state.finish_recording(None if status == Exit.INTERRUPTED else status)
+    except EntrezKitError as exc:
+        report_error(state, exc)
+        return int(exc.exit_code) if status == Exit.DONE else status
+    return status
+
+
 # Common options, which are allowed before or after the name of a command
 
 
@@ -295,6 +309,13 @@ def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
     if value is not None and value != [] and isinstance(ctx.obj, State) and not ctx.resilient_parsing:
         ctx.obj.flags[str(param.name)] = value
     return value
+
+
+def _invoke(run: Callable[[Any], Any], ctx: Any) -> Any:
+    """Run a command; before it open its recording, if there is one."""
+    if isinstance(ctx.obj, State):
+        ctx.obj.open_recording(ctx.command_path.partition(" ")[2], ctx.obj.arguments)
+    return run(ctx)
 
 
 def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -320,6 +341,8 @@ _FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,jo
 _FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
 _DEMO: Final = "Use a sandbox with invented articles, without a network."
 _LOCAL: Final = "Answer from a local copy of PubMed, without requests; see `entrez-kit local`."
+_RECORD: Final = "Record all requests and replies in a file, for --replay; see `entrez-kit guide recordings`."
+_REPLAY: Final = "Answer from a recording: the same command prints the same bytes, without a network."
 _VERBOSE: Final = "Show request ids, cache hits, timings and the log."
 _CONFIG: Final = "User config to read instead of the default one."
 _COUNT: Final = "Short for -f count: the number of results."
@@ -336,6 +359,8 @@ def _common(
     output: Annotated[Path | None, _flag("-o", "--output", metavar="FILE", help=_FILE, panel=OUTPUT)] = None,
     demo: Annotated[bool | None, _flag("--demo", help=_DEMO)] = None,
     local: Annotated[str | None, _flag("--local", metavar="NAME", help=_LOCAL)] = None,
+    record: Annotated[Path | None, _flag("--record", metavar="FILE.ekz", help=_RECORD)] = None,
+    replay: Annotated[Path | None, _flag("--replay", metavar="FILE.ekz", help=_REPLAY)] = None,
     offline: Annotated[bool | None, _flag("--offline", help="Use only the cache and the corpus.")] = None,
     refresh: Annotated[bool | None, _flag("--refresh", help="Send new requests and replace cached replies.")] = None,
     no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
@@ -357,6 +382,8 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         command.no_args_is_help = False  # a missing command is an error; _app shows the help
     for inner in (below or {}).values() if below_too else ():
         add_common_options(inner)
+    if below is None or command.invoke_without_command:
+        command.invoke = partial(_invoke, command.invoke)
     known = list_formats(command)
     taken = {option for parameter in command.params for option in parameter.opts}
     for parameter in map(copy, _common_parameters()):

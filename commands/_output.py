@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.invisible import strip_marks, visible
+from entrez_kit.base.part_files import create_part
 from entrez_kit.base.private_files import refuse_foreign_links
 
 from ._state import is_terminal
@@ -68,14 +69,8 @@ class Sink:
                 raise PermissionError(13, "Permission denied")
             mode = stat.S_IMODE(status.st_mode)
         self._place = place
-        _remove_abandoned(place)
-        while self._file is None:
-            self._temporary = place.with_name(f".{place.name[:60]}.{os.urandom(6).hex()}.part")
-            self._file = self._temporary.open("xb")
-            if not _is_claimed(self._file.fileno()):  # another run removed it as abandoned before it was locked
-                self._file.close()
-                self._file = None
-        if mode is not None and self._temporary is not None:
+        self._temporary, self._file = create_part(place)
+        if mode is not None:
             self._temporary.chmod(mode)
 
     def write(self, text: str) -> int:
@@ -146,32 +141,6 @@ class Sink:
                 self._temporary.unlink(missing_ok=True)
             if held is not None:
                 os.close(held)
-
-
-def _is_claimed(descriptor: int) -> bool:
-    """Lock a file until it is closed or the process dies; return whether it still exists."""
-    from filelock import lock_descriptor
-
-    with suppress(OSError, NotImplementedError):  # without locks on this file system, no run removes files
-        return lock_descriptor(descriptor, blocking=False) and os.fstat(descriptor).st_nlink > 0
-    return True
-
-
-def _remove_abandoned(place: Path) -> None:
-    """Remove temporary files of killed runs for this file: those that no process has locked."""
-    pattern = re.compile(rf"\.{re.escape(place.name[:60])}\.[0-9a-f]{{12}}\.part")
-    with suppress(OSError), os.scandir(place.parent) as entries:
-        for entry in entries:
-            if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                _remove_if_unlocked(Path(entry.path))
-
-
-def _remove_if_unlocked(part: Path) -> None:
-    from filelock import lock_descriptor
-
-    with suppress(OSError, NotImplementedError), part.open("r+b") as file:
-        if lock_descriptor(file.fileno(), blocking=False):
-            part.unlink()
 
 
 def write_error(name: str, exc: OSError) -> StoreError:

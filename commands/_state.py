@@ -3,7 +3,7 @@
 import logging
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -21,6 +21,8 @@ from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, f
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
     from entrez_kit.services import Services
+    from entrez_kit.services.recordings.record import Recorder
+    from entrez_kit.services.recordings.replay import Replay
 
 _DEFAULT_FORMATS: Final = formats_in(Family.SCREEN, Family.DOCUMENT)
 STDIN: Final = "-"
@@ -28,6 +30,10 @@ STDIN: Final = "-"
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """The value of -o that means standard output."""
 _SETTING_FLAGS: Final = ("demo", "local", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
+_NOT_RECORDED: Final = ("serve", "sandbox", "doctor", "local", "cache", "config")
+"""Commands that cannot be recorded: they manage this computer, test the network itself, or run a server."""
+_BESIDE_REPLAY: Final = ("demo", "local", "offline", "refresh", "no_cache")
+"""Flags that choose what answers; with --replay the recording does."""
 FLUSH_SECONDS: Final = 0.5
 """The time a command waits at its end for a collector to receive the last spans."""
 _UNHEARD: Final = logging.NullHandler()
@@ -107,11 +113,14 @@ class State:
     """
 
     def __init__(self) -> None:
+        self.arguments: list[str] = []
         self.flags: dict[str, Any] = {}
         self.plan: Plan | None = None
         self.door = Terminal()
         self.told: set[str] = set()
         self.log_remark: str | None = None
+        self.recorder: Recorder | None = None
+        self.replay: Replay | None = None
         self._log = ExitStack()
 
     @cached_property
@@ -123,7 +132,65 @@ class State:
         """
         from entrez_kit.base.settings import load_settings
 
-        return load_settings({name: self.flags.get(name) for name in _SETTING_FLAGS}).prepare()
+        settings = load_settings({name: self.flags.get(name) for name in _SETTING_FLAGS})
+        return self.replay.use_settings(settings) if self.replay is not None else settings.prepare()
+
+    def open_recording(self, command: str, arguments: Sequence[str]) -> None:
+        """Open the file of --record or --replay before a command runs.
+
+        Args:
+            command: the words of the command: ``corpus sync``.
+            arguments: all arguments of the program.
+
+        Raises:
+            InvalidInput: the file cannot be used, the command cannot be recorded, or flags contradict each other.
+            StoreError: the recording is damaged, or cannot be written.
+        """
+        record, replay = self.flags.get("record"), self.flags.get("replay")
+        if self.recorder or self.replay or (record is None and replay is None):
+            return
+        from entrez_kit.python.recorded_services import refuse_both
+
+        refuse_both(record, replay)
+        flag = "replay" if record is None else "record"
+        if command.partition(" ")[0] in _NOT_RECORDED:
+            raise usage_error(
+                f"--{flag} cannot be used with {command}, which manages this computer or runs a server.",
+                flag,
+                f"Omit --{flag}. Commands that search, fetch or check can be recorded.",
+            )
+        if replay is not None:
+            for name in _BESIDE_REPLAY:
+                if self.flags.get(name):
+                    option = f"--{name.replace('_', '-')}"
+                    raise usage_error(
+                        f"--replay and {option} contradict each other: the recording answers all requests.",
+                        name,
+                        f"Omit {option}. The recording has the settings of the recorded command.",
+                    )
+            from entrez_kit.services.recordings.replay import Replay
+
+            self.replay = Replay(replay)
+            self.__dict__.pop("settings", None)
+            return
+        from entrez_kit.services.recordings.record import Recorder, refuse_unrecorded_services
+
+        if command.startswith("corpus"):
+            refuse_unrecorded_services(self.settings)
+        assert record is not None, "one of the flags is given"
+        self.recorder = Recorder(record, self.settings, _omit_option(arguments, "--record"))
+
+    def finish_recording(self, status: int | None) -> None:
+        """Write the recording of a command that ended; without a status remove it.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        recording = self.recorder or self.replay
+        if recording is not None:
+            if status is not None:
+                recording.finish(status)
+            recording.close()
 
     @cached_property
     def services(self) -> "Services":
@@ -139,14 +206,16 @@ class State:
                 self.warn(remark)
         if settings.demo_warning:
             self.warn(settings.demo_warning)
-        if not settings.answers_in_process:
-            return Services(settings)
-        from entrez_kit.python.responders import create_responder
+        responder = None
+        if settings.answers_in_process and self.replay is None:
+            from entrez_kit.python.responders import create_responder
 
-        settings, responder = create_responder(settings)
+            settings, responder = create_responder(settings)
+            if self.recorder is not None:
+                self.recorder.settings = settings
         if (early := settings.answer_warning()) is not None:  # repeated with the fidelity after the answer
             self.told.add(early[1])
-        return Services(settings, responder)
+        return Services(settings, responder, recording=self.recorder or self.replay)
 
     def tell_copy(self, fidelity: str) -> None:
         """Name the local copy that answered on stderr, with the fidelity of the answer."""
@@ -356,6 +425,18 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
+
+
+def _omit_option(arguments: Sequence[str], name: str) -> list[str]:
+    """Return arguments without an option and its value."""
+    words = iter(arguments)
+    kept = []
+    for word in words:
+        if word == name:
+            next(words, None)
+        elif not word.startswith(f"{name}="):
+            kept.append(word)
+    return kept
 
 
 # The terminal's texts for calls and arguments: shell commands and options

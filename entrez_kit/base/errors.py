@@ -41,8 +41,9 @@ class Exit(IntEnum):
 
 LASTING: Final = frozenset(
     (
-        *("offline", "refused", "no_such_address", "retired", "new_parameter", "redirected", "too_large"),
+        *("offline", "not_recorded", "refused", "no_such_address", "retired", "new_parameter", "redirected"),
         *("bad_address", "bad_scheme", "forbidden_address", "too_many_redirects", "not_a_page", "parse_failed"),
+        "too_large",
     )
 )
 """Reasons of upstream errors that a retry cannot fix."""

@@ -17,7 +17,10 @@ PROBE_WAITS: Final = (1.0, 3.0, 9.0)
 """Seconds to wait before each probe of a service that did not answer one of many batches."""
 
 PERMANENT_REASONS: Final = frozenset(
-    {"offline", "refused", "redirected", "retired", "new_parameter", "no_such_address", "unexpected_status"}
+    (
+        *("offline", "not_recorded", "refused", "redirected", "retired", "new_parameter", "no_such_address"),
+        "unexpected_status",
+    )
 )
 """Reasons of failures that any other request would meet too."""
 BAD_REPLY_REASONS: Final = frozenset(

@@ -426,7 +426,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
             if reply is None or reply.count == here:
                 continue
             if reply.count > MAX_PUBMED_RESULTS:
-                waiting += [part for part in window.parts()[::-1] if not part.axis]
+                waiting += [part for part in window.parts(search.services.clock.today())[::-1] if not part.axis]
                 continue
             pmids = esearch_delta(search.services, search.term, format_day(window.first), format_day(window.last))
             yield from self._check_unlisted(window.first, window.last, [int(pmid) for pmid in pmids])

@@ -76,7 +76,8 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
             continue
         tried.add(candidate.url)
         try:
-            fetched = download(
+            fetch = partial(
+                download,
                 candidate.url,
                 settings=settings,
                 deadline_s=max(0.1, min(DOWNLOAD_SHARE * limit, left)),
@@ -84,6 +85,8 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
                 guard=candidate.guard or guard,
                 responder=services.responder,
             )
+            recording = services.recording
+            fetched: Downloaded = fetch() if recording is None else recording.download(candidate.url, fetch)
         except EntrezKitError as exc:
             failures.setdefault(exc.message.rstrip("."), "fetch-failed")
             continue

@@ -76,14 +76,14 @@ class Window:
         """The window as a clause of a PubMed term."""
         return " AND ".join((*self.within, date_clause(format_day(self.first), format_day(self.last), AXES[self.axis])))
 
-    def parts(self) -> "list[Window]":
+    def parts(self, today: date) -> "list[Window]":
         """Split the window in two, oldest first; split a single day by the next axis. Empty after the last axis."""
         if self.first == self.last:
             if self.axis + 1 == len(AXES):
                 return []
             return [Window(self.axis + 1, FIRST, LAST, (*self.within, self.clause))]
         middle = self.first + (self.last - self.first) // 2
-        this_year = date.today() + timedelta(days=366)
+        this_year = today + timedelta(days=366)
         for landmark in (this_year, FEW_EARLIER):
             if self.first <= landmark < self.last:
                 middle = landmark
@@ -269,7 +269,7 @@ class Slicer:
         waiting = [(window, reply, _Tolerance.of(window, reply.count))]
         while waiting:
             window, reply, tolerance = waiting.pop()
-            parts = window.parts()
+            parts = window.parts(self.services.clock.today())
             missing, counted = 0, None
             if reply.count > MAX_PUBMED_RESULTS and parts and len(self._disagreements) < MOST_DISAGREEMENTS:
                 if parts[0].axis > window.axis:

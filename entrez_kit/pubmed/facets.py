@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import date
 from functools import partial
 from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
@@ -210,7 +209,7 @@ def _build_facet(
 
 def _count_years(services: Services, request: FacetsRequest, total: int) -> Facet:
     """Count the latest years of all results by ESearch, from next year on, because its issues exist already."""
-    latest = date.today().year + 1
+    latest = services.clock.today().year + 1
     years = range(latest, latest - min(request.top, MOST_YEARS) - 1, -1)
 
     def count(first: str, last: int) -> int:

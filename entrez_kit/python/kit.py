@@ -1,6 +1,7 @@
 """EntrezKit: the Python front end, a client with one method per operation."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entrez_kit.base.settings import Settings, load_settings
@@ -19,25 +20,41 @@ class EntrezKit(Methods):
     ``local`` the named local copy of PubMed answers.
 
     Args:
+        record: a file (``.ekz``) for all requests and their replies, written when the client is closed.
+        replay: such a file, which answers the same calls again; no request is sent.
         settings: the settings; by default they are read from the environment and the config files.
         overrides: single settings by name, e.g. ``ncbi_api_key="..."`` or ``no_cache=True``.
 
     Raises:
         NotConfigured: a setting has an invalid value.
+        InvalidInput: both files are given, or one cannot be used.
+        StoreError: the recording is damaged, or cannot be written.
     """
 
-    def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        record: str | Path | None = None,
+        replay: str | Path | None = None,
+        **overrides: Any,
+    ) -> None:
         if settings is None:
             settings = load_settings(overrides)
         elif overrides:
             raise TypeError("give either settings or single overrides, not both")
-        settings = settings.prepare()
-        responder = None
-        if settings.answers_in_process:
-            from entrez_kit.python.responders import create_responder
+        if record is None and replay is None:
+            settings = settings.prepare()
+            responder = None
+            if settings.answers_in_process:
+                from entrez_kit.python.responders import create_responder
 
-            settings, responder = create_responder(settings)
-        self.services = Services(settings, responder)
+                settings, responder = create_responder(settings)
+            self.services = Services(settings, responder)
+            return
+        from entrez_kit.python.recorded_services import open_recorded_services
+
+        self.services = open_recorded_services(settings, record=record, replay=replay)
 
     @property
     def settings(self) -> Settings:
@@ -57,8 +74,11 @@ class EntrezKit(Methods):
         return self.services.eutils
 
     def close(self) -> None:
-        """Close the cache file and the connections."""
+        """Close the cache file and the connections, and write the recording, if there is one."""
         self.services.close()
+        if self.services.recording is not None:
+            self.services.recording.finish()
+            self.services.recording.close()
 
     def __enter__(self) -> "EntrezKit":
         return self

@@ -5,6 +5,7 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
+from entrez_kit.base.clock import SYSTEM_CLOCK, Clock
 from entrez_kit.base.settings import Settings
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from entrez_kit.services.id_converter import IdConverter
     from entrez_kit.services.openalex import OpenAlex
     from entrez_kit.services.pmc_cloud import PmcOpenData
-    from entrez_kit.services.transport import Responder
+    from entrez_kit.services.transport import Recording, Responder
     from entrez_kit.services.transport.client import Transport
     from entrez_kit.services.unpaywall import Unpaywall
 
@@ -35,6 +36,7 @@ class Services:
         settings: the settings of the clients.
         responder: answers all requests in this process; by default they are sent.
         transport: the transport to use; by default one with these settings, created on first use.
+        recording: records all requests, or answers them from an earlier recording.
         eutils: the client of the E-utilities; by default one that uses the cache.
     """
 
@@ -44,9 +46,10 @@ class Services:
         responder: "Responder | None" = None,
         *,
         transport: "Transport | None" = None,
+        recording: "Recording | None" = None,
         eutils: "EUtils | None" = None,
     ) -> None:
-        self.settings, self.responder = settings, responder
+        self.settings, self.responder, self.recording = settings, responder, recording
         self._transport, self._eutils = transport, eutils
         self._kept: dict[Callable[[Settings], Any], _Closable] = {}
         self._lock = RLock()
@@ -58,8 +61,13 @@ class Services:
             if self._transport is None:
                 from entrez_kit.services.transport.client import Transport
 
-                self._transport = Transport(self.settings, responder=self.responder)
+                self._transport = Transport(self.settings, responder=self.responder, recording=self.recording)
             return self._transport
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the calls: a fixed time if they are recorded or replayed."""
+        return SYSTEM_CLOCK if self.recording is None else self.recording.clock
 
     @property
     def opened_transport(self) -> "Transport | None":
@@ -130,7 +138,8 @@ class Services:
         from entrez_kit.services.eutils import EUtils
 
         eutils = EUtils(self.transport, self.settings, cached=False)
-        return Services(self.settings, self.responder, transport=self.transport, eutils=eutils)
+        shared = self.transport
+        return Services(self.settings, self.responder, transport=shared, recording=self.recording, eutils=eutils)
 
     def close(self) -> None:
         """Release the cache file, the connections and the kept objects, if they were opened."""

@@ -521,7 +521,9 @@ class EUtils(ServiceClient):
             content, value = short[-1]
             kind = exc.reply.content_type if exc.reply is not None else ""
             url, attempts = self._transport.display_url(call), exc.details["attempts"]
-            return Reply(content, value, url, method, False, 200, attempts, content_type=kind)
+            recording = self._transport.recording
+            created = 0.0 if recording is None else recording.clock.now().timestamp()
+            return Reply(*(content, value, url, method, False, 200, attempts), created=created, content_type=kind)
         except EntityNotFound as exc:
             database = asked.get("dbfrom") or asked.get("db") or ""
             if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):

@@ -12,4 +12,7 @@ def store_of(services: Services) -> "Store":
     """Return the local corpus; its file is opened when it is first read or written."""
     from entrez_kit.corpus.store.store import Store
 
-    return services.keep(Store.of)
+    store = services.keep(Store.of)
+    if services.recording is not None:
+        store.clock = services.clock.now
+    return store

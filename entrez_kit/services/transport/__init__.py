@@ -19,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 from pydantic import SecretStr
 from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
+from entrez_kit.base.clock import Clock
 from entrez_kit.base.settings import Settings, get_default
 
 HOUR: Final = 3600
@@ -362,7 +363,8 @@ class Reply(Generic[T]):
     ``value`` is the result of the call's reader for ``content``. ``url`` has no credentials. ``attempts`` is the number
     of requests sent, 0 for a cached reply. ``until`` is the Unix time at which the cached reply expires, 0 if it is
     not cached. ``created`` is the Unix time at which the service sent it, even if it comes from the cache.
-    ``content_type`` is the media type that the service sent, empty if it sent none.
+    ``content_type`` is the media type that the service sent, empty if it sent none. ``fidelity`` is the header with
+    which a local copy names the fidelity of its answer.
     """
 
     content: bytes
@@ -375,6 +377,7 @@ class Reply(Generic[T]):
     until: float = 0.0
     created: float = 0.0
     content_type: str = ""
+    fidelity: str = ""
 
     @property
     def sent_at(self) -> str:
@@ -397,6 +400,24 @@ class LocalAnswer(Protocol):
 
 Responder = Callable[[str, str, str], LocalAnswer]
 """Answers a request in this process, from its method, its URL, and the form of a POST."""
+
+
+class Recording(Protocol):
+    """Records the requests of a call, or answers them from an earlier recording."""
+
+    clock: Clock
+
+    def answer(self, call: Call[T], send: Callable[[Call[T]], Reply[T]]) -> Reply[T]:
+        """Return the reply to a call, which ``send`` sends."""
+
+    def download(self, url: str, fetch: Callable[[], Any]) -> Any:
+        """Return the page of a URL, which ``fetch`` downloads."""
+
+    def finish(self, status: int | None = None) -> None:
+        """Write the recording at the end of the call, with the exit status of a command; a second call does nothing."""
+
+    def close(self) -> None:
+        """Close the file; a recording that is not finished is removed."""
 
 
 @dataclass(slots=True)

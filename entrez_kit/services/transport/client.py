@@ -26,6 +26,7 @@ from entrez_kit.services.transport import (
     Expect,
     Method,
     Outgoing,
+    Recording,
     Reply,
     Responder,
     T,
@@ -121,6 +122,7 @@ class Transport:
         backoff: the waiting times between attempts.
         watch: receives every reply from the network, valid or not; cached replies are not passed to it.
         responder: answers all requests in this process; by default they are sent.
+        recording: records every call and its reply, or answers the calls from an earlier recording.
 
     ``notices`` are messages for the user, such as a cache that cannot be written; the front end prints each once.
     """
@@ -134,9 +136,10 @@ class Transport:
         backoff: "Backoff | None" = None,
         watch: "Callable[[Call, Incoming], None] | None" = None,
         responder: Responder | None = None,
+        recording: Recording | None = None,
     ) -> None:
         self.notices: list[str] = []
-        self.responder = responder
+        self.responder, self.recording = responder, recording
         self._settings = settings
         self.max_waiting, self._limiters = max_waiting, limiters
         self._backoff = backoff
@@ -199,15 +202,17 @@ class Transport:
     def _reply_to(self, call: Call[T]) -> Reply[T]:
         started = time.monotonic()
         outgoing = Outgoing(call, started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000)
-        key = call.key(cache_identity(self._settings, call.service))
         reply: Reply[T] | None = None
         try:
-            work = partial(self._answer, outgoing, key)
-            reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
-            if not is_own:  # the first caller may use another reader, and callers do not share a value
-                from entrez_kit.services.transport import replies
+            if self.recording is None:
+                reply = self._share_request(outgoing)
+            else:
 
-                reply = replace(reply, value=replies.read(call, reply.content))
+                def send(watched: Call[T]) -> Reply[T]:
+                    outgoing.call = watched
+                    return self._share_request(outgoing)
+
+                reply = self.recording.answer(call, send)
             return reply
         except FollowerTimeout:
             raise UpstreamError(
@@ -219,6 +224,18 @@ class Transport:
             raise
         finally:
             _note_exchange(outgoing, reply, time.monotonic() - started)
+
+    def _share_request(self, outgoing: Outgoing[T]) -> Reply[T]:
+        """Return the reply to a call; identical concurrent calls are answered once."""
+        call = outgoing.call
+        key = call.key(cache_identity(self._settings, call.service))
+        work = partial(self._answer, outgoing, key)
+        reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
+        if not is_own:  # the first caller may use another reader, and callers do not share a value
+            from entrez_kit.services.transport import replies
+
+            reply = replace(reply, value=replies.read(call, reply.content))
+        return reply
 
     def close(self) -> None:
         """Close the connections and the cache file; the next call opens them again."""
@@ -298,7 +315,7 @@ class Transport:
 
     def display_url(self, call: Call) -> str:
         """Return the URL of a call for output, without the port of the sandbox, which changes in every run."""
-        if not self._settings.demo and self.responder is None:
+        if not self._settings.demo and not self._settings.answers_in_process and self.responder is None:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
@@ -420,7 +437,8 @@ class ServiceClient:
         self._transport = transport
         self._settings = settings
         self._base = base_of(settings, self._SERVICE)
-        self.at_once: Final = most_in_flight(settings, self._SERVICE) if transport.responder is None else 1
+        is_sequential = transport.responder is not None or transport.recording is not None
+        self.at_once: Final = 1 if is_sequential else most_in_flight(settings, self._SERVICE)
         """The maximum number of requests in flight for one operation."""
 
     def _send(

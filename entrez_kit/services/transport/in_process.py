@@ -52,8 +52,9 @@ def answer_call(
     if watch is not None:
         watch(call, incoming)
     in_flight.add_received(len(body))
+    fidelity = headers.get(tracing.FIDELITY_HEADER, "")
     if (trace := tracing.current_trace()) is not None:
-        trace.limit_fidelity(headers.get(tracing.FIDELITY_HEADER, ""))
+        trace.limit_fidelity(fidelity)
     try:
         checked = replies.check(call, incoming, redactor, frozenset(name for name, _ in credentials))
     except Retryable as exc:  # the same request gets the same answer
@@ -62,4 +63,5 @@ def answer_call(
         *(body, checked.value, shown_url, call.method, False, 200, 1),
         created=time.time(),
         content_type=incoming.content_type,
+        fidelity=fidelity,
     )
