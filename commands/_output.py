@@ -17,7 +17,6 @@ from typing import BinaryIO, Final
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.invisible import strip_marks, visible
-from entrez_kit.base.part_files import create_part
 from entrez_kit.base.private_files import refuse_foreign_links
 
 from ._state import is_terminal
@@ -69,6 +68,8 @@ class Sink:
                 raise PermissionError(13, "Permission denied")
             mode = stat.S_IMODE(status.st_mode)
         self._place = place
+        from entrez_kit.base.part_files import create_part
+
         self._temporary, self._file = create_part(place)
         if mode is not None:
             self._temporary.chmod(mode)

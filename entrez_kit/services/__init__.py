@@ -5,10 +5,10 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
-from entrez_kit.base.clock import SYSTEM_CLOCK, Clock
 from entrez_kit.base.settings import Settings
 
 if TYPE_CHECKING:
+    from entrez_kit.base.clock import Clock
     from entrez_kit.services.crossref import Crossref
     from entrez_kit.services.europe_pmc import EuropePMC
     from entrez_kit.services.eutils import EUtils
@@ -65,8 +65,10 @@ class Services:
             return self._transport
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> "Clock":
         """The clock of the calls: a fixed time if they are recorded or replayed."""
+        from entrez_kit.base.clock import SYSTEM_CLOCK
+
         return SYSTEM_CLOCK if self.recording is None else self.recording.clock
 
     @property

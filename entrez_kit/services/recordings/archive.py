@@ -306,6 +306,8 @@ class ArchiveReader:
 
     def _verify(self) -> None:
         size = self._file.seek(0, 2)
+        if size > MAX_TOTAL_BYTES:
+            raise self.damage_error("its size", f"it has more than {MAX_TOTAL_BYTES:,} bytes")
         self._file.seek(max(0, size - _COMMENT_BYTES - _END.size))
         tail = self._file.read()
         found = _COMMENT.fullmatch(tail[_END.size :])

@@ -13,14 +13,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
-from typing import Any, Final, Generic, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from pydantic import SecretStr
 from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
-from entrez_kit.base.clock import Clock
 from entrez_kit.base.settings import Settings, get_default
+
+if TYPE_CHECKING:
+    from entrez_kit.base.clock import Clock
 
 HOUR: Final = 3600
 DAY: Final = 24 * HOUR
@@ -405,7 +407,7 @@ Responder = Callable[[str, str, str], LocalAnswer]
 class Recording(Protocol):
     """Records the requests of a call, or answers them from an earlier recording."""
 
-    clock: Clock
+    clock: "Clock"
 
     def answer(self, call: Call[T], send: Callable[[Call[T]], Reply[T]]) -> Reply[T]:
         """Return the reply to a call, which ``send`` sends."""

@@ -56,7 +56,7 @@ def calls() -> Iterator[tuple[str, ...]]:
                 if (
                     "FILE" not in str(one.metavar)
                     or "=FILE" in str(one.metavar)
-                    or one.name in ("output", "config_file")
+                    or one.name in ("output", "config_file", "record", "replay")
                 ):
                     continue
                 others = [value for key, values in required.items() if key != one.name for value in values]

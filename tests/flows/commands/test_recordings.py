@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import socket
@@ -194,6 +195,15 @@ def test_a_recording_with_hostile_parts_is_refused(forged: Any) -> None:
     assert (unknown.status, envelope(unknown)["details"]["reason"]) == (9, "unknown_version")
     assert forged({}, {"settings": {"offline": "perhaps"}}).status == 9
     assert forged({}, {"format": "something else"}).status == 9
+
+
+def test_a_file_that_cannot_be_a_recording_is_refused_before_it_is_read(alone: Cli) -> None:
+    Path("folder.ekz").mkdir()
+    Path("sparse.ekz").touch()
+    os.truncate("sparse.ekz", 1 << 40)
+    os.mkfifo("pipe.ekz")
+    for name, status in (("folder.ekz", 2), ("pipe.ekz", 2), ("/dev/zero", 2), ("sparse.ekz", 9)):
+        assert alone("search", "crispr", "--replay", name).status == status, name
 
 
 def test_a_recording_has_no_secrets(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from entrez_kit.base.clock import SYSTEM_CLOCK
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.core.query_input import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer, esearch_delta
@@ -30,6 +31,7 @@ class PubMed:
         self.at_once = at_once
         self.requests = 0
         self.eutils = self
+        self.clock = SYSTEM_CLOCK
 
     def esearch(self, *, term: str, retmax: int, retstart: int = 0, **_: Any) -> SimpleNamespace:
         self.requests += 1
