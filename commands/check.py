@@ -313,7 +313,9 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     """Report findings that the format cannot show, and the result of --fix."""
     unchecked = result.counts["unchecked"]
     if unchecked:
-        warn(ctx, f"{counted(unchecked, 'reference')} could not be checked. Run the command again.")
+        elsewhere = state(ctx).services.settings.copy_label != ""
+        advice = "Run the command without the local copy" if elsewhere else "Run the command again"
+        warn(ctx, f"{counted(unchecked, 'reference')} could not be checked. {advice}.")
     if plan(ctx).format.family is Family.ROWS:
         from ._views.check import in_text_lines
 

@@ -70,6 +70,8 @@ def import_page(result: ImportResult) -> RenderableType:
         )
     ]
     parts += [Text(f"Not applied: {one.message}", style="red") for one in result.failed]
+    if result.ignored:
+        parts.append(Text(f"Ignored, because they cannot be imported: {', '.join(result.ignored)}", style="dim"))
     return Group(*parts, copy_page(result.copy_info))
 
 

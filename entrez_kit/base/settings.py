@@ -253,11 +253,11 @@ class Settings:
         """Return code and text of the warning that every answer of the demo or of a local copy has.
 
         Args:
-            fidelity: the fidelity of the answer of a copy; empty if it is not known yet.
+            fidelity: the fidelity of the answer of a copy; empty if it has not answered.
         """
         if self.copy_label:
-            named = f" Fidelity: {fidelity}." if fidelity else ""
-            return "local", f"Local copy: {self.copy_label} answered, and no request was sent.{named}"
+            said = f" answered, and no request was sent. Fidelity: {fidelity}." if fidelity else "; no request is sent."
+            return "local", f"Local copy: {self.copy_label}{said}"
         return ("demo", self.demo_warning) if self.demo_warning else None
 
     def prepare(self) -> "Settings":

@@ -39,7 +39,9 @@ class Trace:
     operation: str = ""
     """The operation of the call, not another operation that it uses."""
     fidelity: str = ""
-    """The lowest fidelity of the answers of a local copy; empty if no answer names one."""
+    """The lowest fidelity of the answers of a local copy; empty if it has answered nothing."""
+    copy: str = ""
+    """The local copy that answers; empty if services do."""
     reasons: dict[str, None] = field(default_factory=dict)
     """The reasons why answers of a local copy differ from PubMed's."""
 
@@ -56,9 +58,8 @@ class Trace:
             self.reasons.update(dict.fromkeys(reasons))
 
     def describe_fidelity(self) -> str:
-        """Return the fidelity of the answers of a copy with its reasons; records are exact; empty before an answer."""
-        fidelity = self.fidelity or ("exact" if self.exchanges else "")
-        return f"{fidelity} ({'; '.join(self.reasons)})" if self.reasons else fidelity
+        """Return the fidelity of the answers of a copy with its reasons; empty if nothing was answered."""
+        return f"{self.fidelity} ({'; '.join(self.reasons)})" if self.reasons else self.fidelity
 
     @property
     def until(self) -> float:
@@ -72,6 +73,19 @@ def records_spans() -> bool:
 
 
 _current: ContextVar[Trace | None] = ContextVar("entrez_kit_trace", default=None)
+
+
+def name_source(usual: str = "PubMed", *, begins: bool = False) -> str:
+    """Return who answers the current call, for a message: a service, or the local copy that was asked instead.
+
+    Args:
+        usual: the service.
+        begins: whether the name begins the sentence.
+    """
+    trace = current_trace()
+    if trace is None or not trace.copy:
+        return usual
+    return f"{'The' if begins else 'the'} local copy {trace.copy.partition(', hash')[0]})"
 
 
 def new_request_id() -> str:

@@ -100,8 +100,11 @@ class CopyEntrez(LocalEntrez):
         return Strike(replace(reply, headers=(*reply.headers, (COPY_HEADER, self._label))), reply.body)
 
     def _missing_error(self, what: str, part: str) -> NotConfigured:
+        has = "PubMed and MeSH"
+        if part == "gene":
+            has += ", and PubMed's records have no links to genes"
         return NotConfigured(
-            f"The local copy {self._name} does not have {what}; it has PubMed and MeSH.",
+            f"The local copy {self._name} does not have {what}; it has {has}.",
             invalid_input=f"local={self._name}",
             recovery_hint="Run the command without the local copy to send the request.",
             details={"reason": "not_in_copy", "part": part},

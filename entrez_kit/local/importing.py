@@ -49,7 +49,7 @@ from entrez_kit.local.manifest import (
 from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_year
 from entrez_kit.local.order import next_place, parse_name
 from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
-from entrez_kit.local.sources import RECORD_KINDS, VOCABULARIES, SourceFile, find_files
+from entrez_kit.local.sources import RECORD_KINDS, VOCABULARIES, SourceFile, empty_folder_error, find_files, is_optional
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -91,7 +91,10 @@ class ImportPlan(Result):
 
 
 class ImportResult(Result):
-    """What an import has done. The last member is the whole copy."""
+    """What an import has done. The last member is the whole copy.
+
+    ``ignored`` lists files of folders, such as a README, that are not files to import.
+    """
 
     name: str
     applied: int
@@ -99,6 +102,7 @@ class ImportResult(Result):
     records_read: int
     deletions_read: int
     failed: list[FailedFile] = omit_if_empty([])
+    ignored: list[str] = omit_if_empty([])
     copy_info: CopyInfo
 
 
@@ -125,6 +129,7 @@ class Importer:
     records: int = 0
     deletions: int = 0
     failed: list[FailedFile] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
     errors: list[EntrezKitError] = field(default_factory=list)
 
     def plan(self, paths: Sequence[Path]) -> list[PlannedFile]:
@@ -138,7 +143,10 @@ class Importer:
             try:
                 sources.append(SourceFile(path))
             except InvalidInput as exc:
-                self.fail(path, exc)
+                if path not in paths and is_optional(path) and exc.details["reason"] == "unknown_file":
+                    self.ignored.append(str(path))
+                else:
+                    self.fail(path, exc)
         applied = dict(self.connection.execute("SELECT place, md5 || ' ' || size FROM files"))
         known = {md5 for (md5,) in self.connection.execute("SELECT md5 FROM files")}
         (latest,) = self.connection.execute("SELECT coalesce(max(place), 0) FROM files").fetchone()
@@ -165,6 +173,8 @@ class Importer:
             planned.append(PlannedFile(source, latest))
         if self.errors and not planned and not self.already_applied:
             raise self.errors[0]
+        if not sources and self.ignored:
+            raise empty_folder_error(Path(self.ignored[0]).parent)
         if read_fact(self.connection, "topic") is not None and any(one.source.kind in RECORD_KINDS for one in planned):
             raise InvalidInput(
                 f"The copy {self.folder.name!r} has a topic, so records cannot be imported into it.",
@@ -330,6 +340,7 @@ class Importer:
                 records_read=self.records,
                 deletions_read=self.deletions,
                 failed=self.failed,
+                ignored=self.ignored,
                 copy_info=copy.info,
             )
         finally:

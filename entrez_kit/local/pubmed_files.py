@@ -33,7 +33,7 @@ def unusable(path: Path, problem: str, reason: str, *, hint: str = "", **details
 _XML_HEAD: Final = re.compile(
     rb"\s*+(?:<\?xml\s[^>]*?\?>)?\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)*)"
     rb"(?:<!DOCTYPE\s[^\[\]<>]*+>\s*+)?(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)*)"
-    rb"<(PubmedArticleSet|PubmedBookArticleSet)(?:\s[^<>]*+)?>",
+    rb"(?:<(PubmedArticleSet|PubmedBookArticleSet)(?:\s[^<>]*+)?>|(?=<(?:PubmedArticle|PubmedBookArticle)[\s>]))",
     re.DOTALL,
 )
 _ENCODING: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
@@ -50,7 +50,7 @@ _DELETIONS: Final = frozenset((b"DeleteCitation", b"DeleteDocument"))
 
 
 def split_pubmed_xml(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
-    """Split PubMed XML into records and deletions.
+    """Split PubMed XML, a set of records or a single record, into records and deletions.
 
     Only the frame of the document is checked: whoever parses a record checks that it is well-formed.
 
@@ -93,6 +93,7 @@ def split_pubmed_xml(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
         if tag[1]:
             if tag[2] != root:
                 raise unusable(path, f"an end tag is out of place after record {count:,}", "not_pubmed_xml")
+            at = tag.end()
             break
         if tag[2] not in _RECORDS and tag[2] not in _DELETIONS:
             name = tag[2].decode()[:50]
@@ -114,7 +115,9 @@ def split_pubmed_xml(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
         else:
             count += 1
             yield _read_identity(raw, path, count)
-    rest = data[tag.end() :]
+        if root is None:
+            break
+    rest = data[at:]
     for piece in pieces:
         rest = rest[_skip_space(rest) :] + piece
         if len(rest) > MAX_BETWEEN_BYTES:

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, Literal
 
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.input_files import open_input
 from entrez_kit.local.pubmed_files import Event, split_pubmed_xml, unusable
 
@@ -30,14 +31,15 @@ MAX_FILE_BYTES: Final = 4 << 30
 
 _GZIP: Final = b"\x1f\x8b"
 _ROOTS: Final[tuple[tuple[Kind, re.Pattern[bytes]], ...]] = (
-    ("pubmed", re.compile(rb"<(?:PubmedArticleSet|PubmedBookArticleSet)[\s>]")),
+    ("pubmed", re.compile(rb"<(?:Pubmed(?:Book)?Article(?:Set)?)[\s>]")),
     ("desc", re.compile(rb"<DescriptorRecordSet[\s>]")),
     ("qual", re.compile(rb"<QualifierRecordSet[\s>]")),
     ("supp", re.compile(rb"<SupplementalRecordSet[\s>]")),
     ("pa", re.compile(rb"<PharmacologicalActionSet[\s>]")),
 )
 _STARTS: Final[tuple[tuple[Kind, bytes], ...]] = (("jsonl", b"{"), ("nbib", b"PMID- "), ("journals", b"JrId: "))
-_NAMES: Final = (".xml", ".jsonl", ".nbib", ".txt", ".medline", ".json")
+_NAMES: Final = (".xml", ".jsonl", ".nbib", ".txt", ".medline", ".json", ".gz")
+"""Endings of the files in folders. Files of MeSH have no other ending (``desc2026.gz``)."""
 _MD5: Final = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{32}(?![0-9a-fA-F])")
 
 
@@ -204,6 +206,16 @@ def parse_md5(content: bytes, path: Path) -> str:
     return found[0].lower()
 
 
+def is_optional(path: Path) -> bool:
+    """Return whether a file of a folder may be something else: NLM's folders contain a README.txt."""
+    return path.name.removesuffix(".gz").rpartition(".")[2] in ("txt", "json") or path.suffixes == [".gz"]
+
+
+def empty_folder_error(path: Path) -> InvalidInput:
+    """Return the error for a folder without files to import."""
+    return unusable(path, "the folder contains no file that can be imported", "empty_folder")
+
+
 def find_files(paths: Iterable[Path]) -> list[Path]:
     """Return the files to import: the given files, and those with a known ending in the given folders.
 
@@ -216,10 +228,10 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
             inside = sorted(
                 item
                 for item in path.rglob("*")
-                if item.name.removesuffix(".gz").endswith(_NAMES) and not item.name.startswith(".") and item.is_file()
+                if item.name.endswith(_NAMES) and not item.name.startswith(".") and item.is_file()
             )
             if not inside:
-                raise unusable(path, "the folder contains no file that can be imported", "empty_folder")
+                raise empty_folder_error(path)
             found += inside
         elif path.exists():
             found.append(path)

@@ -6,6 +6,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
+from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, list_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
@@ -275,8 +276,9 @@ def _build_conversion(
         why = "the ID Converter refused it"
     elif value in known.unanswered:
         why = "the ID Converter did not answer"
-    nowhere = f"Neither PMC nor PubMed has {identifier.value}"
-    message = f"PubMed has no record of {identifier.value}; {why}" if why else nowhere
+    source = tracing.name_source(begins=True)
+    nowhere = f"{'Neither PMC nor PubMed has' if source == 'PubMed' else f'{source} does not have'} {identifier.value}"
+    message = f"{source} has no record of {identifier.value}; {why}" if why else nowhere
     return Conversion(status="not_found", message=message, **own)
 
 

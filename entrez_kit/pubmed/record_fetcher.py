@@ -149,8 +149,8 @@ class Retrieval(Outcomes[Fetched]):
         missing, found = [item.outcome for item in self.missing], self.found
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
         failed = sum(outcome.status == "error" for outcome in missing)
-        named = list_names(outcome.input for outcome in missing)
-        some = f"PubMed has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
+        named, source = list_names(outcome.input for outcome in missing), tracing.name_source(begins=True)
+        some = f"{source} has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
         no_ids = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         if all(outcome.status == "invalid" for outcome in missing):
             some = no_ids
@@ -160,7 +160,7 @@ class Retrieval(Outcomes[Fetched]):
             "input",
             unanswered=incomplete or f"{failed} records could not be fetched; {found} were fetched.",
             invalid=None if found else (InvalidInput, no_ids, GIVE_IDS, "invalid_identifiers"),
-            unknown=(some if found else f"PubMed has no record of {named}.", CHECK_IDS),
+            unknown=(some if found else f"{source} has no record of {named}.", CHECK_IDS),
             lost=incomplete is not None,
         )
 
@@ -393,7 +393,7 @@ def _to_outcome(text: str, value: str, pmid: str | EntrezKitError | None, record
 
 
 def _to_not_found(text: str, pmid: str | None, what: str | None) -> Fetched:
-    return Fetched(text, pmid, "not_found", message=f"PubMed has no record {what}")
+    return Fetched(text, pmid, "not_found", message=f"{tracing.name_source(begins=True)} has no record {what}")
 
 
 def _to_failed(text: str, pmid: str | None, error: EntrezKitError) -> Fetched:

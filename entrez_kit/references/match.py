@@ -5,6 +5,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
+from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
@@ -239,7 +240,10 @@ def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Recor
     if answer.error is not None:
         return CitationMatch(key=key, status="error", detail=answer.error.message)
     if answer.verdict == "not_found":
-        return CitationMatch(key=key, status="not_found", detail=answer.detail or "NCBI does not know this reference")
+        detail = answer.detail or "NCBI does not know this reference"
+        return CitationMatch(
+            key=key, status="not_found", detail=detail.replace("NCBI", tracing.name_source("NCBI", begins=True))
+        )
     if not answer.pmids:
         return CitationMatch(key=key, status="ambiguous", detail=f"{answer.detail or 'several records match'}; {ADD}")
     lost = [pmid for pmid in answer.pmids[:MAX_COMPARED] if pmid not in records.articles]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Warn
@@ -45,7 +46,7 @@ class RelatedArticles:
 def not_found_error(pmid: str) -> EntityNotFound:
     """Return the error for an article that does not exist."""
     return EntityNotFound(
-        f"PubMed has no article with {'PMID' if pmid.isdecimal() else 'the id'} {pmid}.",
+        f"{tracing.name_source(begins=True)} has no article with {'PMID' if pmid.isdecimal() else 'the id'} {pmid}.",
         invalid_input=pmid,
         recovery_hint=FrontendText(
             *("Check the id. To find the article, call ", NextCall("search_articles", query_term=...), " or "),
@@ -150,9 +151,10 @@ def _try_other_sources(
         sources.append(("pubmed_record", "the PubMed record itself", from_record))
     if relation != "pubmed_similar_articles":
         sources.append(("europepmc", "Europe PMC", lambda: fetch_from_europepmc(services, relation, pmid, wanted)))
-    because = f"NCBI's ELink did not answer ({down.message})" if down else "NCBI has no such links"
+    source = tracing.name_source("NCBI", begins=True)
+    because = f"NCBI's ELink did not answer ({down.message})" if down else f"{source} has no such links"
     failures: list[EntrezKitError] = [down] if down else []
-    answered = [] if down else ["NCBI"]
+    answered = [] if down else [tracing.name_source("NCBI")]
     for provenance, name, ask in sources:
         try:
             articles, total, requests = ask()
@@ -192,6 +194,8 @@ def _try_other_sources(
 def _explain_absence(relation: Relation, pmid: str, answered: list[str]) -> tuple[str, str]:
     """Return the warning that explains why an article that exists has no related articles."""
     if relation == "pubmed_similar_articles":
+        if source := tracing.name_source(""):
+            return "no_similar_articles", f"No record of {source} is similar to PMID {pmid}."
         return "no_similar_articles", (
             f"NCBI has no similar articles for PMID {pmid}. NCBI computes them some days after an article enters "
             "PubMed, and not for every kind of record."
@@ -247,7 +251,8 @@ def describe(
             Warn(code="summaries_unavailable", message=message, terms=unanswered[MAX_NAMED_PMIDS:] and unanswered)
         )
     if unknown:
-        message = f"Titles are missing for PMID {list_names(unknown)}, because NCBI has no summary."
+        source = tracing.name_source("NCBI")
+        message = f"Titles are missing for PMID {list_names(unknown)}, because {source} has no summary."
         warnings.append(Warn(code="summaries_missing", message=message, terms=unknown[MAX_NAMED_PMIDS:] and unknown))
     return [_add_summary(article, summaries.get(article.pmid or "")) for article in articles], warnings
 

@@ -148,13 +148,3 @@ class GeneratedCollection(RecordCollection):
             return ()
         later = range(min(self.size - 1, cited + _NEAR), cited, -1)
         return [self.pmid(number) for number in later if cited in self._references(number)]
-
-    def count_words(self) -> Mapping[str, int]:
-        """Count the records that contain each word, for the words in titles, abstracts and headings."""
-        index = self.index
-        return {
-            word: sum(len(index.postings(source, word)) for source in ("title", "abstract", "mesh"))
-            for source in ("title", "abstract", "mesh")
-            for word in index.words(source)
-            if word.isalpha()
-        }

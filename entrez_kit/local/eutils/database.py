@@ -18,7 +18,11 @@ class BadRequest(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SearchCall:
-    """An ESearch request without its paging. ``history`` returns the ids of ``#n``; None if there is no such set."""
+    """An ESearch request without its paging.
+
+    ``history`` returns the ids of ``#n``; None if there is no such set. If only the number of records is needed,
+    ``counts`` is true, and the order of the ids does not matter.
+    """
 
     term: str
     field: str | None = None
@@ -28,6 +32,7 @@ class SearchCall:
     maxdate: str | None = None
     reldate: str | None = None
     history: Callable[[int], Sequence[str] | None] = lambda number: None
+    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

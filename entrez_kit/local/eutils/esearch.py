@@ -48,12 +48,20 @@ def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
                 maxdate=request.get("maxdate") or None,
                 reldate=request.get("reldate") or None,
                 history=recall_ids,
+                counts=_is_count(request),
             )
         )
     except BadRequest as exc:
         return failure("esearch", str(exc), retmode=mode)
     answer = _answer(request, state, database, outcome, environment)
     return replace(answer, headers=((FIDELITY_HEADER, outcome.fidelity),)) if outcome.fidelity else answer
+
+
+def _is_count(request: LocalRequest) -> bool:
+    """Return whether the answer has no ids and stores none."""
+    if request.get("rettype").lower() == "count":
+        return True
+    return not request.number("retmax", DEFAULT_RETMAX) and request.get("usehistory").lower() != "y"
 
 
 def _answer(

@@ -162,7 +162,9 @@ class PubMedDatabase(Database):
             if self._is_copy:
                 raise unknown_order_error(request.sort)
             messages.append(f"Unknown sort schema '{request.sort}' ignored")
-        ids = Pmids(self.collection, self._order(found, order or ""))
+        if request.counts:
+            order = None
+        ids = Pmids(self.collection, found.records if request.counts else self._order(found, order or ""))
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
@@ -289,7 +291,7 @@ class PubMedDatabase(Database):
         return related[:_FIVE] if link.endswith("five") else related
 
     def vocabulary(self) -> Mapping[str, int]:
-        """Count the records that contain each word, for the words in titles, abstracts and headings."""
+        """Count the records that contain each word, for the words in titles and headings."""
         return self._spelling
 
     @cached_property

@@ -40,6 +40,34 @@ _NEIGHBOURS: Final = 100
 _CANDIDATES: Final = 20_000
 
 
+class WordCounts(Mapping[str, int]):
+    """The words of titles and headings, each with its number of records. Words of abstracts are contained, not listed.
+
+    A suggestion comes from a title or heading: abstracts have many times more words, and more of them are misspelled.
+    """
+
+    def __init__(self, index: SortedIndex) -> None:
+        self._index = index
+
+    @cached_property
+    def _counts(self) -> Mapping[str, int]:
+        counts = Counter(self._index.count_records("title"))
+        counts.update(self._index.count_records("mesh"))
+        return {word: count for word, count in counts.items() if word.isalpha()}
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._counts)
+
+    def __getitem__(self, word: str) -> int:
+        return self._counts[word]
+
+    def __contains__(self, word: object) -> bool:
+        return any(self._index.postings(source, str(word)) for source in ("title", "mesh", "abstract"))
+
+
 class RecordCollection(ABC):
     """Numbered PubMed records. ``index`` finds records, ``raw`` returns the XML of one."""
 
@@ -71,14 +99,8 @@ class RecordCollection(ABC):
         return self.find("cited", pmid)
 
     def count_words(self) -> Mapping[str, int]:
-        """Count the records that contain each word, for the words in titles, abstracts and headings."""
-        index = self.index
-        return {
-            word: sum(len(index.postings(source, word)) for source in ("title", "abstract", "mesh"))
-            for source in ("title", "abstract", "mesh")
-            for word in index.words(source)
-            if word.isalpha()
-        }
+        """Count the records that contain each word, for spelling suggestions."""
+        return WordCounts(self.index)
 
     def document(self, number: int) -> Document:
         """Return a parsed record."""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyroaring import BitMap
 
@@ -14,6 +14,10 @@ SortKeys = tuple[int, str, str, int]
 
 class SortedIndex(SearchIndex):
     """An index that can sort records."""
+
+    def count_records(self, source: str) -> Mapping[str, int]:
+        """Return how many records have each word of a word list."""
+        return {word: len(self.postings(source, word)) for word in self.words(source)}
 
     def rank_by_relevance(self, words: Sequence[str], records: BitMap, limit: int) -> list[tuple[int, float]]:
         """Return the most relevant of these records with their scores, best first, then by descending PMID.

@@ -423,7 +423,7 @@ def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Articl
     checked.title = article.title or None
     checked.differences = best.differences
     _set_standing(checked, article.standing)
-    details = [f"PubMed has no record of {', '.join(one.absent)}"] if one.absent else []
+    details = [f"{tracing.name_source()} has no record of {', '.join(one.absent)}"] if one.absent else []
     if best.agreement.left:
         details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {brief_place(article)}")
     if best.same:
@@ -455,7 +455,7 @@ def _add_differences(checked: CheckedReference, one: Candidates, match: Match) -
         given, recorded = getattr(one.reference, name), getattr(match.article, name)
         # A PubMed record may lack its DOI, but a PMID or PMCID without a record is wrong.
         if name != "doi" and given in one.absent and name not in differing:
-            message = f"{name}: PubMed has no record of {given}"
+            message = f"{name}: {tracing.name_source()} has no record of {given}"
             checked.add("mismatch", message, field=name, given=given, recorded=recorded)
     for name, error in one.unknown_owners.items():
         message = f"{name}: its article could not be looked up: {error.message}"
@@ -568,7 +568,7 @@ def _add_missing_record(checked: CheckedReference, one: Candidates, copy: str) -
         code, checked.candidate_pmids = "ambiguous", one.others[:MAX_CANDIDATES]
         detail = "several records match; add volume, page, author or a PMID"
     elif one.absent:
-        detail = f"PubMed has no record of {', '.join(one.absent)}"
+        detail = f"{tracing.name_source()} has no record of {', '.join(one.absent)}"
         if reference.title:
             detail += ", and no record with this title"
         elif text and one.title_term is not None:

@@ -53,12 +53,13 @@ def answer_call(
         watch(call, incoming)
     in_flight.add_received(len(body))
     fidelity = headers.get(tracing.FIDELITY_HEADER, "")
-    if (trace := tracing.current_trace()) is not None:
-        trace.limit_fidelity(fidelity)
     try:
         checked = replies.check(call, incoming, redactor, frozenset(name for name, _ in credentials))
     except Retryable as exc:  # the same request gets the same answer
         raise exc.error from None
+    if (trace := tracing.current_trace()) is not None:
+        trace.limit_fidelity(fidelity or tracing.FIDELITIES[0])
+        trace.copy = settings.copy_label
     return Reply(
         *(body, checked.value, shown_url, call.method, False, 200, 1),
         created=time.time(),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from terminal import Cli, envelope
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.settings import load_settings
+from entrez_kit.base.tracing import trace
+from entrez_kit.local.copies import open_copy
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.query.dialects.translate import choose_label
 from entrez_kit.sandbox.server import Sandbox
@@ -21,7 +24,7 @@ from entrez_kit.server.tools import Toolbox
 from entrez_kit.strategies.prove_strategy import add_proofs
 from entrez_kit.strategies.strategy import read_strategy
 
-DIFFERENT = {"warnings", "searched_at", "sources", "efetch_details", "build", "last_update", "term_count"}
+DIFFERENT = {"warnings", "searched_at", "sources", "efetch_details", "build", "last_update", "term_count", "message"}
 """What depends on who answers: the copy names itself and has a date of its own."""
 
 
@@ -149,6 +152,7 @@ def test_relevance_has_the_name_of_its_own_formula(copy: EntrezKit) -> None:
         (["fulltext", "99000005"], "NOT_CONFIGURED", "not_in_copy", 8),
         (["db", "search", "protein", "crispr"], "NOT_CONFIGURED", "not_in_copy", 8),
         (["gene", "search", "TP53"], "UPSTREAM_ERROR", "not_in_copy", 5),
+        (["gene", "pubmed", "7157"], "UPSTREAM_ERROR", "not_in_copy", 5),
     ],
 )
 def test_what_a_copy_cannot_know_is_refused_by_name(
@@ -159,6 +163,48 @@ def test_what_a_copy_cannot_know_is_refused_by_name(
     error = envelope(done)
     assert (error["code"], error["details"]["reason"], done.status) == (code, reason, status)
     assert not done.out
+    assert "Fidelity" not in done.err  # a refusal is not an answer
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fetch", "1"],
+        ["fetch", "10.5555/none"],
+        ["cite", "1"],
+        ["convert", "1", "PMC1", "10.5555/none"],
+        ["related", "1"],
+        ["match", "--journal", "Nature", "--year", "1901", "--volume", "1", "--page", "1"],
+    ],
+)
+def test_what_a_copy_lacks_is_not_said_of_pubmed(local: Cli, arguments: list[str]) -> None:
+    done = local("-q", "--local", "demo", *arguments, "--json")
+
+    said = f"{done.out}{done.err}"
+    assert "local copy demo (PubMed of 2026-03-06" in said
+    for wrong in ("PubMed has no", "PubMed has ", "NCBI does", "NCBI has", "Run the command again"):
+        assert wrong not in said
+
+
+def test_a_count_has_no_order(copy: EntrezKit) -> None:
+    for number, is_ordered in ((0, False), (1, True)):
+        with trace() as traced:
+            found = copy.services.eutils.esearch(db="pubmed", term="crispr[ti]", sort="relevance", retmax=number)
+        assert found.value.count > 1
+        assert ("BM25" in traced.describe_fidelity()) is is_ordered
+
+
+def test_spelling_takes_suggestions_from_titles_and_accepts_words_of_abstracts(copy: EntrezKit) -> None:
+    assert copy.spell_check(query="crisprr").corrected == "crispr"
+    with closing(open_copy(copy.settings, "demo")) as opened:
+        words = opened.collection.count_words()
+        rest = [word for word in opened.index.words("abstract") if word.isalpha() and word not in set(words)]
+        assert rest
+        assert all(word in words for word in rest)
+        assert "crisprr" not in words
+        assert words["crispr"] == len(opened.index.postings("title", "crispr")) + len(
+            opened.index.postings("mesh", "crispr")
+        )
 
 
 def test_an_unknown_word_never_widens_a_search(copy: EntrezKit) -> None:
@@ -181,6 +227,8 @@ def test_a_check_says_that_other_sources_were_not_asked(local: Cli, tmp_path: Pa
     assert says["pubmed"] == "none"
     assert {says[name] for name in ("europepmc", "crossref", "openalex")} == {"not_asked"}
     assert (second["status"], second["standing_status"]) == ("unchecked", "unknown")
+    assert "Run the command again" not in done.err
+    assert "PubMed has" not in done.out
     assert done.status == 4
 
 

@@ -18,9 +18,11 @@ from copy_files import (
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
+from local_copies import write_mesh
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.local.copies import open_copy
+from entrez_kit.local.eutils.mesh import Heading
 from entrez_kit.local.importing import import_files
 
 Events = list[tuple[int, int, str | None]]
@@ -194,3 +196,35 @@ def test_a_checksum_beside_a_file_is_compared(tmp_path: Path) -> None:
 
     assert [one.reason for one in result.failed] == ["wrong_md5"]
     assert set(titles(kit, "c")) == {"1"}
+
+
+def test_a_folder_is_imported_with_names_of_mesh_files_and_without_its_readme(tmp_path: Path) -> None:
+    kit, folder = settings_at(tmp_path), tmp_path / "nlm"
+    folder.mkdir()
+    (folder / "README.txt").write_text("Courtesy of NLM", encoding="utf-8")
+    write_set(folder, "pubmed26n0001.xml.gz", record(1))
+    (mesh, *_) = write_mesh(tmp_path, [Heading("68009369", "D009369", "Neoplasms", ("C04",))])
+    (folder / "desc2026.gz").write_bytes(gzip.compress(mesh.read_bytes()))
+    (folder / "lost.xml").write_text("<html/>", encoding="utf-8")
+
+    result = import_files(kit, "c", [folder])
+
+    assert (result.applied, result.copy_info.mesh_records, result.copy_info.records) == (2, 1, 1)
+    assert [Path(one).name for one in result.ignored] == ["README.txt"]
+    assert [Path(one.file).name for one in result.failed] == ["lost.xml"]
+    with pytest.raises(InvalidInput) as refused:
+        import_files(kit, "other", [folder / "README.txt"])
+    assert refused.value.details["reason"] == "unknown_file"
+
+
+@pytest.mark.parametrize("before", [b"", b'<?xml version="1.0"?>\n<!-- one -->\n'])
+def test_a_single_record_is_a_document(tmp_path: Path, before: bytes) -> None:
+    kit = settings_at(tmp_path)
+    whole = before + record(7, "Alone").encode()
+    (tmp_path / "one.xml").write_bytes(whole + b"\n")
+    (tmp_path / "two.xml").write_bytes(whole + record(8).encode())
+
+    result = import_files(kit, "c", [tmp_path / "one.xml", tmp_path / "two.xml"])
+
+    assert titles(kit, "c") == {"7": "Alone"}
+    assert [one.reason for one in result.failed] == ["not_pubmed_xml"]
