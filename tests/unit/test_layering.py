@@ -58,7 +58,7 @@ ONLY_IN = {
     **dict.fromkeys(("openai", "model2vec", "usearch"), ("entrez_kit/corpus/",)),
     "numpy": ("entrez_kit/corpus/", "entrez_kit/local/"),
     "zstandard": ("entrez_kit/local/packing.py",),
-    "rapidfuzz": ("entrez_kit/references/merge/",),
+    "rapidfuzz": ("entrez_kit/references/merge/", "entrez_kit/local/eutils/spelling.py"),
     "pyarrow": ("commands/_formats/parquet.py",),
     "pyroaring": ("entrez_kit/query/", "entrez_kit/local/", "entrez_kit/sandbox/"),
     **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
