@@ -120,7 +120,8 @@ def read_lines(text: str) -> list[TextLine]:
         parts = raw.split("\f")
         for place, part in enumerate(parts):
             after_page = after_page or place > 0
-            shown = part.removeprefix("\ufeff").expandtabs(8).rstrip()
+            # In Markdown, a backslash ends a line.
+            shown = part.removeprefix("\ufeff").expandtabs(8).rstrip().removesuffix("\\").rstrip()
             if shown or len(parts) == 1:
                 lines.append(TextLine(number, shown, after_page and bool(shown)))
                 after_page = after_page and not shown

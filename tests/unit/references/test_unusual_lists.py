@@ -259,6 +259,58 @@ def test_the_fields_of_a_reference_can_have_lines_of_their_own_between_empty_lin
     check("References\n\n" + "\n\n".join(references), references)
 
 
+@pytest.mark.parametrize("mark", ["", "{}. "])
+def test_a_dash_between_the_fields_of_a_reference_is_no_mark(mark: str) -> None:
+    references = [
+        f"Doe J, et coll.\n— Moonlight and {n} mice.\nInvention, {1999 + n}, vol.\n3, p.\n{n}-9." for n in range(1, 12)
+    ]
+    marked = [mark.format(n) + one for n, one in enumerate(references, start=1)]
+
+    check("References\n\n" + "\n\n".join(marked), references)
+
+
+def test_the_fields_of_a_numbered_reference_can_have_lines_of_their_own() -> None:
+    references = [
+        f"Doe J, Roe R.\nMoonlight and {n} mice [Online].\nURL: http://inventions.invalid/{n} ({1999 + n})."
+        for n in range(1, 9)
+    ]
+    listed = [one.replace("URL: http://inventions.invalid", "Inventions 2001") if n % 2 else one
+              for n, one in enumerate(references)]  # fmt: skip
+
+    check("\n".join(f"{n}. {one}" for n, one in enumerate(listed, start=1)), listed)
+
+
+@pytest.mark.parametrize("end", ["\\", "  "])
+def test_the_line_breaks_of_markdown_are_no_part_of_a_reference(end: str) -> None:
+    marked = [f"{n}. d'{one}" for n, one in enumerate(ENGLISH, start=1)]
+
+    check("\n".join(wrapped(one).replace("\n", f"{end}\n") + end for one in marked), [f"d'{one}" for one in ENGLISH])
+
+
+DIVIDED = "Doe J, Roe R.\nMoonlight and mice. J Inv Res. 2001;3:4."
+JOINED = f"{ENGLISH[1]} {ENGLISH[2]}"
+
+
+@pytest.mark.parametrize(
+    ("listed", "line"),
+    [
+        ([*ENGLISH[:5], DIVIDED, *ENGLISH[6:]], 6),
+        ([f"{n}. {one}" for n, one in enumerate(ENGLISH, start=1) if n != 6], 5),
+        ([f"{n}. {one}" if n != 6 else one for n, one in enumerate([*ENGLISH[:6], *ENGLISH], start=1)][:5]
+         + [ENGLISH[7]] + [f"{n}. {one}" for n, one in enumerate(ENGLISH[8:], start=6)], 6),
+        ([f"• {one}" if n != 6 else one for n, one in enumerate(ENGLISH, start=1)], 6),
+        ([JOINED.replace(f" {ENGLISH[2][:9]}", f"\n   {ENGLISH[2][:9]}")] + [
+            wrapped(one, 60).replace("\n", "\n   ") for one in ENGLISH[4:]], 1),
+    ],
+    ids=["a field alone", "a number that is missing", "a row without a number", "a row without a bullet", "joined"],
+)  # fmt: skip
+def test_a_warning_names_the_line_where_a_split_is_uncertain(listed: list[str], line: int) -> None:
+    (warning,) = read_list("\n".join(listed)).warnings
+
+    assert warning.code == "uncertain_split"
+    assert [term.split(":")[0] for term in warning.terms] == [str(line)]
+
+
 def test_a_dash_stands_for_the_authors_of_the_reference_above() -> None:
     references = [one if n % 3 else re.sub(r"^.*? R\. ", "———. ", one) for n, one in enumerate(ENGLISH, start=1)]
 

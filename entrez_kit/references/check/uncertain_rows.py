@@ -1,0 +1,83 @@
+"""Find rows of a pasted list that can be a part of a reference, or several references.
+
+The numbers of a list show which rows are right: each is one more than the number above. Rows that no number and no
+empty lines separate are judged by their words.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from entrez_kit.references.check.guessing import YEAR
+from entrez_kit.references.check.line_signs import ENDS_WITH_PLACE, NAMED
+from entrez_kit.references.check.list_layout import ListLine
+
+FEWEST: Final = 3
+"""Minimum number of marks that show that each reference has one."""
+MOSTLY: Final = 0.8
+"""Minimum share of rows that have a date, or of numbers that are one more than the number above."""
+MARKED: Final = 0.5
+"""Minimum share of rows with a mark if each reference has one."""
+LONGEST: Final = 600
+"""Characters that a single reference rarely has."""
+MOST_YEARS: Final = 5
+"""Years that a single reference rarely has."""
+
+Row = Sequence[ListLine]
+
+
+def find_uncertain_rows(rows: Sequence[Row]) -> list[int]:
+    """Return the places of the rows that can be a part of a reference, or several references."""
+    certain, uncertain = _judge_by_marks(rows)
+    dated = [any(line.dated for line in row) for row in rows]
+    mostly_dated = sum(dated) >= MOSTLY * len(rows)
+    for n, row in enumerate(rows):
+        apart = row[0].after_blank and (n + 1 == len(rows) or rows[n + 1][0].after_blank)
+        if n not in certain and ((mostly_dated and not dated[n] and not apart) or _has_two(row)):
+            uncertain.add(n)
+        if _is_long(row):
+            uncertain.add(n)
+    return sorted(uncertain)
+
+
+def _judge_by_marks(rows: Sequence[Row]) -> tuple[set[int], set[int]]:
+    """Return the rows that the numbers of a list confirm, and those that these contradict."""
+    marked = [n for n, row in enumerate(rows) if row[0].kind]
+    if len(marked) < max(FEWEST, MARKED * len(rows)):
+        return set(), set()
+    counts = {n: count for n in marked if (count := rows[n][0].count) is not None}
+    steps = [counts[after] - counts[n] for n, after in pairwise(counts)]
+    # A list can count down, and lack some numbers.
+    down = steps.count(-1) > steps.count(1)
+    if not steps or sum(step == (-1 if down else 1) for step in steps) < MOSTLY * len(steps):
+        return set(), set(range(len(rows))).difference(marked)
+    certain: set[int] = set()
+    uncertain: set[int] = set()
+    for n, after in pairwise(counts):
+        step = counts[n] - counts[after] if down else counts[after] - counts[n]
+        found = range(n, after)
+        if len(found) == step or (len(found) == 1 and step <= 0):
+            certain.update(found)
+        else:
+            uncertain.update(found[1:] if len(found) > max(step, 1) else found[:1])
+    last = max(counts)
+    certain.update({last} if last == len(rows) - 1 else ())
+    return certain, uncertain
+
+
+def _has_two(row: Row) -> bool:
+    """Return whether a reference with its date ends inside a row, and another one begins below."""
+    dated_below = [False] * (len(row) + 1)
+    for n in range(len(row) - 1, -1, -1):
+        dated_below[n] = dated_below[n + 1] or row[n].dated
+    dated = False
+    for n, (above, line) in enumerate(pairwise(row), start=1):
+        dated = dated or above.dated
+        if dated and dated_below[n] and ENDS_WITH_PLACE.search(above.body) and NAMED.match(line.body):
+            return True
+    return False
+
+
+def _is_long(row: Row) -> bool:
+    years = sum(len(YEAR.findall(line.body)) for line in row)
+    return years > MOST_YEARS and sum(len(line.body) + 1 for line in row) > LONGEST
