@@ -35,7 +35,7 @@ from entrez_kit.services.transport import limiter, retry
 
 PRELOADED = ("entrez_kit.pubmed.xml.records", "entrez_kit.services.transport.wire")
 """What each child would otherwise import anew."""
-ATTEMPTS = 14
+ATTEMPTS = 7
 SEED = 5
 
 

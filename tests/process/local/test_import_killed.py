@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
 from copy_files import content_hash, deletion, settings_at, write_set
 from places import ROOT
+from thoroughness import FULL
 
 from entrez_kit.local.copies import copy_folder, open_copy, remove_copy
 from entrez_kit.local.verifying import verify_copy
@@ -79,12 +79,7 @@ def _kill_often(tmp_path: Path, kills: int, seed: int) -> None:
 
 
 def test_an_import_that_is_killed_and_repeated_gives_the_same_copy(tmp_path: Path) -> None:
-    _kill_often(tmp_path, 3, seed=1)
-
-
-@pytest.mark.long
-def test_an_import_that_is_killed_twenty_times_gives_the_same_copy(tmp_path: Path) -> None:
-    _kill_often(tmp_path, 20, seed=2)
+    _kill_often(tmp_path, 20 if FULL else 3, seed=1)
 
 
 def test_an_interrupted_import_ends_its_processes_and_can_be_repeated(tmp_path: Path) -> None:

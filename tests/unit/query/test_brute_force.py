@@ -171,18 +171,18 @@ def test_each_kind_of_term_agrees_with_the_brute_force_matcher(invented: Bench) 
 
 
 @pytest.mark.long
-def test_a_thousand_queries_agree_with_the_brute_force_matcher(invented: Bench) -> None:
-    seen = _compare(invented, seed=2, count=1_000)
+def test_four_hundred_queries_agree_with_the_brute_force_matcher(invented: Bench) -> None:
+    seen = _compare(invented, seed=2, count=400)
 
-    assert seen["with results"] > 500
+    assert seen["with results"] > 200
     assert len(seen) > 25
 
 
 @pytest.mark.long
-def test_a_thousand_queries_on_segment_files_agree_with_the_brute_force_matcher(in_files: InFiles) -> None:
-    seen = _compare(in_files, seed=2, count=1_000)
+def test_four_hundred_queries_on_segment_files_agree_with_the_brute_force_matcher(in_files: InFiles) -> None:
+    seen = _compare(in_files, seed=5, count=400)
 
-    assert seen["with results"] > 500
+    assert seen["with results"] > 200
     assert len(seen) > 25
 
 
@@ -198,7 +198,7 @@ def test_queries_on_recorded_records_agree_with_the_brute_force_matcher(real_dat
     ]
     bench = Bench(ParsedCollection([one for one in records if _is_plain(one[1])]))
 
-    seen = _compare(bench, seed=3, count=300)
+    seen = _compare(bench, seed=3, count=120)
 
     assert bench.corpus.size >= 200
-    assert seen["with results"] > 100
+    assert seen["with results"] > 40

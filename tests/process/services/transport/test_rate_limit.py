@@ -7,15 +7,12 @@ import pytest
 from arrivals import arrival_server, busy_cores, clients, most_in_a_second
 
 pytestmark = pytest.mark.long
-SECONDS = 4.0
+SECONDS = 3.0
 
 
 @pytest.mark.parametrize(
     ("processes", "per_second", "threads", "busy"),
-    [
-        *((*load, threads, False) for load in ((1, 3), (4, 3), (16, 10)) for threads in (1, 8)),
-        *((1, 3, 8, True), (4, 3, 1, True), (16, 10, 8, True)),
-    ],
+    [(1, 3, 8, False), (4, 3, 1, False), (8, 10, 8, True)],
 )
 def test_no_second_sees_more_requests_than_the_limit(
     processes: int, per_second: int, threads: int, busy: bool, tmp_path: Path
