@@ -24,7 +24,7 @@ STEP: Final = 4
 GROWTH: Final = 8.0
 SUSPICIOUS: Final = 5.0
 """Growth of short texts, in which the constant part of the time hides some of it."""
-FIRST: Final = 500
+FIRST: Final = 300
 """Characters of the shorter text of the first comparison."""
 LAST: Final = 64_000
 """Characters of the shorter text of the last comparison."""
@@ -35,8 +35,8 @@ ENOUGH_SECONDS: Final = 0.1
 """Seconds for the longer text from which a growth decides."""
 GIVEN_UP_SECONDS: Final = 3.0
 REPEATS: Final = 2
-SAMPLES: Final = 8
-ATTACKS: Final = 80
+SAMPLES: Final = 6
+ATTACKS: Final = 30
 ANY: Final = 'a0 <>"-'
 OUTSIDE: Final = ("\x00", "\n")
 """What spoils a match at the end of a text."""

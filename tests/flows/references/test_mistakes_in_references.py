@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from thoroughness import FULL
 from written_references import DIALECTS, TITLELESS
 
 from entrez_kit import EntrezKit, load_settings
@@ -153,8 +154,8 @@ CASES = [
     for mistake, (field, _) in MISTAKES.items()
     if not (way in TITLELESS and (field == "title" or mistake == "a scanned volume"))
 ]
-SHARE = 3
-"""One in three articles is cited with each mistake, another third with the next one."""
+SHARE = 1 if FULL else 6
+"""One in six articles is cited with each mistake, another sixth with the next one."""
 
 
 @pytest.fixture(scope="module")

@@ -88,12 +88,14 @@ def shelf(request: pytest.FixtureRequest) -> Shelf:
 @pytest.mark.process
 def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_else_is(shelf: Shelf) -> None:
     total = right = verified = 0
+    # Each style is that of every other article, and read from a text or from a Word file.
     for number, style in enumerate((*STYLES, *DIALECTS)):
-        texts = rendered(style, list(shelf.articles))
+        articles = list(shelf.articles)[number % 2 :: 2]
+        texts = rendered(style, articles)
         read = (as_text, as_word)[number % 2](texts)
         assert len(read) == len(texts), style
 
-        for article, one in zip(shelf.articles, shelf.checked(read), strict=True):
+        for article, one in zip(articles, shelf.checked(read), strict=True):
             total += 1
             found = one.pmid == article.pmid and one.same_work is None
             right += found

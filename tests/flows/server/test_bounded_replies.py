@@ -47,8 +47,7 @@ LARGEST: dict[str, list[Json]] = {
     "pubmed_fetch_fulltext": [{"pmcids": [f"PMC{pmid}" for pmid in PMIDS[:10]], "include_references": True}],
     "pubmed_article_relationships": [
         {"source_pmid": "99000004", "relationship_type": kind, "max_related_results": 50, "depth": depth}
-        for kind in ("similar", "citedin", "references")
-        for depth in (1, 2)
+        for kind, depth in (("similar", 2), ("citedin", 1), ("references", 2))
     ]
     + [{"source_pmid": "99000004", "relationship_type": "citation_formats", "citation_styles": CITED}],
     "pubmed_format_citations": [{"pmids": PMIDS[:50], "citation_styles": CITED}],
@@ -86,7 +85,7 @@ LARGEST: dict[str, list[Json]] = {
     "check_references": [{"text": REFERENCES.read_text("utf-8")}],
     "translate_strategy": [{"strategy": LONG_STRATEGY}],
     "lint_strategy": [{"strategy": LONG_STRATEGY}],
-    "measure_recall": [{"strategy": LONG_STRATEGY, "known": PMIDS}],
+    "measure_recall": [{"strategy": LONG_STRATEGY.split("\n30.")[0], "known": PMIDS}],
     "merge_references": [
         {"files": [{"file": f"{name}.ris", "text": ris_file(list(invent_works(250, 1)))} for name in "ab"]}
     ],

@@ -18,7 +18,7 @@ HISTORY: Json = {}
 """Stands for the arguments of a result set."""
 
 CALLS: dict[str, tuple[str, Json, int]] = {
-    "records of a result set": ("pubmed_fetch_contents", HISTORY, 1_200),
+    "records of a result set": ("pubmed_fetch_contents", HISTORY, 450),
     "full text": ("pubmed_fetch_fulltext", {"pmids": ["99000001", "99000002", "99000003"]}, 3),
     "Europe PMC": ("europepmc_search", {"query": "the", "sources": ["MED"], "page_size": 50}, 50),
     "references": (
@@ -27,11 +27,11 @@ CALLS: dict[str, tuple[str, Json, int]] = {
         25,
     ),
     "ids": ("pubmed_convert_ids", {"ids": [str(99_100_001 + number) for number in range(50)]}, 50),
-    "sync": ("pubmed_sync_delta", {"query": "all[sb]", "query_key": "all"}, 1_200),
+    "sync": ("pubmed_sync_delta", {"query": "all[sb]", "query_key": "all"}, 450),
     **{
         f"what is similar in two steps, {budget} requests": (
             "pubmed_article_relationships",
-            {"source_pmid": "99101200", "relationship_type": "similar", "depth": 2, "budget": budget},
+            {"source_pmid": "99100450", "relationship_type": "similar", "depth": 2, "budget": budget},
             0,
         )
         for budget in (2, 50)
@@ -56,7 +56,7 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append((progress, total))
 
-    with Sandbox(records=1_200, enforce_limits=False) as sandbox:
+    with Sandbox(records=450, enforce_limits=False) as sandbox:
         async with connected(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
             if arguments is HISTORY:
                 asked: Any = {"query_term": "all[sb]", "use_history": True}

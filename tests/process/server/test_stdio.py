@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 
 
 @pytest.mark.anyio
-async def test_search_and_fetch_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
+async def test_chains_of_calls_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
     from mcp import Client, StdioServerParameters
 
     command, *arguments = program("serve")
@@ -47,28 +48,30 @@ async def test_search_and_fetch_by_the_sdks_client_in_every_era(sandbox: Sandbox
             await client.list_tools()
             found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
             fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
-
-    assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
-
-
-@pytest.mark.anyio
-async def test_from_a_symbol_to_articles_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
-    from mcp import Client, StdioServerParameters
-
-    command, *arguments = program("serve")
-    server = StdioServerParameters(command=command, args=arguments, env=environment_for(sandbox))
-    with speaking(era):
-        async with Client(server, mode=mode_of(era)) as client:
-            await client.list_tools()
             page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
             gene = structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
             links = structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
 
+    assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
     assert gene["symbol"] == "TP53"
     assert links["pmids"]
 
 
 # The wire
+
+
+@pytest.fixture(name="host", scope="module")
+def host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """Return a host for all tests of the wire that leave the program as it was; then the program ends well."""
+    with Sandbox(enforce_limits=False) as sandbox:
+        home = str(tmp_path_factory.mktemp("home"))
+        host = Host.start(program("serve"), environment_for(sandbox, ENTREZ_KIT_HOME=home))
+        try:
+            host.greet()
+            yield host
+            assert host.leave()[0] == 0
+        finally:
+            host.close()
 
 
 def test_every_line_is_a_message_whatever_is_called(host_for: HostFor) -> None:
@@ -121,18 +124,13 @@ def test_what_libraries_print_never_reaches_the_wire(host_for: HostFor, tmp_path
         assert noise in errors
 
 
-def test_a_message_may_be_long_and_in_any_script(host_for: HostFor) -> None:
-    host = host_for()
-    host.greet()
+def test_a_message_may_be_long_and_in_any_script(host: Host) -> None:
     result = host.call("pubmed_search_articles", {"query_term": "β-каротин 漢字 " + "x" * 200_000})
 
     assert "β-каротин 漢字" in json.dumps(result, ensure_ascii=False)
-    assert host.leave()[0] == 0
 
 
-def test_malformed_parameters_get_the_envelope_as_data(host_for: HostFor) -> None:
-    host = host_for()
-    host.greet()
+def test_malformed_parameters_get_the_envelope_as_data(host: Host) -> None:
     error = host.ask("tools/call", {"name": "pubmed_search_articles", "arguments": ["secret"]})["error"]
 
     assert error["code"] == -32602
@@ -141,9 +139,7 @@ def test_malformed_parameters_get_the_envelope_as_data(host_for: HostFor) -> Non
     assert "secret" not in json.dumps(error)
 
 
-def test_what_is_no_message_gets_an_error_and_the_next_is_answered(host_for: HostFor) -> None:
-    host = host_for()
-    host.greet()
+def test_what_is_no_message_gets_an_error_and_the_next_is_answered(host: Host) -> None:
     for line, code, number in NO_MESSAGES:
         if b"\n" in line:  # these are two lines then
             continue
@@ -153,19 +149,14 @@ def test_what_is_no_message_gets_an_error_and_the_next_is_answered(host_for: Hos
         host.write("")
         assert host.ask("ping")["result"] == {}
 
-    assert host.leave()[0] == 0
 
-
-def test_a_line_that_is_too_long_gets_an_error_and_the_next_is_answered(host_for: HostFor) -> None:
-    host = host_for()
-    host.greet()
+def test_a_line_that_is_too_long_gets_an_error_and_the_next_is_answered(host: Host) -> None:
     host.write(b'{"jsonrpc": "2.0", "id": 3, "method": "ping", "params": {"x": "' + b"x" * 16_500_000 + b'"}}')
     answer = host.receive()
 
     assert answer["id"] is None
     assert "16,000,000" in answer["error"]["message"]
     assert host.ask("ping")["result"] == {}
-    assert host.leave()[0] == 0
 
 
 def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> None:
@@ -211,7 +202,7 @@ def test_the_end_of_input_ends_the_program(host_for: HostFor) -> None:
     assert "the client has left" in [entry["message"].removeprefix("ending: ") for entry in host.log()]
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)], ids=str)
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGHUP, 0)], ids=str)
 def test_a_signal_ends_the_program_while_its_input_is_open(
     host_for: HostFor, number: signal.Signals, status: int
 ) -> None:
@@ -402,9 +393,7 @@ def test_a_line_without_an_end_is_refused_in_flat_memory_and_the_server_goes_on(
     assert host.leave()[0] == 0
 
 
-def test_a_long_line_does_not_hide_the_message_after_it(host_for: HostFor) -> None:
-    host = host_for()
-    host.greet()
+def test_a_long_line_does_not_hide_the_message_after_it(host: Host) -> None:
     host.write(b"[" * 17_000_000 + b"\n" + b'{"jsonrpc": "2.0", "id": "after", "method": "ping"}')
 
     answers = [host.receive(), host.receive()]

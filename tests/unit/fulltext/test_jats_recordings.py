@@ -22,6 +22,7 @@ from jats_words import (
 )
 from lxml import etree
 from math_tokens import MATHML, lost_characters, lost_numbers
+from thoroughness import sample
 
 from entrez_kit.base.formulas import math_text
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.recorded
 
 DATA = Path(os.environ.get("ENTREZ_KIT_REAL_DATA") or "nowhere")
 FILES: list[Path | None] = [
-    *sorted(path for name in ("jats", "efetch_pmc") for path in (DATA / name).glob("*") if path.is_file())
+    *sample(sorted(path for name in ("jats", "efetch_pmc") for path in (DATA / name).glob("*") if path.is_file()), 0.5)
 ] or [None]
 SHARE = 0.999
 FLOATS = frozenset(("fig", "fig-group", "table-wrap", "boxed-text", "fn", "p", "supplementary-material", "media"))
@@ -58,6 +59,11 @@ class Recording:
         return Counter(self.words)
 
     @cached_property
+    def wanted(self) -> list[str]:
+        """The words of all bodies, as ElementTree reads them."""
+        return [word for body in self.bodies for word in words_of(text_of(body))]
+
+    @cached_property
     def bodies(self) -> list[ET.Element]:
         return [node for node in self.root.iter() if local(node) in ("body", "floats-group")]
 
@@ -82,11 +88,10 @@ def recording(request: pytest.FixtureRequest) -> Recording:
 
 def test_the_words_of_every_body_are_in_the_result(recording: Recording) -> None:
     prose = [word for body in recording.bodies for word in words_of(text_of(body, without_math=True))]
-    whole = [word for body in recording.bodies for word in words_of(text_of(body))]
 
     assert recording.share(prose) == 1
     # Formulas are written on one line: some of what is one word to ElementTree ("ifX") is two there.
-    assert recording.share(whole) >= SHARE
+    assert recording.share(recording.wanted) >= SHARE
 
 
 def test_each_kind_of_element_is_there_by_itself(recording: Recording) -> None:
@@ -228,6 +233,4 @@ def fetch_references(element: ET.Element) -> list[ET.Element]:
 
 
 def test_a_body_is_seen_where_there_is_one(recording: Recording) -> None:
-    words = [word for body in recording.bodies for word in words_of(text_of(body))]
-
-    assert any(article.has_body for article in recording.articles) is (len(words) > 0)
+    assert any(article.has_body for article in recording.articles) is (len(recording.wanted) > 0)
