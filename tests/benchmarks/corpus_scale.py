@@ -30,11 +30,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from abstracts import SIZES, Abstract, Abstracts, Question
+from entrez_kit.corpus.search.postings import length_of
 from indexed import index, join, opened, put
 
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.index import rows_of
-from entrez_kit.corpus.search.postings import length_of
 from entrez_kit.corpus.search.query import Phrase, parse
 from entrez_kit.corpus.search.score import DEFAULT
 from entrez_kit.corpus.search.terms import STOP_WORDS, plain, stems_of, words_of

@@ -1,17 +1,20 @@
 """A corpus file that has nothing but what the full-text index is made of."""
 
 import json
+import shutil
 import sqlite3
+import tempfile
+import weakref
 from collections.abc import Iterable
 from itertools import islice
 
-import numpy as np
+from pyroaring import BitMap
 
 from entrez_kit.corpus.search import index as lexical
-from entrez_kit.corpus.search.postings import Postings, sift
 from entrez_kit.corpus.search.terms import IndexRow
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.corpus.store.writing import add_members, queue_words
+from entrez_kit.local.index.file_index import FileIndex
 
 _INSERT = (
     "INSERT OR REPLACE INTO documents (pmid, title, abstract, mesh, status, retraction_status, design, journal_tier, "
@@ -20,9 +23,19 @@ _INSERT = (
 )
 
 
-def opened(name: str = ":memory:") -> sqlite3.Connection:
-    """Open a corpus file, an empty one in memory if it has no name."""
-    connection = sqlite3.connect(name, isolation_level=None)
+class _Connection(sqlite3.Connection):
+    """A connection that weak references can refer to."""
+
+
+def opened(name: str = "") -> sqlite3.Connection:
+    """Open a corpus file, an empty one in a folder of its own if it has no name."""
+    if name:
+        connection = sqlite3.connect(name, isolation_level=None)
+    else:
+        folder = tempfile.mkdtemp()
+        connection = _Connection(f"{folder}/corpus.db", isolation_level=None)
+        weakref.finalize(connection, shutil.rmtree, folder, ignore_errors=True)
+
     prepare(connection)
     return connection
 
@@ -53,7 +66,7 @@ def index(connection: sqlite3.Connection) -> None:
         pass
 
 
-def indexed(rows: Iterable[IndexRow], name: str = ":memory:") -> sqlite3.Connection:
+def indexed(rows: Iterable[IndexRow], name: str = "") -> sqlite3.Connection:
     """Return a corpus with these records, all indexed."""
     connection = opened(name)
     put(connection, rows)
@@ -63,41 +76,24 @@ def indexed(rows: Iterable[IndexRow], name: str = ":memory:") -> sqlite3.Connect
 
 def held(connection: sqlite3.Connection) -> dict[str, object]:
     """Return what the written index holds, in a form that does not depend on how it came about."""
-    stems = {row[0]: row[1] for row in connection.execute("SELECT number, stem FROM lexical_stems")}
-    postings: list[tuple[str, int, int, list[int]]] = []
-    lengths: list[tuple[int, int]] = []
-    members: list[tuple[str, int]] = []
-    marks: list[tuple[int, list[tuple[str, int]]]] = []
-    for block, struck, length, listed in connection.execute("SELECT block, struck, lengths, pmids FROM lexical_blocks"):
-        pmids = np.frombuffer(listed, "<u4")
-        kept = np.ones(len(pmids), np.bool_) if struck is None else ~lexical.bits(struck, len(pmids))
-        lengths += zip(pmids[kept].tolist(), np.frombuffer(length, "<u2")[kept].tolist(), strict=True)
-        for place, matches, positions in connection.execute(
-            "SELECT place, matches, positions FROM lexical_postings WHERE place >> 32 = ?", (block,)
-        ):
-            assert (np.diff(np.frombuffer(matches, "<u2")[: len(matches) // 4].astype(int)) > 0).all()
-            one = sift(Postings.of(matches, positions), kept)
-            ends = np.cumsum((one.counts >> 12) + (one.counts & 255) + (one.counts >> 8 & 15)).tolist()
-            postings += [
-                (stems[place & 0xFFFFFFFF], pmid, count, one.positions[start:end].tolist())
-                for pmid, count, start, end in zip(
-                    pmids[one.docs].tolist(), one.counts.tolist(), [0, *ends][:-1], ends, strict=True
-                )
-            ]
-        for query_key, packed in connection.execute(
-            "SELECT query_key, members FROM lexical_members WHERE block = ?", (block,)
-        ):
-            members += [(query_key, pmid) for pmid in pmids[kept & lexical.bits(packed, len(pmids))].tolist()]
-        kept_marks = lexical.marks_of(connection, block, np.flatnonzero(kept).tolist())
-        marks += [
-            (pmid, sorted(zip((stems[number] for number in one.numbers.tolist()), one.counts.tolist(), strict=True)))
-            for pmid, one in zip(pmids[kept].tolist(), kept_marks, strict=True)
-        ]
-    counted = connection.execute("SELECT stem, records FROM lexical_stems WHERE records ORDER BY stem")
+    removed = lexical.read_set(connection, lexical.REMOVED)
+    index = FileIndex(lexical._open_segments(connection) or [], removed)
+    live = index.list_records()
+    pmids = dict(zip(live, index.pmids(list(live)), strict=True))
+    words = [
+        (source, word, pmids[number], list(places))
+        for source in ("title", "abstract", "terms")
+        for word in sorted(index.words(source))
+        for number, [places] in index.positions(source, [word], index.postings(source, word))
+    ]
+    members = connection.execute("SELECT query_key, records FROM lexical_members").fetchall()
     return {
-        "marks": sorted(marks),
-        "stems": [tuple(row) for row in counted],
-        "postings": sorted(postings),
-        "lengths": sorted(lengths),
-        "members": sorted(members),
+        "records": sorted(pmids.values()),
+        "words": sorted(words),
+        "members": sorted(
+            (key, pmids[number])
+            for key, numbers in members
+            if key != lexical.REMOVED
+            for number in BitMap.deserialize(numbers) - removed
+        ),
     }

@@ -32,6 +32,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import is_foreign, open_private
 from entrez_kit.corpus.search import vector_index
+from entrez_kit.corpus.search.index import find_corpus_file
 from entrez_kit.corpus.search.quantized import Floats
 from entrez_kit.corpus.store import reading
 
@@ -77,7 +78,7 @@ class _File(NamedTuple):
 def graph_of(connection: sqlite3.Connection, model: str, dim: int) -> Graph | None:
     """Return the graph of a model's vectors; None if there is no usable graph."""
     known = _read_row(connection, model, dim)
-    place = _find_corpus_file(connection)
+    place = find_corpus_file(connection)
     if known is None or place is None or find_spec("usearch") is None:
         return None
     path = place.parent / known.file
@@ -163,7 +164,7 @@ def _write_record(path: Path, record: _Record) -> None:
 
 def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
     """Return the row of a usable graph whose file has the recorded hash."""
-    known, place = _read_row(connection, model, dim), _find_corpus_file(connection)
+    known, place = _read_row(connection, model, dim), find_corpus_file(connection)
     if known is None or place is None or graph_of(connection, model, dim) is None:
         return None
     path = place.with_name(known.file)
@@ -171,12 +172,6 @@ def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _File 
     with suppress(OSError):
         return known if record is not None and _sha256(path) == record.sha256 else None
     return None
-
-
-def _find_corpus_file(connection: sqlite3.Connection) -> Path | None:
-    """Return the path of the corpus file; None for a corpus in memory."""
-    name = connection.execute("PRAGMA database_list").fetchone()[2]
-    return Path(name) if name else None
 
 
 def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:

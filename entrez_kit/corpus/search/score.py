@@ -7,9 +7,10 @@ Croft, "Relevance-based language models", SIGIR 2001, mixed with the query as in
 2004", except that it adds only new words, and reorders the records found instead of searching again.
 """
 
-import math
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final
+
+from entrez_kit.local.index.relevance import Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Profile:
     """
 
     k1: float = 1.5
-    b: float = 0.75
+    b: float = 0.7
     title: float = 2.0
     terms: float = 1.5
     feedback_records: int = 10
@@ -34,20 +35,10 @@ class Profile:
     feedback_depth: int = 100
     """The number of best records that are reordered."""
 
-    def norm(self, length: Any, statistics: "Statistics") -> Any:
-        """Return the length normalization for one record length, or for an array of lengths."""
-        return self.k1 * (1 - self.b) + length * (self.k1 * self.b / statistics.mean_length)
+    @property
+    def formula(self) -> Formula:
+        """The parameters of BM25."""
+        return Formula((("title", self.title), ("abstract", 1.0), ("terms", self.terms)), self.k1, self.b)
 
 
 DEFAULT: Final = Profile()
-
-
-class Statistics(NamedTuple):
-    """Statistics of the whole index."""
-
-    records: int
-    mean_length: float
-
-    def idf(self, frequency: float) -> float:
-        """Return the inverse document frequency of a word that occurs in ``frequency`` records."""
-        return math.log1p(max(0.0, self.records - frequency + 0.5) / (frequency + 0.5))

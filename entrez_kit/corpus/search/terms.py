@@ -161,6 +161,7 @@ def stems_of(words: Collection[str]) -> list[str]:
     return _stemmer().stems_of(words)
 
 
+@lru_cache(maxsize=1 << 16)
 def can_mark(stem: str) -> bool:
     """Return whether a stem can indicate the topic of a text."""
     return len(stem) > 1 and stem not in _unmarking() and not stem.isdigit()

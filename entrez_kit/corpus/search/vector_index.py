@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.corpus.search.index import LISTED, kept_of, raw
+from entrez_kit.corpus.search.index import LISTED, raw
 from entrez_kit.corpus.search.quantized import Quantized
 
 BLOCK: Final = 2_048
@@ -44,6 +44,13 @@ class VectorBlock(NamedTuple):
     pmids: NDArray[np.uint32]
     kept: NDArray[np.bool_]
     vectors: Quantized
+
+
+def kept_of(struck: bytes | None, count: int) -> NDArray[np.bool_]:
+    """Return a mask of the entries of a block that are not deleted."""
+    if struck is None:
+        return np.ones(count, dtype=np.bool_)
+    return ~np.unpackbits(np.frombuffer(struck, dtype=np.uint8), count=count).view(np.bool_)
 
 
 def forget(connection: sqlite3.Connection, model: str) -> None:

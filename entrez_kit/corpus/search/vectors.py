@@ -207,7 +207,7 @@ def _nearest(
 ) -> list[Candidate]:
     members = None if corpus is None else index.member_pmids(connection, corpus)
     passages = vector_index.count_indexed(connection, model)
-    share = 1.0 if members is None else min(1.0, len(members) / max(1, index.records(connection)))
+    share = 1.0 if members is None else min(1.0, len(members) / max(1, index.count_records(connection)))
     graph = neighbours.graph_of(connection, model, len(vector)) if walk and passages >= reading.MANY else None
     requested = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
     if graph is not None and requested * LOOKED_UP > passages:

@@ -193,40 +193,16 @@ _REVISIONS: Final = (
 _WORD_INDEX: Final = (
     "CREATE TABLE lexical_queue (pmid INTEGER PRIMARY KEY)",
     """
-    CREATE TABLE lexical_stems (
-        number INTEGER PRIMARY KEY,
-        stem TEXT NOT NULL UNIQUE,
-        records INTEGER NOT NULL DEFAULT 0  -- records whose topic it indicates, without deleted ones
-    )
-    """,
-    """
-    CREATE TABLE lexical_blocks (
-        block INTEGER PRIMARY KEY,
-        records INTEGER NOT NULL,         -- without deleted ones
-        struck BLOB,                      -- one bit per record, set if deleted, or null
-        lengths BLOB NOT NULL,            -- 16 bits a record
-        pmids BLOB NOT NULL               -- 32 bits a record
-    )
-    """,
-    """
-    CREATE TABLE lexical_postings (
-        place INTEGER PRIMARY KEY,        -- block << 32 | number of the stem
-        matches BLOB NOT NULL,            -- all numbers of records, then all counts, 16 bits each
-        positions BLOB NOT NULL           -- 16 bits each
-    )
-    """,
-    """
-    CREATE TABLE lexical_marks (
-        place INTEGER PRIMARY KEY,        -- block << 16 | number of the record
-        marks BLOB NOT NULL               -- numbers of all its stems of 32 bits, then all counts
+    CREATE TABLE lexical_segments (
+        first INTEGER PRIMARY KEY,        -- the number of its first record
+        records INTEGER NOT NULL,
+        name TEXT NOT NULL                -- of the file: corpus.db.words-NAME
     )
     """,
     """
     CREATE TABLE lexical_members (
-        query_key TEXT NOT NULL,
-        block INTEGER NOT NULL,
-        members BLOB NOT NULL,            -- one bit a record
-        PRIMARY KEY (query_key, block)
+        query_key TEXT PRIMARY KEY,       -- '' for removed records
+        records BLOB NOT NULL             -- their numbers, a Roaring bitmap
     ) WITHOUT ROWID
     """,
 )
@@ -387,11 +363,12 @@ def _pack(connection: sqlite3.Connection) -> None:
 Migration = Callable[[sqlite3.Connection], object]
 MIGRATIONS: tuple[Migration, ...] = (
     lambda connection: connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT"),
-    rebuild_word_index,  # a new full-text index
+    lambda connection: None,  # created a full-text index that format 8 replaces
     lambda connection: None,  # created a table of versions that format 6 replaces
     rebuild_vector_index,
     _pack,
     lambda connection: connection.execute(_GRAPHS),
+    rebuild_word_index,  # files next to the corpus
 )
 """Each migrates a file to the next format; the first migrates format 1. A new file gets the current tables."""
 

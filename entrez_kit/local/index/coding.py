@@ -28,7 +28,6 @@ Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _ESCAPE: Final = 255
-_NONE: Final = np.empty(0, np.int64)
 _MAX_VARINT: Final = 5
 
 
@@ -284,16 +283,6 @@ class Words:
         if len(more):
             counts[more] = extra
             counts[more] += 2
-        return counts
-
-    def find_counts(self, records: NDArray[Any]) -> Integers:
-        """Return the number of occurrences of a single word in each of these ascending records."""
-        places = np.searchsorted(self.records, records.astype(np.uint32))
-        places[places == len(self.records)] = 0
-        counts: Integers = (self.records[places] == records).astype(np.int64)
-        places = np.flatnonzero(counts)[self._more[places[counts > 0]]] if self._more[places].any() else _NONE
-        if len(places):
-            counts[places] = self.counts[np.searchsorted(self.records, records[places].astype(np.uint32))]
         return counts
 
     def read_block(self) -> Block:

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from entrez_kit.local.index import relevance
-from entrez_kit.local.index.coding import Integers, Mask, Numbers, mask_members, sum_ranges
+from entrez_kit.local.index.coding import Integers, Mask, Numbers, sum_ranges
+from entrez_kit.local.index.positions import SHIFT, add_gaps, find_phrase, find_window, read_boundaries, select_keys
 from entrez_kit.local.index.segment import BOUNDARY, Kind, Segment, TermList
 from entrez_kit.local.records.sorted_index import SortedIndex
-from entrez_kit.query import unsettled
-from entrez_kit.query.index import VALUE_GAP
 
-_SHIFT: Final = 32
-_LOW: Final = (1 << _SHIFT) - 1
+_LOW: Final = (1 << SHIFT) - 1
 _MANY: Final = 1 << 16
 _BATCH: Final = 50_000
 """Terms whose records are decoded at a time."""
@@ -37,11 +35,11 @@ class FileIndex(SortedIndex):
     """
 
     def __init__(self, segments: Sequence[Path | Segment], removed: BitMap | None = None) -> None:
-        self._segments = [one if isinstance(one, Segment) else Segment(one) for one in segments]
-        self._bases = [0, *np.cumsum([one.records for one in self._segments], dtype=np.int64).tolist()]
+        self.segments = [one if isinstance(one, Segment) else Segment(one) for one in segments]
+        self._bases = [0, *np.cumsum([one.records for one in self.segments], dtype=np.int64).tolist()]
         self.size = self._bases[-1]
         self._removed = removed or BitMap()
-        self._changed = [self._list_removed(base, one) for base, one in zip(self._bases, self._segments, strict=False)]
+        self._changed = [self._list_removed(base, one) for base, one in zip(self._bases, self.segments, strict=False)]
 
     def _list_removed(self, base: int, segment: Segment) -> Numbers:
         """Return the removed records of a segment that still have postings, numbered within the segment."""
@@ -51,7 +49,7 @@ class FileIndex(SortedIndex):
 
     @property
     def _lists(self) -> Iterable[tuple[int, Segment, Numbers]]:
-        return zip(self._bases, self._segments, self._changed, strict=False)
+        return zip(self._bases, self.segments, self._changed, strict=False)
 
     # sets
 
@@ -143,73 +141,20 @@ class FileIndex(SortedIndex):
 
     # positions
 
-    def _read_occurrences(
-        self, listed: TermList, slots: Sequence[Sequence[str]]
-    ) -> tuple[Numbers, list[Integers]] | None:
-        """Return the records that have a word of each slot, and the occurrences of each slot in these records."""
-        found = [listed.find(slot) for slot in slots]
-        if any(not len(numbers) for numbers in found):
-            return None
-        known = {numbers.tobytes(): listed.read_words(numbers) for numbers in found}
-        words = [known[numbers.tobytes()] for numbers in found]
-        shared = _intersect([one.records if len(one.sizes) == 1 else np.unique(one.records) for one in words])
-        if not len(shared):
-            return None
-        keys = {
-            numbers.tobytes(): _select_keys(one.read_block, one.records, shared, single=len(one.sizes) == 1)
-            for numbers, one in zip(found, words, strict=True)
-        }
-        return shared, [keys[numbers.tobytes()] for numbers in found]
-
-    def _read_boundaries(self, listed: TermList, records: Numbers) -> Integers:
-        """Return the places where a value other than the first one of a record begins."""
-        if listed.texts.find(BOUNDARY) is None:
-            return np.empty(0, np.int64)
-        words = listed.read_words(np.zeros(1, np.int64))
-        return _select_keys(words.read_block, words.records, records, single=True)
-
     def find_phrase(self, source: str, slots: Sequence[Sequence[str]]) -> BitMap:
         """Return the records with a sequence of words in one value of a word list."""
-
-        def find(segment: Segment, listed: TermList) -> Integers | None:
-            found = self._read_occurrences(listed, slots)
-            if found is None:
-                return None
-            shared, keys = found
-            starts: Integers | None = None
-            for place in sorted(range(len(keys)), key=lambda number: len(keys[number])):
-                there = keys[place] - place
-                starts = there if starts is None else starts[mask_members(starts, there)]
-            assert starts is not None
-            if len(keys) > 1 and len(starts):
-                bounds = self._read_boundaries(listed, shared)
-                first, last = (np.searchsorted(bounds, starts + shift, side="right") for shift in (0, len(keys) - 1))
-                starts = starts[first == last]
-            return starts >> _SHIFT
-
-        return self._search(source, find)
+        return self._search(source, lambda listed: find_phrase(listed, slots))
 
     def find_window(self, source: str, words: Sequence[str], distance: int) -> BitMap:
         """Return the records with words in any order and at most ``distance`` other words between first and last."""
-        needed = Counter(words)
+        return self._search(source, lambda listed: find_window(listed, words, distance))
 
-        def find(segment: Segment, listed: TermList) -> Integers | None:
-            found = self._read_occurrences(listed, [[word] for word in needed])
-            if found is None:
-                return None
-            bounds = self._read_boundaries(listed, found[0])
-            keys = [_add_gaps(one, bounds) for one in found[1]]
-            return find_windows(keys, list(needed.values()), unsettled.measure_window(words, distance)) >> _SHIFT
-
-        return self._search(source, find)
-
-    def _search(self, source: str, find: Callable[[Segment, TermList], Integers | None]) -> BitMap:
+    def _search(self, source: str, find: Callable[[TermList], Integers]) -> BitMap:
         found = BitMap()
         for base, segment, _ in self._lists:
             listed = segment.list("words", source)
-            records = None if listed is None else segment.guard(find, segment, listed)
-            if records is not None:
-                found |= _to_set(records, base, segment.records)
+            if listed is not None:
+                found |= _to_set(segment.guard(find, listed) >> SHIFT, base, segment.records)
         return found - self._removed
 
     def positions(
@@ -231,15 +176,15 @@ class FileIndex(SortedIndex):
         """Return the positions of each word in each of these records, numbered within the segment."""
         listed = segment.list("words", source)
         columns: list[list[list[int]]] = []
-        bounds = self._read_boundaries(listed, records) if listed is not None else np.empty(0, np.int64)
+        bounds = read_boundaries(listed, records) if listed is not None else np.empty(0, np.int64)
         for word in words:
             numbers = listed.find([word]) if listed is not None and word else ()
             if listed is None or not len(numbers):
                 columns.append([[] for _ in records])
                 continue
             there = listed.read_words(np.array(numbers))
-            keys = _add_gaps(_select_keys(there.read_block, there.records, records, single=True), bounds)
-            ends = np.searchsorted(keys, (records.astype(np.int64) + 1) << _SHIFT).tolist()
+            keys = add_gaps(select_keys(there, records, single=True), bounds)
+            ends = np.searchsorted(keys, (records.astype(np.int64) + 1) << SHIFT).tolist()
             places = (keys & _LOW).tolist()
             columns.append([places[begin:end] for begin, end in zip([0, *ends], ends, strict=False)])
         return columns
@@ -252,8 +197,8 @@ class FileIndex(SortedIndex):
         return found
 
     def _read_column(self, name: str, numbers: Integers) -> Integers:
-        if len(self._segments) == 1:
-            only: Integers = getattr(self._segments[0], name)[numbers]
+        if len(self.segments) == 1:
+            only: Integers = getattr(self.segments[0], name)[numbers]
             return only
         found = np.empty(len(numbers), np.int64)
         for which, local, segment in self._split(numbers):
@@ -263,7 +208,7 @@ class FileIndex(SortedIndex):
     def _split(self, numbers: Integers) -> Iterator[tuple[Integers, Integers, Segment]]:
         """Yield the places of the numbers of each segment, and the numbers within it."""
         owners = np.searchsorted(self._bases, numbers, side="right") - 1
-        for place, segment in enumerate(self._segments):
+        for place, segment in enumerate(self.segments):
             which = np.flatnonzero(owners == place)
             if len(which):
                 yield which, numbers[which] - self._bases[place], segment
@@ -283,8 +228,8 @@ class FileIndex(SortedIndex):
 
     def _rank_texts(self, source: str, numbers: Integers) -> Integers:
         """Return numbers with the same order as the sort texts of records."""
-        if len(self._segments) == 1:
-            return self._segments[0].guard(self._segments[0].rank_texts, source)[numbers].astype(np.int64)
+        if len(self.segments) == 1:
+            return self.segments[0].guard(self.segments[0].rank_texts, source)[numbers].astype(np.int64)
         names: dict[str, int] = {}
         found = np.empty(len(numbers), np.int64)
         for which, local, segment in self._split(numbers):
@@ -309,21 +254,76 @@ class FileIndex(SortedIndex):
         if limit < 1:
             return []
         records = records - self._removed
-        wanted = None if len(records) == self.size - len(self._removed) else records
-        found = relevance.rank(words, list(self._lists), wanted, *self._measures, limit)
+        every = len(records) == self.size - len(self._removed)
+        concepts = [relevance.Concept(((word,),), times) for word, times in Counter(words).items() if word]
+        numbers, scores = self.find_best(concepts, relevance.PUBMED, limit, None if every else records)
+        order = np.lexsort((-numbers, -scores))[:limit]
+        found = list(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
         if len(found) < min(limit, len(records)):
             rest = records - BitMap([number for number, _ in found])
             found += [(number, 0.0) for number in rest[-(limit - len(found)) :][::-1]]
         return found
 
+    def find_best(
+        self,
+        concepts: Sequence[relevance.Concept],
+        formula: relevance.Formula,
+        limit: int,
+        records: BitMap | None = None,
+    ) -> tuple[Integers, relevance.Floats]:
+        """Return the records with the highest scores above 0 and these scores, in no order.
+
+        All records with the score of the last one are returned too.
+
+        Args:
+            concepts: what is searched.
+            formula: the parameters of the score.
+            limit: the number of records to return.
+            records: the records to search; None for all.
+        """
+        if records is None and self._removed:
+            records = self.list_records()
+
+        def mask(base: int, count: int) -> Mask | None:
+            if records is None:
+                return None
+            there = np.zeros(count, np.bool_)
+            there[np.array((records & BitMap(range(base, base + count))).to_array(), np.int64) - base] = True
+            return there
+
+        return relevance.rank(concepts, list(self._lists), mask, formula, self._measures, limit)
+
+    def count_phrases(self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula) -> int:
+        """Return how many records have one of some words and phrases in the word lists of a formula."""
+        found = ((self._read_occurrences(one, phrases, formula), removed) for _, one, removed in self._lists)
+        return sum(one.count(removed) for one, removed in found)
+
+    def score_records(
+        self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula, numbers: Integers
+    ) -> relevance.Floats:
+        """Return the scores of ascending records for a concept of rarity 1."""
+        scores = np.zeros(len(numbers))
+        for which, local, segment in self._split(numbers):
+            scores[which] = self._read_occurrences(segment, phrases, formula).find_scores(local)
+        return scores
+
+    def measure_rarity(self, count: int) -> float:
+        """Return the rarity of a concept that ``count`` records have."""
+        return relevance.measure_rarity(count, self._measures[0])
+
+    def _read_occurrences(
+        self, segment: Segment, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula
+    ) -> relevance.Occurrences:
+        return relevance.read_occurrences(segment, phrases, formula, self._measures[1])
+
     @cached_property
     def _measures(self) -> tuple[int, float]:
         """The number of records and the mean length."""
         live = self.size - len(self._removed)
-        total = sum(int(one.lengths.sum(dtype=np.int64)) for one in self._segments)
+        total = sum(int(one.lengths.sum(dtype=np.int64)) for one in self.segments)
         removed = sum(
             int(one.lengths[changed].sum(dtype=np.int64))
-            for one, changed in zip(self._segments, self._changed, strict=True)
+            for one, changed in zip(self.segments, self._changed, strict=True)
         )
         return live, max(1.0, (total - removed) / max(1, live))
 
@@ -340,68 +340,3 @@ def _to_set(records: NDArray[Any], base: int, limit: int, *, single: bool = Fals
     numbers = array("I")
     numbers.frombytes((records + base).astype(np.uint32).tobytes())
     return BitMap(numbers)
-
-
-def _intersect(sets: Sequence[Numbers]) -> Numbers:
-    """Return the numbers that are in all of these ascending lists."""
-    found, *others = sorted(sets, key=len)
-    for other in others:
-        found = found[_mask_shared(found, other)]
-    return found
-
-
-def _mask_shared(wanted: Numbers, known: Numbers) -> Mask:
-    """Return which of the wanted records are among the known ones; a table is faster for many."""
-    if len(wanted) * 16 < len(known) or not len(known):
-        return mask_members(wanted, known)
-    there = np.zeros(max(int(known[-1]), int(wanted[-1]) if len(wanted) else 0) + 1, np.bool_)
-    there[known] = True
-    found: Mask = there[wanted]
-    return found
-
-
-def _select_keys(read: Callable[[], Any], records: Numbers, wanted: Numbers, *, single: bool) -> Integers:
-    """Return the occurrences in the wanted records, in order."""
-    block = read()
-    if single:
-        keys: Integers = block.select(_mask_shared(records, wanted)).find_keys()
-        return keys
-    there = np.zeros(max(int(records.max(initial=0)), int(wanted.max(initial=0))) + 1, np.bool_)
-    there[wanted] = True
-    return np.sort(block.select(there[records]).find_keys())
-
-
-def _add_gaps(keys: Integers, bounds: Integers) -> Integers:
-    """Return occurrences with the gaps between values in their positions."""
-    if not len(bounds):
-        return keys
-    values = np.searchsorted(bounds, keys, side="right") - np.searchsorted(bounds, keys >> _SHIFT << _SHIFT)
-    return keys + values * VALUE_GAP
-
-
-def find_windows(keys: Sequence[Integers], needed: Sequence[int], length: int) -> Integers:
-    """Return an occurrence in each window of ``length`` words that contains all words.
-
-    Args:
-        keys: the ascending occurrences of each word.
-        needed: how often each word must occur.
-        length: the length of a window.
-    """
-    rarest = min(keys, key=len)
-    if len(keys) == 2 and max(needed) == 1:
-        other = keys[0] if rarest is keys[1] else keys[1]
-        places = np.searchsorted(other, rarest - (length - 1))
-        places[places == len(other)] = 0
-        nearest = other[places]
-        return rarest[(nearest >= rarest - (length - 1)) & (nearest < rarest + length)]
-    near = []
-    for one in keys:
-        if one is not rarest:
-            last = np.searchsorted(rarest, one + (length - 1), side="right")
-            one = one[last > np.searchsorted(rarest, one - (length - 1))]
-        near.append(one)
-    starts = np.unique(np.concatenate(near))
-    for one, count in zip(near, needed, strict=True):
-        last = np.searchsorted(one, starts + (length - 1), side="right")
-        starts = starts[last - np.searchsorted(one, starts) >= count]
-    return starts

@@ -1,223 +1,235 @@
 """Order records by relevance with BM25 (Robertson and Zaragoza 2009, section 3.5: a weighted sum over the fields).
 
-A record's frequency of a word is the sum over title, keywords, headings and abstract, each with its weight. The length
-of a record is the number of words in these four. The rarity of a word follows from the number of records that have it
-in one of the four, the one with most. This is not PubMed's Best Match, which also learns from its users.
+A query is a list of concepts. The frequency of a concept in a record is the number of its words and phrases, weighted
+by field. The length of a record is the number of words in the fields of ``writer.RANKED``. The rarity of a concept
+follows from the number of records that have it. This is not PubMed's Best Match, which also learns from its users.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from math import log
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
-from entrez_kit.local.index.coding import Mask, Numbers, Words
+from entrez_kit.local.index.coding import Integers, Mask, Numbers
+from entrez_kit.local.index.positions import SHIFT, find_phrase
 from entrez_kit.local.index.segment import Segment
 
-WEIGHTS: Final = {"title": 3.0, "abstract": 1.0, "keyword": 2.0, "mesh": 2.0}
-"""The word lists that are compared with a query, and the weight of an occurrence in each."""
-SATURATION: Final = 1.2
-"""k1: how much further occurrences count."""
-LENGTH: Final = 0.75
-"""b: how much the length of a record counts."""
-
+Phrase = tuple[str, ...]
 Floats = NDArray[np.float64]
+Scores = NDArray[np.float32]
+
+COSTLY: Final = 4_000
+"""Postings of a concept from which on records that cannot be among the best are dropped before."""
+_SPARSE: Final = 32
+"""A table of all records is used unless the records in question are this many times fewer."""
+_TOLERANCE: Final = 1e-5
+"""The tolerance for sums of scores."""
 
 
-def weigh(frequencies: Floats, lengths: NDArray[Any], mean: float) -> Floats:
-    """Return the scores of a word of rarity 1.
+class Formula(NamedTuple):
+    """The parameters of BM25: the weight of each word list, k1 (saturation) and b (length)."""
 
-    Args:
-        frequencies: the weighted frequencies of the word.
-        lengths: the lengths of the same records.
-        mean: the mean length of all records.
-    """
-    scores: Floats = lengths * (SATURATION * LENGTH / mean)
-    scores += SATURATION * (1 - LENGTH)
-    scores += frequencies
-    np.divide(frequencies, scores, out=scores)
-    scores *= SATURATION + 1
-    return scores
+    weights: tuple[tuple[str, float], ...]
+    saturation: float = 1.2
+    length: float = 0.75
+
+    def score(self, frequencies: Scores, lengths: NDArray[Any], mean: float) -> Scores:
+        """Return the scores of a concept of rarity 1 with these frequencies in records of these lengths."""
+        scores = lengths.astype(np.float32)
+        scores *= self.saturation * self.length / mean
+        scores += self.saturation * (1 - self.length)
+        scores += frequencies
+        np.divide(frequencies, scores, out=scores)
+        scores *= self.saturation + 1
+        return scores
+
+
+PUBMED: Final = Formula((("title", 3.0), ("abstract", 1.0), ("keyword", 2.0), ("mesh", 2.0)))
+"""The formula of copies."""
+
+
+class Concept(NamedTuple):
+    """Alternative words and phrases, and their weight; records without any of a ``required`` one are not found."""
+
+    phrases: tuple[Phrase, ...]
+    weight: float = 1.0
+    required: bool = False
+
+
+class Occurrences(NamedTuple):
+    """The ascending records of a segment that have a concept, their scores at rarity 1, and the highest of these."""
+
+    records: Numbers
+    scores: Scores
+    most: float
+
+    def find_scores(self, records: NDArray[Any], worth: float = 1.0) -> Floats:
+        """Return ``worth`` times the scores of some ascending records; 0 for those without the concept."""
+        found = np.zeros(len(records))
+        if not len(self.records):
+            return found
+        if len(records) > len(self.records):
+            places = np.searchsorted(records, self.records.astype(records.dtype))
+            places[places == len(records)] = 0
+            there = records[places] == self.records
+            found[places[there]] = self.scores[there] * np.float32(worth)
+        else:
+            places = np.searchsorted(self.records, records.astype(self.records.dtype))
+            places[places == len(self.records)] = 0
+            there = self.records[places] == records
+            found[there] = self.scores[places[there]] * np.float32(worth)
+        return found
+
+    def count(self, removed: Numbers) -> int:
+        """Return the number of records, without removed ones."""
+        return len(self.records) - (int(np.count_nonzero(np.isin(self.records, removed))) if len(removed) else 0)
 
 
 def measure_rarity(found: int, size: int) -> float:
-    """Return the rarity of a word that ``found`` of all records have in one of the four word lists, the largest one."""
+    """Return the rarity of a concept that ``found`` of all records have."""
     return log(1 + (size - found + 0.5) / (found + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """One word in one segment: its postings in each word list that has it, and the weight of the list."""
+def read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Formula, mean: float) -> Occurrences:
+    """Return the records of a segment with any of some words and phrases. Those of frequent ones are kept in memory.
 
-    sources: Sequence[str]
-    parts: Sequence[tuple[float, Words]]
-
-    def count(self, removed: Numbers) -> Counter[str]:
-        """Return the number of records in each word list."""
-        return Counter(
-            {
-                source: len(words.records)
-                - (int(np.count_nonzero(np.isin(words.records, removed))) if len(removed) else 0)
-                for source, (_, words) in zip(self.sources, self.parts, strict=True)
-            }
-        )
-
-    def read_all(self, table: Floats) -> tuple[NDArray[Any], Floats]:
-        """Return all records and their weighted frequencies; ``table`` has a zero per record, before and after."""
-        if len(self.parts) == 1:
-            weight, words = self.parts[0]
-            return words.records, words.counts.astype(np.float64) * weight
-        for weight, words in self.parts:
-            table[words.records] += words.counts * weight
-        found: list[tuple[NDArray[Any], Floats]] = []
-        for _, words in self.parts:
-            records = words.records
-            frequencies = table[records]
-            if found:  # a record that a list before this one has is done
-                new = np.flatnonzero(frequencies)
-                records, frequencies = records[new], frequencies[new]
-            table[records] = 0
-            found.append((records, frequencies))
-        return np.concatenate([records for records, _ in found]), np.concatenate([one for _, one in found])
-
-    def read_some(self, records: NDArray[np.int64]) -> Floats:
-        """Return the weighted frequencies in some records, which ascend."""
-        found = np.zeros(len(records))
-        for weight, words in self.parts:
-            found += words.find_counts(records) * weight
-        return found
+    Args:
+        segment: the segment.
+        phrases: words and phrases; each is a sequence of words.
+        formula: the weights of the word lists.
+        mean: the mean length of all records.
+    """
+    key = (phrases, formula, mean)
+    kept: Occurrences | None = segment.kept.get(key)
+    if kept is None:
+        kept = segment.guard(_read_occurrences, segment, phrases, formula, mean)
+        segment.keep(key, kept, len(kept.records))
+    return kept
 
 
-def _find(segment: Segment, word: str) -> _Found:
-    sources, parts = [], []
-    for source, weight in WEIGHTS.items():
+def _read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Formula, mean: float) -> Occurrences:
+    parts: list[tuple[Numbers, Scores]] = []
+    for source, weight in formula.weights:
         listed = segment.list("words", source)
-        words = listed.read_word(word) if listed is not None and word else None
-        if words is not None and len(words.records):
-            sources.append(source)
-            parts.append((weight, words))
-    return _Found(sources, parts)
+        for phrase in phrases if listed is not None else ():
+            assert listed is not None
+            if len(phrase) > 1:
+                starts = find_phrase(listed, [[word] for word in phrase])
+                records, counts = np.unique(starts >> SHIFT, return_counts=True)
+                parts.append((records.astype(np.uint32), counts.astype(np.float32) * np.float32(weight)))
+            elif (words := listed.read_word(phrase[0])) is not None:
+                parts.append((words.records, words.counts.astype(np.float32) * np.float32(weight)))
+    records, frequencies = _sum_frequencies([part for part in parts if len(part[0])], segment.records)
+    scores = formula.score(frequencies, segment.lengths[records], mean)
+    return Occurrences(records, scores, float(scores.max(initial=0)))
+
+
+def _sum_frequencies(parts: Sequence[tuple[Numbers, Scores]], size: int) -> tuple[Numbers, Scores]:
+    """Return the records of all parts and the sums of their frequencies."""
+    if not parts:
+        return np.empty(0, np.uint32), np.empty(0, np.float32)
+    if len(parts) == 1:
+        return parts[0]
+    if sum(len(records) for records, _ in parts) * _SPARSE < size:
+        records, places = np.unique(np.concatenate([records for records, _ in parts]), return_inverse=True)
+        summed = np.bincount(places, np.concatenate([frequencies for _, frequencies in parts]))
+        return records, summed.astype(np.float32)
+    table = np.zeros(size, np.float32)
+    for records, frequencies in parts:
+        table[records] += frequencies
+    records = np.flatnonzero(table).astype(np.uint32)
+    return records, table[records]
 
 
 def rank(
-    words: Sequence[str],
+    concepts: Sequence[Concept],
     segments: Sequence[tuple[int, Segment, Numbers]],
-    wanted: BitMap | None,
-    size: int,
-    mean: float,
+    wanted: Callable[[int, int], Mask | None],
+    formula: Formula,
+    measures: tuple[int, float],
     limit: int,
-) -> list[tuple[int, float]]:
-    """Return the records with the highest scores and these scores; equal scores are sorted by descending number.
+) -> tuple[Integers, Floats]:
+    """Return the records with the highest scores above 0 and these scores, in no order.
+
+    All records with the score of the last one are returned too.
 
     Args:
-        words: the words of the query; one that is given twice counts twice.
+        concepts: what is searched.
         segments: first record, segment and removed records of each segment.
-        wanted: the records to sort; None for all.
-        size: the number of records in the index.
-        mean: their mean length.
+        wanted: returns which records of a range to sort; None for all.
+        formula: the parameters.
+        measures: the number of records in the index and their mean length.
         limit: the number of records to return.
     """
-    distinct = Counter(word for word in words if word)
-    found = [{word: _find(segment, word) for word in distinct} for _, segment, _ in segments]
-    rarities = {}
-    for word, times in distinct.items():
-        counts: Counter[str] = Counter()
-        for one, (_, _, removed) in zip(found, segments, strict=True):
-            counts += one[word].count(removed)
-        rarities[word] = measure_rarity(max(counts.values(), default=0), size) * times
-    ordered = sorted(distinct, key=lambda word: (-rarities[word], word))
-    best_numbers, best_scores = np.empty(0, np.int64), np.empty(0)
-    for (base, segment, removed), words_found in zip(segments, found, strict=True):
-        kept = _mask_wanted(segment, base, removed, wanted)
-        numbers, scores = segment.guard(_rank_segment, segment, words_found, ordered, rarities, kept, mean, limit)
-        best_numbers, best_scores = np.append(best_numbers, numbers + base), np.append(best_scores, scores)
-    numbers, scores = _take_best(best_numbers, best_scores, limit)
-    return list(zip(numbers.tolist(), scores.tolist(), strict=True))
+    size, mean = measures
+    found = [[read_occurrences(one, concept.phrases, formula, mean) for concept in concepts] for _, one, _ in segments]
+    worths = []
+    for place, concept in enumerate(concepts):
+        count = sum(some[place].count(removed) for some, (_, _, removed) in zip(found, segments, strict=True))
+        worths.append(concept.weight * measure_rarity(count, size) if count else 0.0)
+    order = sorted(range(len(concepts)), key=lambda place: (not concepts[place].required, -worths[place], place))
+    numbers, scores = np.empty(0, np.int64), np.empty(0)
+    for (base, segment, _), some in zip(segments, found, strict=True):
+        asked = [(concepts[place].required, worths[place], some[place]) for place in order]
+        best = _rank_segment(segment.records, asked, wanted(base, segment.records), limit, _find_least(scores, limit))
+        numbers, scores = np.append(numbers, best[0].astype(np.int64) + base), np.append(scores, best[1])
+    enough = scores >= _find_least(scores, limit)
+    return numbers[enough], scores[enough]
 
 
-def _mask_wanted(segment: Segment, base: int, removed: Numbers, wanted: BitMap | None) -> Mask | None:
-    """Return which records of a segment are wanted; None for all."""
-    if wanted is not None:
-        mask = np.zeros(segment.records, np.bool_)
-        mask[np.array((wanted & BitMap(range(base, base + segment.records))).to_array(), np.int64) - base] = True
-        return mask
-    if len(removed):
-        mask = np.ones(segment.records, np.bool_)
-        mask[removed] = False
-        return mask
-    return None
+def _find_least(scores: Floats, limit: int) -> float:
+    """Return the score of the last of the best records; 0 if there are fewer."""
+    return float(np.partition(scores, len(scores) - limit)[len(scores) - limit]) if len(scores) >= limit else 0.0
 
 
 def _rank_segment(
-    segment: Segment,
-    found: Mapping[str, _Found],
-    ordered: Sequence[str],
-    rarities: Mapping[str, float],
-    kept: Mask | None,
-    mean: float,
-    limit: int,
-) -> tuple[NDArray[np.int64], Floats]:
-    """Return the best records of a segment and their scores.
+    size: int, asked: Sequence[tuple[bool, float, Occurrences]], wanted: Mask | None, limit: int, least: float
+) -> tuple[NDArray[Any], Floats]:
+    """Return the records of a segment that may be among the best, and their scores.
 
-    The words are read from the rarest to the most frequent one. As soon as a record without any of the words so far
-    cannot be among the best, only records that still can be are looked up in the lists of the other words (MaxScore:
-    Turtle and Flood 1995).
+    The concepts are read from the rarest to the most frequent one. As soon as a record without any of the concepts so
+    far cannot be among the best, only records that still can be are looked up in the lists of the other concepts
+    (MaxScore: Turtle and Flood 1995).
+
+    Args:
+        size: the number of records in the segment.
+        asked: whether a concept is required, its rarity and weight, and its occurrences.
+        wanted: which records to sort; None for all.
+        limit: the number of records to return.
+        least: a score that the best records of other segments have.
     """
-    most = [rarities[word] * (SATURATION + 1) for word in ordered]
-    table, scores = np.zeros(segment.records), np.zeros(segment.records)
-    numbers = np.empty(0, np.int64)
-    for place, word in enumerate(ordered):
-        remaining = sum(most[place:])
-        if len(numbers) >= limit:
-            known = scores[numbers]
-            least = np.partition(known, len(known) - limit)[len(known) - limit]
-            if least > remaining:
-                numbers = np.sort(numbers[known >= least - remaining])
-                return _finish(segment, found, ordered[place:], rarities, numbers, scores[numbers], mean, limit)
-        if not found[word].parts:
-            continue
-        records, frequencies = found[word].read_all(table)
-        if kept is not None:
-            there = kept[records]
-            records, frequencies = records[there], frequencies[there]
-        added = weigh(frequencies, segment.lengths[records], mean)
-        added *= rarities[word]
-        before = scores[records]
-        numbers = np.append(numbers, records[before == 0])
-        scores[records] = before + added
-    return _take_best(numbers, scores[numbers], limit)
-
-
-def _finish(
-    segment: Segment,
-    found: Mapping[str, _Found],
-    ordered: Sequence[str],
-    rarities: Mapping[str, float],
-    numbers: NDArray[np.int64],
-    scores: Floats,
-    mean: float,
-    limit: int,
-) -> tuple[NDArray[np.int64], Floats]:
-    """Add the scores of the remaining words to the records that can be among the best."""
-    for place, word in enumerate(ordered):
-        if found[word].parts:
-            frequencies = found[word].read_some(numbers)
-            scores = scores + weigh(frequencies, segment.lengths[numbers], mean) * rarities[word]
-        remaining = sum(rarities[other] * (SATURATION + 1) for other in ordered[place + 1 :])
-        least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-        enough = scores >= least - remaining
-        numbers, scores = numbers[enough], scores[enough]
-    return _take_best(numbers, scores, limit)
-
-
-def _take_best(numbers: NDArray[np.int64], scores: Floats, limit: int) -> tuple[NDArray[np.int64], Floats]:
-    if len(scores) > limit:
-        least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-        enough = np.flatnonzero(scores >= least)
-        numbers, scores = numbers[enough], scores[enough]
-    order = np.lexsort((-numbers, -scores))[:limit]
-    return numbers[order], scores[order]
+    left = sum(worth * found.most for _, worth, found in asked)
+    table, scores = np.zeros(0), np.zeros(0)
+    numbers: NDArray[Any] | None = None
+    if wanted is not None and np.count_nonzero(wanted) * _SPARSE < size:
+        numbers = np.flatnonzero(wanted)
+        scores = np.zeros(len(numbers))
+    else:
+        table = np.zeros(size)
+        if wanted is not None:
+            table[~wanted] = -np.inf
+    for required, worth, found in asked:
+        if required:
+            numbers = found.records if numbers is None else numbers[found.find_scores(numbers) > 0]
+            scores = table[numbers] if len(table) else np.zeros(len(numbers))
+            numbers, scores = numbers[scores >= 0], scores[scores >= 0]
+            table = np.zeros(0)
+        elif len(found.records) > COSTLY:
+            some = np.flatnonzero(table > 0) if numbers is None else numbers
+            reached = table[some] if numbers is None else scores
+            least = max(least, _find_least(reached, limit))
+            if least > left + _TOLERANCE or numbers is not None:
+                enough = reached >= least - left - _TOLERANCE
+                numbers, scores = some[enough], reached[enough]
+        left -= worth * found.most
+        if numbers is None:
+            table[found.records] += found.scores * np.float32(worth)
+        else:
+            scores = scores + found.find_scores(numbers, worth)
+    if numbers is None:
+        numbers = np.flatnonzero(table > 0)
+        scores = table[numbers]
+    enough = (scores > 0) & (scores >= max(least, _find_least(scores, limit)))
+    return numbers[enough], scores[enough]

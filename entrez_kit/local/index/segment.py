@@ -10,7 +10,7 @@ import mmap
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, ParamSpec, TypeVar, cast
@@ -196,13 +196,8 @@ class TermList:
         return self._segment.guard(self._read_words, numbers)
 
     def read_word(self, word: str) -> Words | None:
-        """Return the postings of one word; None if no record has it. Those of frequent words are kept decoded."""
-        kept = self._segment.kept.get((self, word))
-        if kept is None:
-            kept = self._segment.guard(self._read_word, word)
-            if kept is not None and len(kept.records) >= _FREQUENT:
-                self._segment.keep((self, word), kept)
-        return kept
+        """Return the postings of one word; None if no record has it."""
+        return self._segment.guard(self._read_word, word)
 
     def _read_word(self, word: str) -> Words | None:
         number = self.texts.find(word)
@@ -228,10 +223,10 @@ class TermList:
 
 
 _NONE: Final = np.empty(0, np.int64)
-_FREQUENT: Final = 2_000
-"""The least number of records of a word that is kept decoded."""
-_MAX_KEPT: Final = 2_000_000
-"""The number of decoded postings that a segment keeps, some 26 MB."""
+_COST: Final = 100
+"""What a kept word costs, in postings."""
+_MAX_KEPT: Final = 3_000_000
+"""The number of decoded postings that a segment keeps, some 24 MB."""
 _PAGE: Final = 64
 _SAMPLES: Final = 1_024
 _SPARSE: Final = 20
@@ -250,8 +245,8 @@ class Segment:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.kept: dict[tuple[TermList, str], Words] = {}
-        """The decoded postings of frequent words."""
+        self.kept: dict[Hashable, Any] = {}
+        """Decoded postings of words and phrases."""
         self._kept_size = 0
         try:
             with path.open("rb") as file:
@@ -340,12 +335,12 @@ class Segment:
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
-    def keep(self, key: tuple[TermList, str], words: Words) -> None:
-        """Keep the decoded postings of a word, instead of all others if these are too many."""
-        if self._kept_size + len(words.records) > _MAX_KEPT:
+    def keep(self, key: Hashable, decoded: object, size: int) -> None:
+        """Keep decoded postings, instead of all others if these are too many."""
+        if self._kept_size + size > _MAX_KEPT:
             self.kept, self._kept_size = {}, 0
-        self.kept[key] = words
-        self._kept_size += len(words.records)
+        self.kept[key] = decoded
+        self._kept_size += size + _COST
 
     def guard(self, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a function that reads this segment.

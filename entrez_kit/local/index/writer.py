@@ -135,6 +135,8 @@ class SegmentWriter:
             records += [record] * len(numbers)
         day, author, journal, pmid = keys
         for source, text in (("author", author), ("journal", journal)):
+            if not text:
+                continue
             listed = self._sort[source]
             listed.pending.append(text)
             listed.groups += (record, 1)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from indexed import delete, held, index, join, opened, put
@@ -16,6 +15,7 @@ from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import IndexRow
+from entrez_kit.local.index import relevance
 
 PLAIN = replace(DEFAULT, feedback_weight=0.0)
 WORDS = [
@@ -195,9 +195,9 @@ def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(
             hits = words.search(connection, query, 500, corpus=corpus)
             assert hits == words.search(anew, query, 500, corpus=corpus)
             assert hits
-    blocks = [row[0] for row in connection.execute("SELECT records FROM lexical_blocks")]
-    assert sum(blocks) == len(kept)
-    assert len(blocks) <= 12
+    sizes = [row[0] for row in connection.execute("SELECT records FROM lexical_segments")]
+    assert len(kept) <= sum(sizes)
+    assert len(sizes) <= 12
     anew.close()
 
 
@@ -205,7 +205,7 @@ def test_what_was_struck_out_takes_no_room_for_long(connection: sqlite3.Connecti
     add(connection, made_up(100, 1))
     remove(connection, [one.pmid for one in made_up(100, 1)[:60]])
 
-    assert connection.execute("SELECT records, length(pmids) / 4 FROM lexical_blocks").fetchall() == [(40, 40)]
+    assert connection.execute("SELECT first, records FROM lexical_segments").fetchall() == [(0, 40)]
 
 
 def test_of_more_words_than_the_index_can_count_it_has_as_many_as_it_can(connection: sqlite3.Connection) -> None:
@@ -373,12 +373,13 @@ def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqli
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [0, 1, 40, 200, 300])
-@pytest.mark.parametrize("fewer", [0, 1_000], ids=["few looked up", "all scored"])
+@pytest.mark.parametrize("sparse", [1, 1_000], ids=["few looked up", "all scored"])
 @pytest.mark.parametrize("written", [True, False])
 def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
-    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, fewer: int, written: bool
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, sparse: int, written: bool
 ) -> None:
-    monkeypatch.setattr(words, "FEWER", fewer)
+    monkeypatch.setattr(relevance, "_SPARSE", sparse)
+    monkeypatch.setattr(relevance, "COSTLY", 60)
     monkeypatch.setattr(lexical, "AT_ONCE", 90)
     rows = made_up(300, 5)
     put(connection, rows)
@@ -395,45 +396,6 @@ def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
 
         assert inside == [hit for hit in whole if hit.pmid in members][:10]
         assert {hit.pmid for hit in words.search(connection, query, 10, corpus="mine")} <= members
-
-
-def test_a_search_in_a_corpus_looks_at_no_more_postings_than_one_in_all(
-    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(words, "COSTLY", 100)
-    monkeypatch.setattr(lexical, "AT_ONCE", 1_000)
-    chooser = random.Random(3)
-    names = [f"{chooser.choice(WORDS)}{chr(97 + number % 26)}{number}" for number in range(300)]
-    shares = [1 / (number + 3) for number in range(300)]
-    add(
-        connection,
-        [row(pmid, abstract=" ".join(chooser.choices(names, shares, k=30))) for pmid in range(1, 3_001)],
-    )
-    for every in (1, 2, 3, 9, 50):
-        join(connection, str(every), range(1, 3_001, every))
-    join(connection, "most", range(500, 3_001))
-    looked_at: list[int] = []
-    real = words.Occurrences.frequencies
-
-    def counted(self: words.Occurrences, places: Any = slice(None)) -> Any:
-        frequencies = real(self, places)
-        looked_at.append(len(frequencies))
-        return frequencies
-
-    monkeypatch.setattr(words.Occurrences, "frequencies", counted)
-    queries = [" ".join(chooser.choices(names, shares, k=chooser.choice((2, 5, 9)))) for _ in range(20)]
-
-    def work(corpus: str | None) -> int:
-        looked_at.clear()
-        for query in queries:
-            words.search(connection, query, 10, corpus=corpus, profile=PLAIN)
-        return sum(looked_at)
-
-    whole = work(None)
-    assert whole > 0
-    within = {every: work(str(every)) for every in ("most", 1, 2, 3, 9, 50)}
-    assert max(within.values()) <= whole
-    assert all(10 * within[every] <= 12 * whole / every for every in (2, 3, 9, 50))
 
 
 def test_what_a_query_has_found_and_forgotten_is_not_found(connection: sqlite3.Connection) -> None:

@@ -15,7 +15,8 @@ from pyroaring import BitMap
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.local.index import coding, writer
-from entrez_kit.local.index.file_index import FileIndex, find_windows
+from entrez_kit.local.index.file_index import FileIndex
+from entrez_kit.local.index.positions import find_windows
 from entrez_kit.local.index.segment import TRAILER, Segment
 from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.query import unsettled

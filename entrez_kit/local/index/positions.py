@@ -1,0 +1,141 @@
+"""Find sequences of words and words near each other in a word list of one segment.
+
+An occurrence is one number: the record in the high 32 bits, the position in the low ones.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from entrez_kit.local.index.coding import Integers, Mask, Numbers, Words, mask_members
+from entrez_kit.local.index.segment import BOUNDARY, TermList
+from entrez_kit.query import unsettled
+from entrez_kit.query.index import VALUE_GAP
+
+SHIFT: Final = 32
+_NONE: Final = np.empty(0, np.int64)
+
+
+def find_phrase(listed: TermList, slots: Sequence[Sequence[str]]) -> Integers:
+    """Return the first occurrence of each sequence of words in one value, in order.
+
+    Args:
+        listed: the word list.
+        slots: the alternatives for each place of the sequence.
+    """
+    found = _read_occurrences(listed, slots)
+    if found is None:
+        return _NONE
+    shared, keys = found
+    starts: Integers | None = None
+    for place in sorted(range(len(keys)), key=lambda number: len(keys[number])):
+        there = keys[place] - place
+        starts = there if starts is None else starts[mask_members(starts, there)]
+    assert starts is not None
+    if len(keys) > 1 and len(starts):
+        bounds = read_boundaries(listed, shared)
+        first, last = (np.searchsorted(bounds, starts + shift, side="right") for shift in (0, len(keys) - 1))
+        starts = starts[first == last]
+    return starts
+
+
+def find_window(listed: TermList, words: Sequence[str], distance: int) -> Integers:
+    """Return an occurrence in each group of words with at most ``distance`` other words between first and last."""
+    needed = Counter(words)
+    found = _read_occurrences(listed, [[word] for word in needed])
+    if found is None:
+        return _NONE
+    bounds = read_boundaries(listed, found[0])
+    keys = [add_gaps(one, bounds) for one in found[1]]
+    return find_windows(keys, list(needed.values()), unsettled.measure_window(words, distance))
+
+
+def _read_occurrences(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbers, list[Integers]] | None:
+    """Return the records that have a word of each slot, and the occurrences of each slot in these records."""
+    found = [listed.find(slot) for slot in slots]
+    if any(not len(numbers) for numbers in found):
+        return None
+    known = {numbers.tobytes(): listed.read_words(numbers) for numbers in found}
+    words = [known[numbers.tobytes()] for numbers in found]
+    shared = _intersect([one.records if len(one.sizes) == 1 else np.unique(one.records) for one in words])
+    if not len(shared):
+        return None
+    keys = {
+        numbers.tobytes(): select_keys(one, shared, single=len(one.sizes) == 1)
+        for numbers, one in zip(found, words, strict=True)
+    }
+    return shared, [keys[numbers.tobytes()] for numbers in found]
+
+
+def read_boundaries(listed: TermList, records: Numbers) -> Integers:
+    """Return the places in some records where a value other than the first one begins."""
+    if listed.texts.find(BOUNDARY) is None:
+        return _NONE
+    return select_keys(listed.read_words(np.zeros(1, np.int64)), records, single=True)
+
+
+def _intersect(sets: Sequence[Numbers]) -> Numbers:
+    """Return the numbers that are in all of these ascending lists."""
+    found, *others = sorted(sets, key=len)
+    for other in others:
+        found = found[_mask_shared(found, other)]
+    return found
+
+
+def _mask_shared(wanted: Numbers, known: Numbers) -> Mask:
+    """Return which of the wanted records are among the known ones; a table is faster for many."""
+    if len(wanted) * 16 < len(known) or not len(known):
+        return mask_members(wanted, known)
+    there = np.zeros(max(int(known[-1]), int(wanted[-1]) if len(wanted) else 0) + 1, np.bool_)
+    there[known] = True
+    found: Mask = there[wanted]
+    return found
+
+
+def select_keys(words: Words, wanted: Numbers, *, single: bool) -> Integers:
+    """Return the occurrences of words in the wanted records, in order; ``single``: of one word."""
+    block, records = words.read_block(), words.records
+    if single:
+        keys: Integers = block.select(_mask_shared(records, wanted)).find_keys()
+        return keys
+    there = np.zeros(max(int(records.max(initial=0)), int(wanted.max(initial=0))) + 1, np.bool_)
+    there[wanted] = True
+    return np.sort(block.select(there[records]).find_keys())
+
+
+def add_gaps(keys: Integers, bounds: Integers) -> Integers:
+    """Return occurrences with the gaps between values in their positions."""
+    if not len(bounds):
+        return keys
+    values = np.searchsorted(bounds, keys, side="right") - np.searchsorted(bounds, keys >> SHIFT << SHIFT)
+    return keys + values * VALUE_GAP
+
+
+def find_windows(keys: Sequence[Integers], needed: Sequence[int], length: int) -> Integers:
+    """Return an occurrence in each window of ``length`` words that contains all words.
+
+    Args:
+        keys: the ascending occurrences of each word.
+        needed: how often each word must occur.
+        length: the length of a window.
+    """
+    rarest = min(keys, key=len)
+    if len(keys) == 2 and max(needed) == 1:
+        other = keys[0] if rarest is keys[1] else keys[1]
+        places = np.searchsorted(other, rarest - (length - 1))
+        places[places == len(other)] = 0
+        nearest = other[places]
+        return rarest[(nearest >= rarest - (length - 1)) & (nearest < rarest + length)]
+    near = []
+    for one in keys:
+        if one is not rarest:
+            last = np.searchsorted(rarest, one + (length - 1), side="right")
+            one = one[last > np.searchsorted(rarest, one - (length - 1))]
+        near.append(one)
+    starts = np.unique(np.concatenate(near))
+    for one, count in zip(near, needed, strict=True):
+        last = np.searchsorted(one, starts + (length - 1), side="right")
+        starts = starts[last - np.searchsorted(one, starts) >= count]
+    return starts
