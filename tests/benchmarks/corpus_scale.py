@@ -30,14 +30,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from abstracts import SIZES, Abstract, Abstracts, Question
-from entrez_kit.corpus.search.postings import length_of
 from indexed import index, join, opened, put
 
 from entrez_kit.corpus.search import words
-from entrez_kit.corpus.search.index import rows_of
-from entrez_kit.corpus.search.query import Phrase, parse
+from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_terms, rows_of
+from entrez_kit.corpus.search.query import Group, Phrase, parse
 from entrez_kit.corpus.search.score import DEFAULT
-from entrez_kit.corpus.search.terms import STOP_WORDS, plain, stems_of, words_of
+from entrez_kit.corpus.search.terms import STOP_WORDS, words_of
 
 PLAIN = "CREATE VIRTUAL TABLE plain USING fts5(title, abstract, terms, tokenize='porter unicode61 remove_diacritics 2')"
 INTO_PLAIN = "INSERT INTO plain (rowid, title, abstract, terms) VALUES (?, ?, ?, ?)"
@@ -130,10 +129,9 @@ def fill(rows: Iterator[Abstract], ours: sqlite3.Connection, plain: sqlite3.Conn
         seconds["ours"] += cpu(ours, lambda: index(ours))
         if plain is not None:
             seconds["plain"] += cpu(plain, lambda batch=batch: plain.executemany(INTO_PLAIN, batch))  # type: ignore[misc]
-    size = ours.execute(
-        "SELECT (SELECT sum(length(matches) + length(positions) + 20) FROM lexical_postings) "
-        "+ (SELECT sum(length(marks) + 10) FROM lexical_marks) + (SELECT sum(2 * length(stem) + 20) FROM lexical_stems)"
-    ).fetchone()[0]
+    place = find_corpus_file(ours)
+    listed = ours.execute("SELECT name FROM lexical_segments").fetchall()
+    size = sum(place.with_name(f"{place.name}.words-{name}").stat().st_size for (name,) in listed) if place else 0
     print(f"ours  {count:,} records, {count / seconds['ours']:,.0f} a second, {size / 1e6:,.0f} MB beside the texts")
     if plain is None:
         return 1.0
@@ -213,8 +211,11 @@ def recall(ours: sqlite3.Connection, plain: sqlite3.Connection | None, questions
 
 def by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict[int, float]]:
     """Return the first ten of each query and their scores, from every word of every record."""
-    exists = words.Index(connection, UNFED).exists
-    asked = [parse(query, exists) for query in queries]
+    with open_index(connection) as index:
+        asked = [
+            parse(query, lambda phrase: index.count_phrases(Group((phrase,)).stems, UNFED.formula) > 0)
+            for query in queries
+        ]
     phrases = {phrase for groups in asked for group in groups for phrase in group.stems}
     wanted = {word for phrase in phrases for word in phrase}
     weights = (UNFED.title, 1.0, UNFED.terms)
@@ -225,18 +226,20 @@ def by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict
     pmids = [row[0] for row in connection.execute("SELECT pmid FROM documents")]
     for start in range(0, len(pmids), AT_ONCE):
         for row in rows_of(connection, pmids[start : start + AT_ONCE]):
-            size = length_of(row)
+            texts = read_terms(row).texts
+            fields = [[(), *texts.get(name, ())] for name in ("title", "abstract", "terms")]
+            size = sum(len(part) for field in fields[:2] for part in field)
             records, length = records + 1, length + size
-            fields = [stems_of(words_of(plain(text))) for text in (row.title, row.abstract, row.terms)]
-            if wanted.isdisjoint(word for field in fields for word in field):
+            if wanted.isdisjoint(word for field in fields for part in field for word in part):
                 continue
             for stems, having in had.items():
                 frequency = sum(
-                    weight * sum(tuple(field[place : place + len(phrase)]) == phrase for place in range(len(field)))
+                    weight * sum(tuple(part[place : place + len(phrase)]) == phrase for place in range(len(part)))
                     if len(phrase) > 1
-                    else weight * field.count(phrase[0])
+                    else weight * part.count(phrase[0])
                     for phrase in stems
                     for weight, field in zip(weights, fields, strict=True)
+                    for part in field
                 )
                 if frequency:
                     having.append((row.pmid, frequency, size))

@@ -166,7 +166,7 @@ def _wrong(folder: Path) -> list[str]:
         found.append(f"integrity: {integrity}")
     current = {row[0] for row in rows(store, "SELECT pmid FROM documents WHERE status = 'current'")}
     queued = {row[0] for row in rows(store, "SELECT pmid FROM lexical_queue")}
-    indexed = {pmid for pmid, _ in contents(store)["words"][0][0]["lengths"]}
+    indexed = set(contents(store)["words"][0][0]["records"])
     if indexed - queued != current - queued:
         found.append("the full-text index and its queue have other records than there are")
     with store.reading() as connection:

@@ -17,6 +17,7 @@ LAYERS = (
     ("base",),
     ("query",),
     ("local.records",),
+    ("local.index",),
     ("local.eutils",),
     ("services.transport", "sandbox"),
     ("services",),

@@ -71,9 +71,9 @@ class CorpusFile:
             yield connection
 
     def size_bytes(self) -> int:
-        """Return the size of the file on disk, including its journal."""
+        """Return the size of the file on disk, including its journal and the files of its word index."""
         total = 0
-        for part in database_files(self.path):
+        for part in (*database_files(self.path), *self.path.parent.glob(f"{self.path.name}.words-*")):
             with suppress(OSError):
                 total += part.stat().st_size
         return total

@@ -372,7 +372,7 @@ def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqli
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("size", [0, 1, 40, 200, 300])
+@pytest.mark.parametrize("size", [0, 40, 300])
 @pytest.mark.parametrize("sparse", [1, 1_000], ids=["few looked up", "all scored"])
 @pytest.mark.parametrize("written", [True, False])
 def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
@@ -389,7 +389,7 @@ def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
     members = {one.pmid for one in chooser.sample(rows, size)}
     join(connection, "mine", members)
     join(connection, "other", [one.pmid for one in rows[:50]])
-    for _ in range(10):
+    for _ in range(4):
         query = " ".join(chooser.choices(WORDS, k=3))
         whole = words.search(connection, query, 500, profile=PLAIN)
         inside = words.search(connection, query, 10, corpus="mine", profile=PLAIN)
