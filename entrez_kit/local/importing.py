@@ -35,7 +35,6 @@ from entrez_kit.local.copies import (
     prepare_folder,
 )
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
-from entrez_kit.local.index.writer import merge_segments
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import (
     SegmentFile,
@@ -50,6 +49,7 @@ from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_ye
 from entrez_kit.local.order import next_place, parse_name
 from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
 from entrez_kit.local.sources import RECORD_KINDS, VOCABULARIES, SourceFile, empty_folder_error, find_files, is_optional
+from entrez_kit.query.segments.writer import merge_segments
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

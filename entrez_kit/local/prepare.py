@@ -18,17 +18,17 @@ from pyroaring import BitMap
 
 from entrez_kit.base import tracing
 from entrez_kit.local.copy_file import open_file, read_fact
-from entrez_kit.local.index.file_index import FileIndex
-from entrez_kit.local.index.writer import SegmentWriter
 from entrez_kit.local.mesh_store import StoredVocabulary
 from entrez_kit.local.packing import pack, unpack
 from entrez_kit.local.pubmed_files import Event, unusable
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.sorted_index import SortKeys
 from entrez_kit.local.sources import Kind, SourceFile
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.search import search
+from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.writer import SegmentWriter
+from entrez_kit.query.sorted_index import SortKeys
 
 DIGEST_BYTES: Final = 16
 RECORDS_PER_SEGMENT: Final = 50_000

@@ -14,13 +14,13 @@ from entrez_kit.core.model import Result
 from entrez_kit.local.apply import find_visible
 from entrez_kit.local.copies import Copy, compute_hash, find_folder
 from entrez_kit.local.copy_file import read_fact, read_set
-from entrez_kit.local.index.segment import Segment
 from entrez_kit.local.manifest import FOLDER
 from entrez_kit.local.packing import unpack
 from entrez_kit.local.prepare import digest_of, parse_record
 from entrez_kit.local.pubmed_files import Event
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.query.index import RecordTerms, SearchIndex, find_positions
+from entrez_kit.query.segments.segment import Segment
 
 SAMPLE: Final = 1_000
 """Records that are checked unless all are."""

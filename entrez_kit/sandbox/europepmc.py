@@ -17,7 +17,7 @@ from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, document, plain, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.sorted_index import score_words
+from entrez_kit.query.sorted_index import score_words
 from entrez_kit.query.words import fold
 from entrez_kit.sandbox.europepmc_query import BadQuery, Parsed, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, to_form, to_number

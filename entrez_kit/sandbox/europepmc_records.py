@@ -13,8 +13,8 @@ from pyroaring import BitMap
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.document import NOTICE_WORDS, Document, PartialDate, Person, marked_text
-from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.query.words import fold, normalize
 
 Record = dict[str, Any]

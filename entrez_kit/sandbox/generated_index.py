@@ -13,12 +13,12 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.local.records.sorted_index import SortedIndex
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.query.dates import to_number
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import STATUS_FILTERS
 from entrez_kit.query.index import PrefixSearch, RecordTerms, find_positions
+from entrez_kit.query.sorted_index import SortedIndex
 from entrez_kit.query.words import fold, normalize, split_words
 from entrez_kit.sandbox import vocabulary
 from entrez_kit.sandbox.render import (

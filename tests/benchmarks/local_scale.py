@@ -37,13 +37,13 @@ from pyroaring import BitMap
 from record_mix import own_peak
 from scale_records import ScaleRecords, add_texts, find_day, read_rows, read_vocabulary
 
-from entrez_kit.local.index import relevance
-from entrez_kit.local.index.file_index import FileIndex
-from entrez_kit.local.index.segment import Segment
-from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.search import search
+from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.relevance import PUBMED
+from entrez_kit.query.segments.segment import Segment
+from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
 from entrez_kit.query.words import STOP_WORDS, split_words
 
 TEXTS = ("title", "abstract", "keyword", "mesh")
@@ -168,7 +168,7 @@ class Tantivy:
 
     def rank(self, words: Sequence[str]) -> int:
         """Find the most relevant records; return their number."""
-        query = self._index.parse_query(" ".join(words), list(TEXTS), field_boosts=dict(relevance.WEIGHTS))
+        query = self._index.parse_query(" ".join(words), list(TEXTS), field_boosts=dict(PUBMED.weights))
         return len(self._searcher.search(query, limit=TOP, count=False).hits)
 
     def _count(self, query: Any) -> int:
@@ -406,7 +406,8 @@ def _measure_recall(index: FileIndex, texts: Path, size: int, questions: Sequenc
     """Return which share of the first ten of each ranked query is among those computed from all texts."""
     wanted = {word for question in questions for word in question.words}
     frequencies: dict[str, list[tuple[int, float]]] = {word: [] for word in wanted}
-    having: Counter[tuple[str, str]] = Counter()
+    having: Counter[str] = Counter()
+    weights = dict(PUBMED.weights)
     lengths: list[int] = []
     for number, row in enumerate(read_rows(texts, size)):
         terms = RecordTerms()
@@ -415,9 +416,9 @@ def _measure_recall(index: FileIndex, texts: Path, size: int, questions: Sequenc
         lengths.append(sum(len(piece) for pieces in terms.texts.values() for piece in pieces))
         for source, pieces in terms.texts.items():
             words = [word for piece in pieces for word in piece if word in wanted]
-            having.update((source, word) for word in set(words))
             for word in words:
-                counted[word] += relevance.WEIGHTS[source]
+                counted[word] += weights[source]
+        having.update(counted.keys())
         for word, frequency in counted.items():
             frequencies[word].append((number, frequency))
     mean = statistics.mean(lengths)
@@ -425,11 +426,11 @@ def _measure_recall(index: FileIndex, texts: Path, size: int, questions: Sequenc
     for question in questions:
         scores: dict[int, float] = defaultdict(float)
         for word in question.words:
-            found = max(having[source, word] for source in TEXTS)
+            found = having[word]
             rarity = math.log(1 + (size - found + 0.5) / (found + 0.5))
             for number, frequency in frequencies[word]:
-                norm = relevance.SATURATION * (1 - relevance.LENGTH + relevance.LENGTH * lengths[number] / mean)
-                scores[number] += rarity * frequency * (relevance.SATURATION + 1) / (frequency + norm)
+                norm = PUBMED.saturation * (1 - PUBMED.length + PUBMED.length * lengths[number] / mean)
+                scores[number] += rarity * frequency * (PUBMED.saturation + 1) / (frequency + norm)
         least = min(sorted(scores.values())[-10:], default=0)
         best = index.rank_by_relevance(question.words, index.list_records(), 10)
         shares.append(sum(scores[number] >= least - 1e-9 for number, _ in best) / max(1, min(10, len(scores))))

@@ -14,7 +14,7 @@ from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search.terms import IndexRow
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.corpus.store.writing import add_members, queue_words
-from entrez_kit.local.index.file_index import FileIndex
+from entrez_kit.query.segments.file_index import FileIndex
 
 _INSERT = (
     "INSERT OR REPLACE INTO documents (pmid, title, abstract, mesh, status, retraction_status, design, journal_tier, "

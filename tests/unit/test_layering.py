@@ -17,7 +17,6 @@ LAYERS = (
     ("base",),
     ("query",),
     ("local.records",),
-    ("local.index",),
     ("local.eutils",),
     ("services.transport", "sandbox"),
     ("services",),
@@ -57,11 +56,11 @@ ONLY_IN = {
     "Bio": ("entrez_kit/base/bio_entrez.py",),
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
     **dict.fromkeys(("openai", "model2vec", "usearch"), ("entrez_kit/corpus/",)),
-    "numpy": ("entrez_kit/corpus/", "entrez_kit/local/"),
+    "numpy": ("entrez_kit/corpus/", "entrez_kit/query/segments/", "entrez_kit/local/"),
     "zstandard": ("entrez_kit/local/packing.py",),
     "rapidfuzz": ("entrez_kit/references/merge/", "entrez_kit/local/eutils/spelling.py"),
     "pyarrow": ("commands/_formats/parquet.py",),
-    "pyroaring": ("entrez_kit/query/", "entrez_kit/local/", "entrez_kit/sandbox/"),
+    "pyroaring": ("entrez_kit/query/", "entrez_kit/corpus/search/", "entrez_kit/local/", "entrez_kit/sandbox/"),
     **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
 }
 HEAVY = {

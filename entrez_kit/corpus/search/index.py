@@ -1,6 +1,6 @@
 """The word index of the corpus and its updates.
 
-The index is the one of copies (``entrez_kit.local.index``), over the stems of each record: immutable files
+The index is the one of copies (``entrez_kit.query.segments``), over the stems of each record: immutable files
 ``corpus.db.words-*`` next to the corpus. A record has a number, which grows with each version of it. A transaction that
 writes a record also adds its PMID to a queue. ``catch_up`` indexes the queued records, some thousands at a time: it
 writes a file, marks the old versions as removed, and merges neighbouring files of similar size. A search also indexes
@@ -28,10 +28,10 @@ from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.corpus.search.terms import IndexRow, plain, stems_of, words_of
-from entrez_kit.local.index.file_index import FileIndex
-from entrez_kit.local.index.segment import Segment
-from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.segment import Segment
+from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
 
 AT_ONCE: Final = 16_384
 """Records indexed by one pass."""

@@ -10,7 +10,7 @@ Croft, "Relevance-based language models", SIGIR 2001, mixed with the query as in
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.local.index.relevance import Formula
+from entrez_kit.query.segments.relevance import Formula
 
 
 @dataclass(frozen=True, slots=True)

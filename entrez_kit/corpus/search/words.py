@@ -15,8 +15,8 @@ from entrez_kit.corpus.search.query import Group, Phrase, parse
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import can_mark, plain, stems_of, words_of
-from entrez_kit.local.index.file_index import FileIndex
-from entrez_kit.local.index.relevance import Concept, measure_rarity
+from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.relevance import Concept, measure_rarity
 
 _NOT_TEXT: Final = ("[Title] ", "[Section] ")
 """The first words of lines of a passage that are not part of the abstract."""

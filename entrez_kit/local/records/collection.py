@@ -19,9 +19,9 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import open_input, too_large
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.local.records.terms import extract_terms
 from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.query.words import fold, normalize
 
 _RECORD: Final = re.compile(

@@ -15,7 +15,7 @@ from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import IndexRow
-from entrez_kit.local.index import relevance
+from entrez_kit.query.segments import relevance
 
 PLAIN = replace(DEFAULT, feedback_weight=0.0)
 WORDS = [

@@ -16,14 +16,14 @@ from pyroaring import BitMap
 from query_writer import QueryWriter
 from shelf import SHELF
 
-from entrez_kit.local.index.file_index import FileIndex
-from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.local.records.collection import ParsedCollection, read_terms, split_records
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.sorted_index import SortKeys
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.search import search
+from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.sorted_index import SortKeys
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 

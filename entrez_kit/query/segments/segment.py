@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.local.index.coding import (
+from entrez_kit.query.segments.coding import (
     Bytes,
     Integers,
     Numbers,

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from entrez_kit.local.index import relevance
-from entrez_kit.local.index.coding import Integers, Mask, Numbers, sum_ranges
-from entrez_kit.local.index.positions import SHIFT, add_gaps, find_phrase, find_window, read_boundaries, select_keys
-from entrez_kit.local.index.segment import BOUNDARY, Kind, Segment, TermList
-from entrez_kit.local.records.sorted_index import SortedIndex
+from entrez_kit.query.segments import relevance
+from entrez_kit.query.segments.coding import Integers, Mask, Numbers, sum_ranges
+from entrez_kit.query.segments.positions import SHIFT, add_gaps, find_phrase, find_window, read_boundaries, select_keys
+from entrez_kit.query.segments.segment import BOUNDARY, Kind, Segment, TermList
+from entrez_kit.query.sorted_index import SortedIndex
 
 _LOW: Final = (1 << SHIFT) - 1
 _MANY: Final = 1 << 16

@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from entrez_kit.local.index.coding import Integers, Mask, Numbers, Words, mask_members
-from entrez_kit.local.index.segment import BOUNDARY, TermList
 from entrez_kit.query import unsettled
 from entrez_kit.query.index import VALUE_GAP
+from entrez_kit.query.segments.coding import Integers, Mask, Numbers, Words, mask_members
+from entrez_kit.query.segments.segment import BOUNDARY, TermList
 
 SHIFT: Final = 32
 _NONE: Final = np.empty(0, np.int64)

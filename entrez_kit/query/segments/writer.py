@@ -26,7 +26,8 @@ from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import open_private
-from entrez_kit.local.index.coding import (
+from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.segments.coding import (
     Block,
     Bytes,
     Integers,
@@ -40,7 +41,7 @@ from entrez_kit.local.index.coding import (
     list_places,
     sum_ranges,
 )
-from entrez_kit.local.index.segment import (
+from entrez_kit.query.segments.segment import (
     BOUNDARY,
     COLUMNS,
     FORMAT,
@@ -52,8 +53,7 @@ from entrez_kit.local.index.segment import (
     TermList,
     encode_text,
 )
-from entrez_kit.local.records.sorted_index import SortKeys
-from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.sorted_index import SortKeys
 
 RANKED: Final = frozenset(("title", "abstract", "keyword", "mesh"))
 """The word lists that a search by relevance uses; the length of a record is the number of words in them."""

@@ -14,13 +14,13 @@ from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.local.index import coding, writer
-from entrez_kit.local.index.file_index import FileIndex
-from entrez_kit.local.index.positions import find_windows
-from entrez_kit.local.index.segment import TRAILER, Segment
-from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.query import unsettled
 from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.segments import coding, writer
+from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.positions import find_windows
+from entrez_kit.query.segments.segment import TRAILER, Segment
+from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
 from entrez_kit.query.words import STOP_WORDS, fold, split_words
 
 NUMBERS = st.one_of(st.integers(0, 300), st.integers(0, 2**32 - 1))

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.local.index.coding import Integers, Mask, Numbers
-from entrez_kit.local.index.positions import SHIFT, find_phrase
-from entrez_kit.local.index.segment import Segment
+from entrez_kit.query.segments.coding import Integers, Mask, Numbers
+from entrez_kit.query.segments.positions import SHIFT, find_phrase
+from entrez_kit.query.segments.segment import Segment
 
 Phrase = tuple[str, ...]
 Floats = NDArray[np.float64]

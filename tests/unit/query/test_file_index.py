@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from pyroaring import BitMap
 
-from entrez_kit.local.index import writer
-from entrez_kit.local.index.file_index import FileIndex
-from entrez_kit.local.index.writer import SegmentWriter, merge_segments
 from entrez_kit.local.records.collection import ParsedCollection
-from entrez_kit.local.records.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.segments import writer
+from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 Records = list[tuple[RecordTerms, SortKeys]]
