@@ -56,6 +56,18 @@ class _StoredQuery(SmallQuery):
         """Return ids in the order of results."""
         return sorted(found, key=int, reverse=True)
 
+    def count_values(self, field: SmallField) -> int:
+        """Count the different values of a field. Names are compared without case and accents."""
+        names = "(SELECT count(DISTINCT key) FROM heading_keys)"
+        notes = "(SELECT count(DISTINCT scope_note) FROM headings)"
+        trees = "(SELECT count(DISTINCT tree) FROM heading_trees)"
+        counts = {"ALL": f"{names} + {notes}", "WORD": f"{names} + {notes}", "MESH": names, "TN": trees}
+        return (
+            int(self._database.select(f"SELECT {counts[field.code]}")[0][0])
+            if field.code in counts
+            else len(self.records)
+        )
+
     def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
         """Return the records that have a value in a field."""
         return frozenset(

@@ -109,7 +109,7 @@ class SmallQuery:
                 field.code,
                 field.label,
                 field.description,
-                len({value for values in self.records.values() for value in values.get(field.code, ())}),
+                self.count_values(field),
                 is_numerical=field.kind == "number",
                 single_token=field.kind != "words",
                 hierarchy=field.is_tree,
@@ -118,14 +118,19 @@ class SmallQuery:
             for field in self._fields
         )
 
+    def count_values(self, field: SmallField) -> int:
+        """Count the different values of a field."""
+        return len({value for values in self.records.values() for value in values.get(field.code, ())})
+
     def _join(self, parts: Sequence[tuple[str, QueryPart]], is_inner: bool = False) -> QueryPart:
         current: QueryPart | None = None
         for operator, right in parts:
             if right.found is None:
                 continue
             if current is None or current.found is None:
-                negated = QueryPart(frozenset(self.records) - right.found, f"NOT {right.text}")
-                current = negated if operator == "NOT" else right
+                current = right
+                if operator == "NOT":
+                    current = QueryPart(frozenset(self.records) - right.found, f"NOT {right.text}")
                 continue
             left = current.found
             found = {"AND": left & right.found, "OR": left | right.found, "NOT": left - right.found}[operator]
@@ -176,7 +181,7 @@ class SmallQuery:
             kept = self._history(int(word[1:]))
             if kept is None:
                 raise BadRequest(f"Unable to obtain query {word}")
-            return 1, QueryPart(frozenset(kept) & frozenset(self.records), word)
+            return 1, QueryPart(frozenset(uid for uid in kept if uid in self.records), word)
         named = self.match_name(run, place)
         if named is not None:
             length, found, shown = named

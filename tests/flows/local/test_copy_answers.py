@@ -15,6 +15,7 @@ from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.base.tracing import trace
+from entrez_kit.local import copy_mesh
 from entrez_kit.local.copies import open_copy
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.query.dialects.translate import choose_label
@@ -342,3 +343,18 @@ def test_mesh_of_a_copy_decides_which_headings_exist(local: Cli, tmp_path: Path)
     codes = {(one["code"], one["line"]) for one in found}
     assert {("heading-renamed", 1), ("not-mesh", 2), ("not-mesh", 4)} <= codes
     assert not {("heading-renamed", 3), ("not-mesh", 3)} & codes
+
+
+def test_no_question_reads_the_whole_mesh_of_a_copy(copy: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Iterator[str]:
+        raise AssertionError("all records of MeSH were read")
+
+    monkeypatch.setattr(copy_mesh._Uids, "__iter__", fail)
+
+    assert copy.lookup_mesh(query="neoplasms").results[0].ui == "D009369"
+    assert copy.lookup_mesh(query="zzyzx neoplasms").total_found == 0
+    info = copy.entrez_info(db="mesh").database
+    assert info is not None
+    assert {field.name: field.term_count for field in info.fields}["UID"] == copy_mesh.StoredMesh(
+        open_copy(copy.settings, "demo").reading
+    ).count
