@@ -35,6 +35,22 @@ def bearer(secret: str = SECRET, algorithm: str = "HS256", **changes: Any) -> st
     return f"Bearer {jwt.encode(claims(**changes), secret, algorithm=algorithm)}"
 
 
+MODERN: dict[str, str] = {"Mcp_Protocol_Version": "2026-07-28"}
+
+
+def modern(method: str, params: Json | None = None) -> tuple[Json, dict[str, str]]:
+    """Return the body and the headers of a request of the newest era."""
+    prefix = "io.modelcontextprotocol/"
+    meta = {
+        f"{prefix}protocolVersion": "2026-07-28",
+        f"{prefix}clientInfo": {"name": "tests", "version": "1"},
+        f"{prefix}clientCapabilities": {},
+    }
+    named = (params or {}).get("name") or (params or {}).get("uri")
+    headers = {**MODERN, "Mcp_Method": method, **({"Mcp_Name": named} if named else {})}
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**(params or {}), "_meta": meta}}, headers
+
+
 class Reply:
     """What came back."""
 

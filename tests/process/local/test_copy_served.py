@@ -14,8 +14,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 from Bio import Entrez, Medline
+from http_serving import HttpHostFor, modern
 from local_copies import make_copy
 from lxml import etree
+from serving import HostFor, environment_for, program
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 
@@ -150,3 +152,43 @@ def test_edirect_works_on_a_copy_with_its_argument_base(base: str) -> None:
     cited = run("elink -db pubmed -id 99000005 -target pubmed -name pubmed_pubmed_refs", "efetch -format uid")
     assert cited.split() == ["99000001", "99000002", "99000007", "99000011"]
     assert run("einfo -dbs").split() == ["mesh", "pubmed"]
+
+
+# Agents
+
+
+def test_agents_ask_a_copy_over_stdio(host_for: HostFor, home: Path) -> None:
+    host = host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(home))
+    host.greet()
+    found = host.call("pubmed_search_articles", {"query_term": "crispr[ti]"})
+    refused = host.call("europepmc_search", {"query": "crispr"})
+
+    assert found["structuredContent"]["total_found"] > 0
+    assert "demo (PubMed of 2026-03-06" in found["_meta"]["local"]
+    assert (refused["isError"], "Fidelity" in refused["_meta"]["local"]) == (True, False)
+    assert host.leave()[0] == 0
+
+
+def test_agents_ask_a_copy_over_http(http_host_for: HttpHostFor, home: Path) -> None:
+    host = http_host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(home))
+    call = {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr[ti]"}}
+    body, headers = modern("tools/call", call)
+    result = host.request(body=body, **headers).message["result"]
+
+    assert result["structuredContent"]["total_found"] > 0
+    assert "demo (PubMed of 2026-03-06" in result["_meta"]["local"]
+    host.kill()
+
+
+def test_a_server_of_a_copy_that_does_not_exist_does_not_start(tmp_path: Path) -> None:
+    done = subprocess.run(
+        program("serve", "--local", "none"),
+        env=environment_for(None, ENTREZ_KIT_HOME=str(tmp_path)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"no_such_copy" in done.stderr

@@ -17,10 +17,12 @@ import anyio
 import jwt
 import pytest
 from http_serving import (
+    MODERN,
     HttpHost,
     HttpHostFor,
     bearer,
     claims,
+    modern,
 )
 from serving import (
     ERAS,
@@ -39,21 +41,6 @@ from terminal import Cli, envelope
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
-
-MODERN: dict[str, str] = {"Mcp_Protocol_Version": "2026-07-28"}
-
-
-def modern(method: str, params: Json | None = None) -> tuple[Json, dict[str, str]]:
-    """Return the body and the headers of a request of the newest era."""
-    prefix = "io.modelcontextprotocol/"
-    meta = {
-        f"{prefix}protocolVersion": "2026-07-28",
-        f"{prefix}clientInfo": {"name": "tests", "version": "1"},
-        f"{prefix}clientCapabilities": {},
-    }
-    named = (params or {}).get("name") or (params or {}).get("uri")
-    headers = {**MODERN, "Mcp_Method": method, **({"Mcp_Name": named} if named else {})}
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**(params or {}), "_meta": meta}}, headers
 
 
 def ask(host: HttpHost, method: str, params: Json | None = None, **headers: str | None) -> Any:
