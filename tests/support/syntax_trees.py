@@ -16,3 +16,9 @@ def read_tree(path: Path) -> ast.Module:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@cache
+def read_nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of the syntax tree of a module, in the order of `ast.walk`."""
+    return tuple(ast.walk(read_tree(path)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
-from syntax_trees import read_tree
+from syntax_trees import read_nodes, read_tree
 
 LAYERS = (
     ("base",),
@@ -99,7 +99,7 @@ class _Read:
 @cache
 def _read(path: Path) -> _Read:
     tree = read_tree(path)
-    nodes = list(ast.walk(tree))
+    nodes = read_nodes(path)
     return _Read(
         imports=[node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)],
         top_level=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)],

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pytest
 from places import ROOT
-from syntax_trees import read_tree
+from syntax_trees import read_nodes
 
 from entrez_kit.base.bio_entrez import REPLACED, Acknowledgement, Clock, execute_module, find_module, load_entrez
 
@@ -40,10 +40,10 @@ DOCUMENTED: Final = {"_asdict", "_exit", "_make"}  # of os and of named tuples
 EUTILITIES: Final = ("ecitmatch", "efetch", "einfo", "elink", "epost", "esearch", "espell", "esummary")
 
 
-def _sources() -> Iterator[tuple[str, ast.Module]]:
+def _sources() -> Iterator[tuple[str, tuple[ast.AST, ...]]]:
     for folder in ("entrez_kit", "commands", "fixtures"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            yield path.relative_to(ROOT).as_posix(), read_tree(path)
+            yield path.relative_to(ROOT).as_posix(), read_nodes(path)
 
 
 def _is_private(name: str) -> bool:
@@ -60,8 +60,8 @@ def test_every_private_name_of_a_library_is_listed_here() -> None:
     imports: set[tuple[str, str]] = set()
     own: set[str] = set()
     used: dict[str, str] = {}
-    for path, tree in _sources():
-        for node in ast.walk(tree):
+    for path, nodes in _sources():
+        for node in nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 names = [] if isinstance(node, ast.Import) else [alias.name for alias in node.names]

@@ -52,8 +52,8 @@ YEAR_AFTER_NAMES: Final = re.compile(
 NAMED: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}\s?(?:[,;:&]|\.|and |\((?=[12]))")
 """A family name, initials, and a sign that never follows an abbreviated journal title."""
 ID: Final = re.compile(
-    r"\b10\.[0-9]{4,9}/|\bPMC?(?:ID)?:? ?[0-9]{3,}|https?://|\bin press\b|\bforthcoming\b|\bsubmitted\b|\bn\. ?d\."
-    r"|\baccepted\b|\bin preparation\b|\bunpublished\b|\bundated\b",
+    r"\b(?:10\.[0-9]{4,9}/|PMC?(?:ID)?:? ?[0-9]{3,}|n\. ?d\."
+    r"|(?:in press|forthcoming|submitted|accepted|in preparation|unpublished|undated)\b)|https?://",
     re.IGNORECASE,
 )
 """An identifier, an address or a status such as "in press": a reference without a year has one of them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from syntax_trees import read_tree
+from syntax_trees import read_nodes
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import AGAIN, OFFLINE_SWITCH, Argument, FrontendText, NextCall, PerFrontend
@@ -145,16 +145,16 @@ def test_a_warning_is_a_string_in_documents_and_keeps_its_parts_for_front_ends()
 
 
 @cache
-def _modules() -> dict[str, ast.Module]:
+def _modules() -> dict[str, tuple[ast.AST, ...]]:
     modules = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
-    return {name: read_tree(path) for name, path in modules.items() if not name.startswith(ELSEWHERE)}
+    return {name: read_nodes(path) for name, path in modules.items() if not name.startswith(ELSEWHERE)}
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
+def _texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
     """Return what is said to all doors alike: neither docstrings nor what a ``PerFrontend`` says to one."""
     skipped = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes
         if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         or (
             isinstance(node, ast.Call)
@@ -163,7 +163,7 @@ def _texts(tree: ast.Module) -> Iterator[str]:
         )
         for inner in ast.walk(node)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
             yield node.value
 
@@ -180,18 +180,18 @@ def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
         rf"\w (?:{'|'.join(map(re.escape, TOOL_NAMES))})\b|\b(?:{'|'.join(map(re.escape, TOOL_NAMES))}) \w"
     )
 
-    for name, tree in _modules().items():
-        for text in _texts(tree):
+    for name, nodes in _modules().items():
+        for text in _texts(nodes):
             assert not theirs.search(text), f"{name}: {text!r}"
             assert name.startswith(ABOUT_TOOLS) or not tools.search(text), f"{name}: {text!r}"
 
 
 def test_every_call_that_is_advised_can_be_made_through_every_door() -> None:
     found = 0
-    for name, tree in _modules().items():
+    for name, nodes in _modules().items():
         if "entrez_kit.base.frontend_text import" not in (ROOT / name).read_text(encoding="utf-8"):
             continue
-        for node in ast.walk(tree):
+        for node in nodes:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "NextCall"):
                 continue
             if not (node.args and isinstance(node.args[0], ast.Constant)):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
-from syntax_trees import read_tree
+from syntax_trees import read_nodes
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
@@ -65,7 +65,7 @@ READS = ("open", "read", "read_bytes", "read_text")
 
 def unbounded_reads(path: Path) -> Iterator[int]:
     """Yield the lines of a module that open or read a file."""
-    for node in ast.walk(read_tree(path)):
+    for node in read_nodes(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READS:
             text = ast.unparse(node)
             opens = node.func.attr == "open" and "os." not in text and ("'r" in text or not node.args)

@@ -2,10 +2,10 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from places import ROOT
-from syntax_trees import read_tree
+from syntax_trees import read_nodes
 
 ONLY_FOR_PEOPLE = (
     *(
@@ -51,9 +51,9 @@ def said_to_agents(node: ast.AST) -> Iterator[str]:
         yield from said_to_agents(child)
 
 
-def texts_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def texts_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the lines and words of all messages and hints of a module."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.keyword) and node.arg in TEXTS:
             yield from ((node.value.lineno, text) for text in said_to_agents(node.value))
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
@@ -70,7 +70,7 @@ def test_no_message_or_hint_sends_an_agent_to_a_terminal() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text}"
         for path in MODULES
-        for line, text in texts_in(read_tree(path))
+        for line, text in texts_in(read_nodes(path))
         if OF_A_TERMINAL.search(text)
     ]
 
@@ -82,5 +82,5 @@ def test_the_search_for_such_words_finds_them() -> None:
     bad = 'raise InvalidInput("x", recovery_hint=FrontendText("Leave out --all, ", PerFrontend("add --force", "wait")))'
     good = 'raise InvalidInput("x", recovery_hint=FrontendText("Ask anew, or ", PerFrontend("add --force", "wait")))'
 
-    assert [text for _, text in texts_in(ast.parse(bad)) if OF_A_TERMINAL.search(text)]
-    assert not [text for _, text in texts_in(ast.parse(good)) if OF_A_TERMINAL.search(text)]
+    assert [text for _, text in texts_in(ast.walk(ast.parse(bad))) if OF_A_TERMINAL.search(text)]
+    assert not [text for _, text in texts_in(ast.walk(ast.parse(good))) if OF_A_TERMINAL.search(text)]
