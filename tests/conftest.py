@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.S
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, _handler)
 
-settings.register_profile("bounded by work, not by time", deadline=None)
+settings.register_profile("bounded by work, not by time", deadline=None, max_examples=50)
 settings.load_profile("bounded by work, not by time")
 
 # What is compiled once need not be compiled again by each of some hundred programs that are started.
@@ -53,7 +54,7 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what the README's line runs as `fast`: all of two lanes but what takes long, and a smoke test a command."""
     # Files of `process` take longest. Started first, they do not keep one worker busy at the end of the run.
-    items.sort(key=lambda item: "process" not in item.path.parts)
+    items.sort(key=lambda item: folder_of(item.path) != "process")
     for item in items:
         if "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker("recorded")
@@ -69,9 +70,15 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@cache
+def folder_of(path: Path) -> str:
+    """Return the folder of `tests` that a file stands in."""
+    return path.relative_to(Path(__file__).parent).parts[0]
+
+
 def lane_of(item: pytest.Item) -> str:
     """Return the lane a test stands in."""
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    folder = folder_of(item.path)
     return "process" if item.get_closest_marker("process") or folder not in LANES else folder
 
 

@@ -446,7 +446,7 @@ def test_a_pipe_with_a_part_of_the_results_is_a_warning_unless_the_user_gave_the
     assert cli("search", "all[sb]", "-q", "-f", "ids", "-n", "20").err == ""
 
 
-@pytest.mark.parametrize("name", ["hits.csv", "hits.md", pytest.param("hits.docx", marks=pytest.mark.process)])
+@pytest.mark.parametrize("name", ["hits.csv", pytest.param("hits.docx", marks=pytest.mark.process)])
 def test_every_row_of_a_file_has_a_title(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
     target = tmp_path / name
 
