@@ -13,6 +13,7 @@ from entrez_kit.reviews.import_records import IMPORT_RECORDS
 from entrez_kit.reviews.init_review import INIT_REVIEW
 from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
+from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.strategies.read_files import FILES, read_file
 
 from ._input import read_content
@@ -134,3 +135,19 @@ def status(ctx: typer.Context, options: dict[str, Any]) -> None:
     entrez-kit review status
     """
     _run(ctx, SHOW_STATUS, options, "Reading")
+
+
+@app.command("update")
+@formats(*FORMATS)
+@request_options(UPDATE_REVIEW, FOLDER, option("by_date"))
+def update(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Search again, and list new, missing, changed, retracted and corrected records, and published preprints.
+
+    Records that are no longer found are kept. New records are deduplicated against all others:
+    entrez-kit review update
+    """
+    result = _run(ctx, UPDATE_REVIEW, options, "Searching")
+    if result is not None and result.undecided:
+        warn(
+            ctx, f"{counted(result.undecided, 'pair')} of records to decide in duplicates.csv. Then run review dedupe."
+        )

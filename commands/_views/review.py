@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from entrez_kit.reviews.init_review import InitResult
     from entrez_kit.reviews.search_review import SearchReviewResult
     from entrez_kit.reviews.show_status import StatusResult
+    from entrez_kit.reviews.update_review import UpdateResult
 
 SHOWN: Final = 20
 
@@ -113,11 +114,24 @@ def status_page(result: "StatusResult") -> RenderableType:
     return Group(*parts, Text(f"Next: entrez-kit {result.next}", style="dim"))
 
 
+def update_page(result: "UpdateResult") -> RenderableType:
+    """Return the changes since the last run."""
+    if not result.changes:
+        return Text(f"Nothing changed since {result.since}: {counted(result.found, 'record')}.", style="bold")
+    listing = Listing(fixed("Change"), fixed("PMID"), wrapped("Title", 3), wrapped("Details", 1))
+    for one in result.changes:
+        details = [", ".join(one.fields), one.status or "", one.successor or "", f"see {one.work}" if one.work else ""]
+        listing.row(one.kind.replace("_", " "), one.pmid or "", line(one.title), line("; ".join(filter(None, details))))
+    numbers = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in result.counts.items())
+    return Group(listing, Text(f"Since {result.since}: {numbers}", style="bold"))
+
+
 PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "InitResult": init_page,
     "SearchReviewResult": search_page,
     "ImportResult": import_page,
     "DedupeResult": dedupe_page,
     "StatusResult": status_page,
+    "UpdateResult": update_page,
 }
 """The page of each result."""

@@ -75,7 +75,8 @@ def dedupe_records(_: Services, request: ReviewRequest) -> DedupeResult:
 def link_duplicates(review: Review) -> tuple[MergeResult, str]:
     """Set the works and families of all records; return the figures, and the table of pairs.
 
-    A work keeps its representative: a record with a decision of screening, or else the one of the earliest run.
+    A work keeps its representative: a record with a decision of screening, or else the one of the earliest run. New
+    records of an update follow known ones.
     """
     earlier: list[ReviewRow] = []
     text = review.read_file(PAIRS)
@@ -104,7 +105,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
             key=lambda one: (
                 one.id not in decided,
                 one.work != one.id,
-                one.added if one.work == one.id else 0,
+                one.added if one.work == one.id else one.added == review.next_run,
                 one.id != work.kept.id,
                 one.id,
             ),

@@ -7,6 +7,20 @@ from pydantic import Field
 from entrez_kit.core.model import Result, Warn, omit_if_empty
 from entrez_kit.pubmed.search import Certificate
 
+ChangeKind = Literal[
+    "new",
+    "returned",
+    "deleted",
+    "merged",
+    "no_longer_matching",
+    "retracted",
+    "concern",
+    "reinstated",
+    "corrected",
+    "preprint_published",
+    "changed",
+]
+"""What an update found about a record, in the order of a report."""
 Step = Literal["init", "search", "import", "dedupe", "screen_import", "update"]
 
 
@@ -54,19 +68,7 @@ class Change(Result):
     """
 
     id: str
-    kind: Literal[
-        "new",
-        "returned",
-        "deleted",
-        "merged",
-        "no_longer_matching",
-        "retracted",
-        "concern",
-        "corrected",
-        "preprint_published",
-        "reinstated",
-        "changed",
-    ]
+    kind: ChangeKind
     pmid: str | None = omit_if_empty()
     title: str
     fields: list[str] = omit_if_empty([])

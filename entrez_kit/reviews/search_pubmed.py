@@ -20,6 +20,8 @@ from entrez_kit.strategies.models import StrategyRequest
 from entrez_kit.strategies.translate_strategy import count_lines, read_request, refuse_untranslated
 
 MAX_LISTED: Final = 20
+ANSWERED_BY: Final = ("demo", "local")
+"""Warnings that every answer repeats; a run has ``answered_by``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,11 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Fou
         range=clause or None,
         certificate=found.certificate,
     )
-    warnings = [Warn(code=one.code, message=one.message, terms=one.terms[:MAX_LISTED]) for one in found.warnings]
+    warnings = [
+        Warn(code=one.code, message=one.message, terms=one.terms[:MAX_LISTED])
+        for one in found.warnings
+        if one.code not in ANSWERED_BY
+    ]
     final = next((line for line in result.lines if line.number == result.final), None)
     if final is not None and final.label not in (None, "exact"):
         message = f"Line {final.number} of the strategy is {final.label} in PubMed: {'; '.join(final.loss)}."

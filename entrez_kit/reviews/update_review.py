@@ -1,0 +1,310 @@
+"""Search again, and classify what changed since the last run: new, gone, changed, retracted, corrected, published."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from typing import ClassVar, Final
+
+from pydantic import Field
+
+from entrez_kit.base import __version__, tracing
+from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
+from entrez_kit.core.model import Warn, Warned
+from entrez_kit.core.operation import Operation
+from entrez_kit.core.query_input import date_clause
+from entrez_kit.pubmed.date_slices import LAST, format_day
+from entrez_kit.pubmed.models import GRAVITY, Article, Standing, StandingNotice, StandingStatus
+from entrez_kit.references.files.tagged_fields import first_value
+from entrez_kit.references.merge.signatures import fold_title
+from entrez_kit.reviews.dedupe_records import link_duplicates
+from entrez_kit.reviews.folder import Review, now, open_review, save
+from entrez_kit.reviews.journal import Change, ChangeKind, Run
+from entrez_kit.reviews.records import (
+    Gone,
+    ReviewRecord,
+    list_changes,
+    record_of_article,
+    record_without_data,
+)
+from entrez_kit.reviews.review_settings import SOURCE
+from entrez_kit.reviews.search_pubmed import fetch_articles, name_source, run_strategy
+from entrez_kit.reviews.search_review import ReviewRequest
+from entrez_kit.services import Services
+
+KINDS: Final[Mapping[StandingStatus, ChangeKind]] = {
+    "retracted": "retracted",
+    "withdrawn": "retracted",
+    "partially_retracted": "retracted",
+    "expression_of_concern": "concern",
+    "reinstated": "reinstated",
+    "republished": "corrected",
+    "corrected": "corrected",
+    "preprint_published": "preprint_published",
+}
+"""The class of a new notice; other notices count as a change."""
+LIFTED: Final = ("retracted", "concern")
+MIN_TITLE: Final = 20
+
+
+class UpdateRequest(ReviewRequest):
+    """An update."""
+
+    by_date: bool = Field(
+        default=False,
+        description="Search only records created or entered since the last search, and find no missing ones.",
+    )
+
+
+class UpdateResult(Warned):
+    """What an update found.
+
+    ``counts`` has the number of changes of each kind. ``since`` is the time of the search before. ``undecided`` is the
+    number of pairs of records that a person should decide in ``duplicates.csv``.
+    """
+
+    RECORDS: ClassVar = "changes"
+
+    run: int
+    since: str
+    answered_by: str
+    found: int
+    counts: dict[str, int]
+    changes: list[Change]
+    undecided: int
+
+
+def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
+    """Search again, and report what changed since the last run.
+
+    New records are deduplicated against all records of the review. No record is deleted: one that is no longer found
+    keeps its line, with the reason.
+
+    Raises:
+        InvalidInput: the review was not searched yet, or its strategy cannot be searched.
+        UpstreamError: PubMed did not answer completely; nothing is stored.
+        StoreError: the folder cannot be written.
+    """
+    fresh = services.without_cache()
+    with open_review(request.folder) as review:
+        started, number = now(), review.next_run
+        last = next((run.search for run in reversed(review.runs) if run.search is not None), None)
+        if last is None:
+            raise InvalidInput(
+                "This review was not searched yet.",
+                invalid_input=request.folder,
+                recovery_hint="Run `entrez-kit review search` first.",
+                details={"reason": "not_searched"},
+            )
+        since = last.certificate.searched_at
+        clause = build_clause(since, review.settings.pubmed.overlap_days) if request.by_date else ""
+        found = run_strategy(fresh, review, clause=clause)
+        warnings = found.warnings
+        if request.by_date:
+            message = "Only records since the last search were searched, so records that no longer match stay unknown."
+            warnings.append(Warn(code="searched_by_date", message=message))
+        changes = _Update(fresh, review, found.pmids, number, is_complete=not request.by_date).run()
+        merged, pairs = link_duplicates(review)
+        works = {record.id: record.work for record in review.records}
+        for change in changes:
+            if works.get(change.id, change.id) != change.id:
+                change.work = works[change.id]
+        changes.sort(key=lambda one: (_ORDER.index(one.kind), len(one.id), one.id))
+        counts = Counter(one.kind for one in changes)
+        ordered = {kind: counts[kind] for kind in _ORDER if counts[kind]}
+        run = Run(
+            number=number,
+            step="update",
+            started=started,
+            finished=now(),
+            version=__version__,
+            source=SOURCE,
+            answered_by=name_source(services),
+            search=found.search,
+            changes=changes,
+            counts=ordered,
+            warnings=[*warnings, *merged.warnings],
+            records_sha256="",
+        )
+        save(review, run, pairs=pairs)
+    return UpdateResult(
+        run=number,
+        since=since,
+        answered_by=name_source(services),
+        found=len(found.pmids),
+        counts=ordered,
+        changes=changes,
+        undecided=merged.counts.undecided,
+        warnings=run.warnings,
+    )
+
+
+_ORDER: Final[tuple[ChangeKind, ...]] = ChangeKind.__args__  # type: ignore[attr-defined]
+
+
+def build_clause(since: str, overlap_days: int) -> str:
+    """Return the clause for records created or entered since a time, some days earlier because PubMed adds late."""
+    first = date.fromisoformat(since[:10]) - timedelta(days=overlap_days)
+    bounds = format_day(first), format_day(LAST)
+    return f"{date_clause(*bounds, 'crdt')} OR {date_clause(*bounds, 'edat')}"
+
+
+class _Update:
+    """The comparison of a review with PubMed."""
+
+    def __init__(
+        self, services: Services, review: Review, pmids: Sequence[str], number: int, *, is_complete: bool
+    ) -> None:
+        self._services, self._review, self._number = services, review, number
+        self._current = dict.fromkeys(pmids)
+        self._is_complete = is_complete
+        self._searched = {one.pmid: one for one in review.records if one.file is None and one.pmid}
+        self._imported = [one for one in review.records if one.file is not None and one.pmid]
+
+    def run(self) -> list[Change]:
+        """Change the records of the review, and return the changes."""
+        wanted = dict.fromkeys([*self._current, *self._searched, *(one.pmid or "" for one in self._imported)])
+        tracing.stage("Fetching records")
+        articles, _ = fetch_articles(self._services, list(wanted))
+        changes = []
+        for pmid in self._current:
+            if pmid not in self._searched:
+                changes.append(self._add(pmid, articles.get(pmid)))
+        for pmid, record in self._searched.items():
+            change = self._compare(record, articles.get(pmid), articles)
+            if change is not None:
+                changes.append(change)
+        changes += self._compare_imported(articles)
+        return changes
+
+    def _add(self, pmid: str, article: Article | None) -> Change:
+        """Add a new record."""
+        if article is None:
+            record = record_without_data(pmid, SOURCE, self._number)
+        else:
+            record = record_of_article(article, SOURCE, self._number)
+        self._review.records.append(record)
+        status = record.standing.status if record.standing else None
+        return Change(id=record.id, kind="new", pmid=pmid, title=record.title, status=status)
+
+    def _replace(self, old: ReviewRecord, new: ReviewRecord) -> None:
+        for name in ("doi", "pmcid", "fields", "standing", "gone"):
+            setattr(old, name, getattr(new, name))
+
+    def _compare(self, record: ReviewRecord, article: Article | None, articles: Mapping[str, Article]) -> Change | None:
+        """Compare a record of the search with PubMed, and update it."""
+        assert record.pmid is not None
+        is_listed = record.pmid in self._current
+        before = record.gone.reason if record.gone is not None else None
+        if article is None or article.pmid != record.pmid:
+            if is_listed or before in ("deleted", "merged"):
+                return None
+            successor = article.pmid if article is not None else self._find_successor(record, articles)
+            kind: ChangeKind = "merged" if successor else "deleted"
+            record.gone = Gone(run=self._number, reason="merged" if successor else "deleted", successor=successor)
+            return self._describe(record, kind, successor=successor)
+        new = record_of_article(article, record.source, record.added)
+        fields = list_changes(record, new)
+        notice = find_new_notice(record.standing, new.standing)
+        if is_listed or (not self._is_complete and before is None):
+            new.gone = None
+        else:
+            new.gone = record.gone or Gone(run=self._number, reason="no_longer_matching")
+        self._replace(record, new)
+        status = new.standing.status if new.standing is not None else None
+        if new.gone is not None and before is None:
+            return self._describe(record, "no_longer_matching", fields=fields, status=status)
+        if new.gone is None and before is not None:
+            return self._describe(record, "returned", fields=fields, status=status)
+        if notice is None and not fields:
+            return None
+        found: ChangeKind = notice[0] if notice is not None else "changed"
+        successor = (notice[1].pmid or notice[1].doi) if notice is not None and notice[1] is not None else None
+        return self._describe(record, found, fields=fields, status=status, successor=successor)
+
+    def _describe(self, record: ReviewRecord, kind: ChangeKind, **more: object) -> Change:
+        return Change.model_validate(
+            {"id": record.id, "kind": kind, "pmid": record.pmid, "title": record.title, **more}
+        )
+
+    def _compare_imported(self, articles: Mapping[str, Article]) -> Iterable[Change]:
+        """Update the standing of imported records that PubMed has; a record of the search speaks for its PMID."""
+        for record in self._imported:
+            article = articles.get(record.pmid or "")
+            if article is None:
+                continue
+            notice = find_new_notice(record.standing, article.standing)
+            record.standing = article.standing
+            if (
+                notice is None
+                or notice[0] == "changed"
+                or record.pmid in self._searched
+                or record.pmid in self._current
+            ):
+                continue
+            successor = (notice[1].pmid or notice[1].doi) if notice[1] is not None else None
+            status = article.standing.status if article.standing is not None else None
+            yield self._describe(record, notice[0], status=status, successor=successor)
+
+    def _find_successor(self, record: ReviewRecord, articles: Mapping[str, Article]) -> str | None:
+        """Return the PMID of the record that replaced a deleted one: with the same DOI, or the same title and place."""
+        for pmid, article in articles.items():
+            if pmid == record.pmid or article.pmid == record.pmid:
+                continue
+            if record.doi and article.doi and record.doi.casefold() == article.doi.casefold():
+                return article.pmid
+            title = fold_title(record.title)
+            if len(title) >= MIN_TITLE and title == fold_title(article.title) and _has_same_place(record, article):
+                return article.pmid
+        if not record.doi:
+            return None
+        found = self._services.eutils.esearch(db="pubmed", term=f'"{record.doi}"[aid]', retmax=2).value.ids
+        others = [pmid for pmid in found if pmid != record.pmid]
+        return others[0] if len(others) == 1 else None
+
+
+def _has_same_place(record: ReviewRecord, article: Article) -> bool:
+    """Return whether journal, volume and first page are equal, and known."""
+    other = record_of_article(article, record.source, 1)
+    mine, theirs = (
+        [one.journal.casefold(), *(first_value(one.fields, tag) for tag in ("VL", "SP"))] for one in (record, other)
+    )
+    return mine == theirs and bool(mine[0]) and any(mine[1:])
+
+
+def find_new_notice(before: Standing | None, after: Standing | None) -> tuple[ChangeKind, StandingNotice | None] | None:
+    """Return the class of the gravest difference of two standings, and its notice; None if they are equal."""
+    old, new = _list_notices(before), _list_notices(after)
+    added = sorted(new.keys() - old.keys(), key=lambda key: (GRAVITY.index(key[0]), *map(str, key[1:])))
+    for key in added:
+        kind = KINDS.get(key[0])
+        if kind is not None:
+            return kind, new[key]
+    lost = {KINDS.get(status) for status, *_ in old.keys() - new.keys()} - {KINDS.get(status) for status, *_ in new}
+    if lost & set(LIFTED):
+        return "reinstated", None
+    return ("changed", None) if old.keys() != new.keys() else None
+
+
+def _list_notices(
+    standing: Standing | None,
+) -> dict[tuple[StandingStatus, str | None, str | None], StandingNotice | None]:
+    """Return the notices of a standing by status, PMID and text; a status without a notice has none."""
+    if standing is None:
+        return {}
+    found: dict[tuple[StandingStatus, str | None, str | None], StandingNotice | None] = {
+        (one.status, one.pmid, None if one.pmid else one.citation): one for one in standing.notices
+    }
+    if all(key[0] != standing.status for key in found):
+        found[standing.status, None, None] = None
+    return found
+
+
+UPDATE_REVIEW: Final = Operation(
+    name="review_update",
+    function=update_review,
+    command=("review", "update"),
+    toolset="review",
+    title="Update a review",
+    errors=(UpstreamError, RateLimited, StoreError),
+    read_only=False,
+)
