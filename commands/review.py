@@ -11,6 +11,8 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
 from entrez_kit.reviews.import_records import IMPORT_RECORDS
 from entrez_kit.reviews.init_review import INIT_REVIEW
+from entrez_kit.reviews.screen_export import SCREEN_EXPORT
+from entrez_kit.reviews.screen_import import SCREEN_IMPORT
 from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
@@ -28,6 +30,9 @@ app = typer.Typer(
     "`entrez-kit guide review` explains the files and the steps.",
     no_args_is_help=True,
 )
+
+screen_app = typer.Typer(help="Export the works to screen, and import the decisions.", no_args_is_help=True)
+app.add_typer(screen_app, name="screen")
 
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 FOLDER: Final = option("folder", metavar="DIR")
@@ -151,3 +156,47 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
         warn(
             ctx, f"{counted(result.undecided, 'pair')} of records to decide in duplicates.csv. Then run review dedupe."
         )
+
+
+@screen_app.command("export")
+@formats(*FORMATS)
+@request_options(SCREEN_EXPORT, FOLDER, option("stage", metavar="STAGE"), option("every", "--all"))
+def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
+
+    One file for each source, and all.ris, in the folder screening: entrez-kit review screen export
+    """
+    _run(ctx, SCREEN_EXPORT, options, "Writing")
+
+
+@screen_app.command("import")
+@formats(*FORMATS)
+@request_options(
+    SCREEN_IMPORT,
+    FOLDER,
+    option("stage", metavar="STAGE"),
+    option("decision", metavar="DECISION"),
+    option("reason", metavar="TEXT"),
+    option("automation"),
+    option("replace"),
+)
+def import_screening(
+    ctx: typer.Context,
+    options: dict[str, Any],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Exports of a screening program (.ris .csv .tsv .xml), or -."),
+    ],
+) -> None:
+    """Take decisions back: unknown, repeated and contradictory ones are named. The exit status is then 4.
+
+    From Rayyan or ASReview: entrez-kit review screen import rayyan.csv
+    From Covidence: entrez-kit review screen import excluded.csv --stage full_text --decision exclude
+    """
+    from .merge import read_records
+
+    options["files"] = [read_records(ctx, file, None) for file in files]
+    result = _run(ctx, SCREEN_IMPORT, options, "Matching")
+    if result is not None and (result.unknown or result.contradictory):
+        warn(ctx, f"Not applied: {len(result.unknown):,} unknown, {len(result.contradictory):,} contradictory rows.")
+        raise typer.Exit(int(Exit.PARTIAL))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from entrez_kit.reviews.flow import Flow
     from entrez_kit.reviews.import_records import ImportResult
     from entrez_kit.reviews.init_review import InitResult
+    from entrez_kit.reviews.screen_export import ScreenExportResult
+    from entrez_kit.reviews.screen_import import ScreenImportResult
     from entrez_kit.reviews.search_review import SearchReviewResult
     from entrez_kit.reviews.show_status import StatusResult
     from entrez_kit.reviews.update_review import UpdateResult
@@ -126,6 +128,25 @@ def update_page(result: "UpdateResult") -> RenderableType:
     return Group(listing, Text(f"Since {result.since}: {numbers}", style="bold"))
 
 
+def export_page(result: "ScreenExportResult") -> RenderableType:
+    """Return the files to screen."""
+    listing = Listing(wrapped("File"), wrapped("Source"), number("Works"))
+    for one in result.files:
+        listing.row(line(one.file), line(one.source or "all"), f"{one.works:,}")
+    return Group(Text(f"{counted(result.works, 'work')} to screen", style="bold"), listing)
+
+
+def decisions_page(result: "ScreenImportResult") -> RenderableType:
+    """Return the numbers of the rows, and those that were not applied."""
+    numbers = {name: getattr(result, name) for name in ("rows", "applied", "unchanged", "repeated", "undecided")}
+    parts: list[RenderableType] = [facts([(name.capitalize(), f"{count:,}") for name, count in numbers.items()])]
+    for title, rows in (("Unknown", result.unknown), ("Contradictory", result.contradictory)):
+        if rows:
+            parts.append(Text(f"{title}: {len(rows):,}", style="yellow"))
+            parts += [Text(f"  {line(one.place)}: {line(one.why)} ({line(one.text)})") for one in rows[:SHOWN]]
+    return Group(*parts)
+
+
 PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "InitResult": init_page,
     "SearchReviewResult": search_page,
@@ -133,5 +154,7 @@ PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "DedupeResult": dedupe_page,
     "StatusResult": status_page,
     "UpdateResult": update_page,
+    "ScreenExportResult": export_page,
+    "ScreenImportResult": decisions_page,
 }
 """The page of each result."""

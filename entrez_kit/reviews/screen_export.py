@@ -1,0 +1,158 @@
+"""Write the works to screen as RIS for Covidence, Rayyan and ASReview: one file for each source, and one of all."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar, Final, Literal
+
+from pydantic import Field
+
+from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.core.model import Result
+from entrez_kit.core.operation import Operation
+from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, first_value
+from entrez_kit.references.merge.entries import SOURCE_NOTE
+from entrez_kit.reviews.dedupe_records import list_works
+from entrez_kit.reviews.folder import Review, find_inside, open_review, store_error
+from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, make_slug, sort_key, to_ris
+from entrez_kit.reviews.search_review import ReviewRequest
+from entrez_kit.reviews.show_status import compute_flow
+from entrez_kit.services import Services
+
+FOLDER: Final = "screening"
+ScreeningStage = Literal["title_abstract", "full_text"]
+_COMPLETED: Final = (("DO",), ABSTRACT_TAGS, ("UR",), ("KW",), ("LA",))
+"""Fields that a duplicate adds if the record has none."""
+
+
+class ScreenExportRequest(ReviewRequest):
+    """The works to write."""
+
+    stage: ScreeningStage = Field(default="title_abstract", description="title_abstract or full_text.")
+    every: bool = Field(default=False, description="Write works with a decision too.")
+
+
+class ExportedFile(Result):
+    """A file: its path in the folder of the review, the source of its works, and their number."""
+
+    file: str
+    source: str | None
+    works: int
+
+
+class ScreenExportResult(Result):
+    """The files. Each work is in the file of one source, so that these add up to ``works``, the file of all."""
+
+    RECORDS: ClassVar = "files"
+
+    stage: ScreeningStage
+    works: int
+    files: list[ExportedFile]
+
+
+def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportResult:
+    """Write the works without a decision as RIS: one file for each source, and one of all.
+
+    Raises:
+        InvalidInput: the records are not deduplicated, or decisions contradict each other.
+        StoreError: the files cannot be written.
+    """
+    with open_review(request.folder) as review:
+        works = _select(review, request)
+        files: dict[str, tuple[str | None, list[str]]] = {}
+        for record, text in works:
+            files.setdefault(f"{make_slug(record.source)}.ris", (record.source, []))[1].append(text)
+        files["all.ris"] = None, [text for _, text in works]
+        folder = f"{FOLDER}/{request.stage}"
+        remove_outputs(review.folder, folder, ".ris")
+        for name, (_source, texts) in files.items():
+            write_output(review.folder, f"{folder}/{name}", "".join(f"{text}\n\n" for text in texts).encode())
+    return ScreenExportResult(
+        stage=request.stage,
+        works=len(works),
+        files=[
+            ExportedFile(file=f"{folder}/{name}", source=source, works=len(texts))
+            for name, (source, texts) in files.items()
+        ],
+    )
+
+
+def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRecord, str]]:
+    if not review.is_deduplicated:
+        raise InvalidInput(
+            "The records are not deduplicated.",
+            invalid_input=request.folder,
+            recovery_hint="Run `entrez-kit review dedupe` first.",
+            details={"reason": "not_deduplicated"},
+        )
+    boxes = compute_flow(review)
+    if request.stage == "title_abstract":
+        chosen = boxes.records_of("awaiting_screening") | boxes.records_of("other_awaiting")
+        more = boxes.records_of("to_screen") | boxes.records_of("other_works")
+    else:
+        chosen = boxes.records_of("dbr_awaiting") | boxes.records_of("other_awaiting")
+        more = boxes.records_of("dbr_sought_reports") | boxes.records_of("other_sought_reports")
+    chosen = more if request.every else chosen
+    works = list_works(review.records)
+    kept = sorted((group[0] for work, group in works.items() if work in chosen), key=sort_key)
+    return [(record, write_record(works[record.id])) for record in kept]
+
+
+def write_record(group: Sequence[ReviewRecord]) -> str:
+    """Return a work as RIS, with its id in each field that screening programs keep, and its sources as a note."""
+    kept = group[0]
+    fields = [one for one in kept.fields if one[0] != "ID"]
+    for tags in _COMPLETED:
+        if not first_value(fields, *tags):
+            other = next((one for one in group[1:] if first_value(one.fields, *tags)), None)
+            fields += [one for one in other.fields if one[0] in tags] if other is not None else []
+    more = list(_list_ids(kept, {tag for tag, _ in fields}))
+    more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({one.source for one in group}))}"))
+    return to_ris(kept.model_copy(update={"fields": fields}), more)
+
+
+def _list_ids(record: ReviewRecord, tags: set[str]) -> Iterator[tuple[str, str]]:
+    yield "ID", record.id
+    if "LB" not in tags:
+        yield "LB", record.id
+    if "AN" not in tags:
+        yield "AN", record.id
+    yield "N1", f"{ID_NOTE}{record.id}"
+
+
+def remove_outputs(folder: Path, name: str, suffix: str) -> None:
+    """Remove the files of an earlier export."""
+    place = find_inside(folder, name)
+    try:
+        for path in place.glob(f"*{suffix}") if place.is_dir() else ():
+            path.unlink()
+    except OSError as exc:
+        raise store_error(place, exc) from None
+
+
+def write_output(folder: Path, name: str, content: bytes) -> None:
+    """Write a file in the folder of a review: beside its place, then renamed.
+
+    Raises:
+        InvalidInput: the place is outside of the folder.
+        StoreError: it cannot be written.
+    """
+    path = find_inside(folder, name)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        find_inside(folder, f"{Path(name).parent}/{part.name}")
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as exc:
+        raise store_error(path, exc) from None
+
+
+SCREEN_EXPORT: Final = Operation(
+    name="review_screen_export",
+    function=export_screening,
+    command=("review", "screen", "export"),
+    toolset="review",
+    title="Export works to screen",
+    errors=(StoreError,),
+    read_only=False,
+)

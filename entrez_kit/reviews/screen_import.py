@@ -1,0 +1,271 @@
+"""Take the decisions of screening back into a review, matched by the ids of its records."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import ClassVar, Final, Literal
+
+from pydantic import Field
+
+from entrez_kit.base import __version__
+from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.core.model import Result, Warned, omit_if_empty
+from entrez_kit.core.operation import Operation
+from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.references.merge.signatures import fold_title
+from entrez_kit.reviews.decisions import AUTOMATION, Choice, Decision, Stage
+from entrez_kit.reviews.folder import Review, now, open_review, save
+from entrez_kit.reviews.import_records import MAX_FILES
+from entrez_kit.reviews.journal import FileOfRun, Run
+from entrez_kit.reviews.read_screening import Row, read_rows
+from entrez_kit.reviews.records import ReviewRecord
+from entrez_kit.reviews.search_review import ReviewRequest
+from entrez_kit.reviews.show_status import compute_flow
+from entrez_kit.services import Services
+
+Match = Literal["id", "identifier", "title"]
+
+
+class ScreenImportRequest(ReviewRequest):
+    """Files with decisions."""
+
+    files: list[FileToMerge] = Field(min_length=1, max_length=MAX_FILES, description="Files with decisions.")
+    stage: Stage = Field(default="title_abstract", description="before_screening, title_abstract or full_text.")
+    decision: Choice | None = Field(
+        default=None, description="Decision on all records of the files: include, exclude or not_retrieved."
+    )
+    reason: str = Field(default="", max_length=500, description="Reason of exclusions that have none.")
+    automation: bool = Field(default=False, description="A program decided, not people.")
+    replace: bool = Field(default=False, description="Replace earlier decisions that differ.")
+
+
+class UnmatchedRow(Result):
+    """A record of a file that was not used: its place, its text, the reason, and the records that it may be."""
+
+    place: str
+    text: str
+    why: str
+    records: list[str] = omit_if_empty([])
+
+
+class ScreenImportResult(Warned):
+    """The decisions of files.
+
+    Each row is in one number: ``applied`` is new, ``unchanged`` was known, ``repeated`` agrees with another row,
+    ``undecided`` has no decision; the others are in ``unknown`` and ``contradictory``. ``matched_by`` says how the
+    records were found.
+    """
+
+    RECORDS: ClassVar = "contradictory"
+
+    run: int | None
+    stage: Stage
+    rows: int
+    applied: int
+    unchanged: int
+    repeated: int
+    undecided: int
+    matched_by: dict[Match, int]
+    unknown: list[UnmatchedRow]
+    contradictory: list[UnmatchedRow]
+
+
+class _Matcher:
+    """Finds the work of a row: by the id of this program, by identifiers, or by title and year."""
+
+    def __init__(self, records: Sequence[ReviewRecord]) -> None:
+        self._works = {record.id: record.work or record.id for record in records}
+        self._by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._by_title: dict[str, set[str]] = defaultdict(set)
+        self._years: dict[str, set[str]] = defaultdict(set)
+        for record in records:
+            work = self._works[record.id]
+            for kind in ("pmid", "doi", "pmcid"):
+                if value := getattr(record, kind):
+                    self._by_key[kind, value.casefold()].add(work)
+            self._by_title[fold_title(record.title)].add(work)
+            self._years[work].add(record.year)
+
+    def find(self, row: Row) -> tuple[Match, set[str], str]:
+        """Return how a row was matched, its works, and the problem if they are not one."""
+        if row.ids:
+            works = {self._works[one] for one in row.ids if one in self._works}
+            lost = [one for one in row.ids if one not in self._works]
+            if lost and not works:
+                return "id", set(), f"the review has no record {', '.join(lost[:3])}"
+            return "id", works, "" if len(works) == 1 else "several records are named"
+        works = {work for key in row.keys for work in self._by_key.get(key, ())}
+        if works:
+            return "identifier", works, "" if len(works) == 1 else "its identifiers belong to several records"
+        works = self._by_title.get(row.title, set()) if row.title else set()
+        if len(works) > 1 or row.year:
+            same = {work for work in works if not row.year or row.year in self._years[work] or "" in self._years[work]}
+            works = same or works
+            if not same:
+                return "title", works, "a record with this title has another year" if works else _UNKNOWN
+        if not works:
+            return "title", works, _UNKNOWN
+        return "title", works, "" if len(works) == 1 else "several records have this title"
+
+
+_UNKNOWN: Final = "no record has its id, identifiers or title"
+
+
+def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportResult:
+    """Take the decisions of Covidence, Rayyan, ASReview or a table into the review.
+
+    Rows whose record is unknown, and decisions that contradict each other or earlier ones, are named and not applied.
+
+    Raises:
+        InvalidInput: a file cannot be read, or has no decision.
+        StoreError: the folder cannot be written.
+    """
+    started = now()
+    rows = list(read_rows(request.files))
+    if request.decision is None and not any(row.choices for row in rows):
+        raise InvalidInput(
+            "The files have no decisions.",
+            invalid_input=request.files[0].file,
+            recovery_hint="Covidence exports one file for each decision: name it, such as --decision exclude.",
+            details={"reason": "no_decisions"},
+        )
+    with open_review(request.folder) as review:
+        taken = _Taking(review, request)
+        taken.take(rows)
+        number = None
+        if taken.applied:
+            number = review.next_run
+            review.decisions = taken.decisions
+            compute_flow(review)  # contradictions with other stages are an error before anything is stored
+            run = Run(
+                number=number,
+                step="screen_import",
+                started=started,
+                finished=now(),
+                version=__version__,
+                source=request.stage,
+                files=[FileOfRun(name=one.file.rpartition("/")[2], sha256=_hash(one)) for one in request.files],
+                counts={"rows": len(rows), "applied": taken.applied},
+                records_sha256="",
+            )
+            save(review, run)
+    return ScreenImportResult(
+        run=number,
+        stage=request.stage,
+        rows=len(rows),
+        applied=taken.applied,
+        unchanged=taken.unchanged,
+        repeated=taken.repeated,
+        undecided=taken.undecided,
+        matched_by=dict(sorted(taken.matched.items())),
+        unknown=taken.unknown,
+        contradictory=taken.contradictory,
+    )
+
+
+def _hash(file: FileToMerge) -> str:
+    return hashlib.sha256((file.text or repr(file.references)).encode()).hexdigest()
+
+
+class _Taking:
+    """The decisions of a review while rows are added."""
+
+    def __init__(self, review: Review, request: ScreenImportRequest) -> None:
+        self._request, self._review = request, review
+        self._matcher = _Matcher(review.records)
+        works = {record.id: record.work or record.id for record in review.records}
+        self._screened = {works.get(one.id, one.id): one for one in review.decisions if one.stage == "title_abstract"}
+        self._known = {works.get(one.id, one.id): one for one in review.decisions if one.stage == request.stage}
+        kinds = {name.casefold(): one.kind for name, one in review.settings.sources.items()}
+        self._main = {
+            record.work or record.id
+            for record in review.records
+            if kinds.get(record.source.casefold(), "database") in ("database", "register")
+        }
+        self.decisions = list(review.decisions)
+        self.applied = self.unchanged = self.repeated = self.undecided = 0
+        self.matched: Counter[Match] = Counter()
+        self.unknown: list[UnmatchedRow] = []
+        self.contradictory: list[UnmatchedRow] = []
+
+    def take(self, rows: Sequence[Row]) -> None:
+        """Add the decisions of rows."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in rows:
+            how, works, problem = self._matcher.find(row)
+            if problem:
+                self.unknown.append(UnmatchedRow(place=row.place, text=row.text, why=problem, records=sorted(works)))
+                continue
+            self.matched[how] += 1
+            found[next(iter(works))].append(row)
+        for work, group in found.items():
+            self._take_work(work, group)
+
+    def _take_work(self, work: str, group: Sequence[Row]) -> None:
+        """Add the decision on a work; several rows with the same decision count once."""
+        given = self._request.decision
+        decided = [row for row in group if given or row.choices]
+        self.undecided += len(group) - len(decided)
+        choices = {choice for row in decided for choice in ({given} if given else row.choices)}
+        if not decided:
+            return
+        if len(choices) > 1:
+            self._refuse(work, decided, f"the decisions differ: {' and '.join(sorted(map(str, choices)))}")
+            return
+        choice = next(iter(choices))
+        assert choice is not None
+        problem = self._find_problem(work, choice)
+        if problem:
+            self._refuse(work, decided, problem)
+            return
+        first = decided[0]
+        reason = next((row.reason for row in decided if row.reason), self._request.reason)
+        new = Decision(
+            id=work,
+            stage=self._request.stage,
+            decision=choice,
+            reason=reason if choice == "exclude" else "",
+            by=AUTOMATION if self._request.automation else "",
+            study=first.study if choice == "include" and self._request.stage == "full_text" else "",
+        )
+        known = self._known.get(work)
+        if known is not None:
+            if (known.decision, known.reason) == (new.decision, new.reason or known.reason):
+                self.unchanged += 1
+                self.repeated += len(decided) - 1
+                return
+            if not self._request.replace:
+                self._refuse(work, decided, f"the review has the decision {known.decision} {known.reason}".rstrip())
+                return
+            self.decisions = [one for one in self.decisions if not (one.stage == new.stage and one.id == known.id)]
+        self.decisions.append(new)
+        self.applied += 1
+        self.repeated += len(decided) - 1
+
+    def _find_problem(self, work: str, choice: Choice) -> str:
+        """Return why a decision does not fit the stage or the decisions of other stages."""
+        stage = self._request.stage
+        if choice == "not_retrieved" and stage != "full_text":
+            return "only full texts can be not retrieved"
+        if choice != "exclude" and stage == "before_screening":
+            return "records are only excluded before screening"
+        screened = self._screened.get(work)
+        if stage == "full_text" and screened is not None and screened.decision == "exclude":
+            return "it was excluded by title and abstract"
+        if stage == "full_text" and screened is None and work in self._main:
+            return "it has no decision on title and abstract"
+        return ""
+
+    def _refuse(self, work: str, rows: Sequence[Row], why: str) -> None:
+        self.contradictory += [UnmatchedRow(place=row.place, text=row.text, why=why, records=[work]) for row in rows]
+
+
+SCREEN_IMPORT: Final = Operation(
+    name="review_screen_import",
+    function=import_screening,
+    command=("review", "screen", "import"),
+    toolset="review",
+    title="Import decisions of screening",
+    errors=(StoreError,),
+    read_only=False,
+)
