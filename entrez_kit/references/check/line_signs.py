@@ -73,6 +73,8 @@ GOES_ON: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of the last part of a reference, or the links that a web page adds after it."""
+DOI_CUT: Final = re.compile(r"\bdoi:?$|\b10\.[0-9]{4,9}/$", re.IGNORECASE)
+"""The beginning of a DOI that goes on in the line below."""
 WEB_PAGE: Final = re.compile(r"[(<]?(?:https?://(?!(?:dx\.)?doi\.org)|www\.)", re.IGNORECASE)
 """The beginning of an address that is not a DOI."""
 LATIN_SMALL: Final = re.compile(rf"(?!{PARTICLE})[a-zà-öø-ÿ]|[,;:.)\]–—-]")

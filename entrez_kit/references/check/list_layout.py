@@ -14,6 +14,7 @@ from typing import Final
 from entrez_kit.references.check.line_signs import (
     BARE,
     BEGINS,
+    DOI_CUT,
     ENDS,
     ENDS_WITH_PLACE,
     GOES_ON,
@@ -256,6 +257,8 @@ class ListLayout:
             return True
         if self.is_greedy and not line.full:
             return True
+        if DOI_CUT.search(above.text):
+            return False
         ends = ends_reference(above.text)
         if GOES_ON.match(line.text):
             return WEB_PAGE.match(line.text) is not None and ends and self._is_page_alone(n)
@@ -275,7 +278,7 @@ class ListLayout:
             return False
         whole = self.complete and self._dated_ahead(n)
         if self.hanging:
-            return whole and line.begins and not line.full
+            return whole and line.begins and (not line.full or line.indent < above.indent)
         if line.full:
             may = self.loose or line.after_page or self._lacks_a_number(n)
             return may and whole and self._follows_an_end(n)
@@ -378,5 +381,5 @@ def _is_year(count: int) -> bool:
 
 
 def _share(lines: Sequence[ListLine]) -> float:
-    """Return the share of lines that may begin a reference."""
-    return sum(line.begins for line in lines) / len(lines) if lines else 1.0
+    """Return the share of lines that may begin a reference. A line with the words that do not fit above does not."""
+    return sum(line.begins and not line.full for line in lines) / len(lines) if lines else 1.0

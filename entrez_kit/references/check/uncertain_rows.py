@@ -60,8 +60,9 @@ def _judge_by_marks(rows: Sequence[Row]) -> tuple[set[int], set[int]]:
             certain.update(found)
         else:
             uncertain.update(found[1:] if len(found) > max(step, 1) else found[:1])
-    last = max(counts)
-    certain.update({last} if last == len(rows) - 1 else ())
+    if max(counts) == len(rows) - 1:
+        certain.add(len(rows) - 1)
+    uncertain.update(range(min(counts)), range(max(counts) + 1, len(rows)))
     return certain, uncertain
 
 

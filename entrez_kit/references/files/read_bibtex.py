@@ -9,8 +9,10 @@ from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import unquote
 
+from entrez_kit.base.errors import truncate
 from entrez_kit.citations.write_bibtex import MONTHS, bibtex_name, encode_doi, escape
 from entrez_kit.references.files.references import (
+    MAX_SHOWN,
     FieldUpdate,
     OriginalRecord,
     RefAuthor,
@@ -20,6 +22,7 @@ from entrez_kit.references.files.references import (
     identifiers_of,
     identifiers_of_note,
     unreadable_error,
+    warn_of_left_out,
     warn_of_repeated_keys,
     year_in,
 )
@@ -43,6 +46,8 @@ MAX_STRING: Final = 10_000
 MAX_LATEX: Final = 20_000
 MAX_DEPTH: Final = 50
 """Maximum depth of braces. The LaTeX parser needs several nested calls for each level."""
+_LIKE_ENTRY: Final = re.compile(r"\b(?:title|author|year|date|journal|doi)\s*=\s*[\"{0-9]", re.IGNORECASE)
+"""A field. In a comment or between entries, it shows an entry that was not read."""
 _SPECIAL: Final = re.compile(r"[\\{}$~]|--|``|''")
 _BARE_PERCENT: Final = re.compile(r"(?<!\\)%")
 _EMPTY_BRACES: Final = re.compile(r"(\\[A-Za-z]+)\{\}")
@@ -81,12 +86,27 @@ class BibtexFile(ReferenceFile):
     def __init__(self, text: str, name: str) -> None:
         self._text = text
         self._strings = {month: month for month in MONTHS}
+        self._left_out: list[str] = []
         self._entries = list(self._read(name))
         references = [_reference(entry) for entry in self._entries]
-        super().__init__(references, warn_of_repeated_keys(references))
+        super().__init__(
+            references,
+            [
+                *warn_of_repeated_keys(references),
+                *warn_of_left_out(self._left_out, "BibTeX reads text that does not begin with @TYPE{KEY, as a comment"),
+            ],
+        )
 
     def _read(self, name: str) -> Iterator[_BibEntry]:
-        from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
+        from bibtexparser.model import (
+            DuplicateBlockKeyBlock,
+            DuplicateFieldKeyBlock,
+            Entry,
+            ExplicitComment,
+            ImplicitComment,
+            ParsingFailedBlock,
+            Preamble,
+        )
         from bibtexparser.splitter import Splitter
 
         logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # failures are raised below
@@ -106,6 +126,8 @@ class BibtexFile(ReferenceFile):
                 reason = str(getattr(block.error, "abort_reason", block.error)).rstrip(". ")
                 hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
                 raise unreadable_error(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
+            if isinstance(entry, ImplicitComment | ExplicitComment | Preamble) and _LIKE_ENTRY.search(entry.raw or ""):
+                self._left_out.append(_name_block(entry))
             if not isinstance(entry, Entry):
                 continue
             start = self._text.index(entry.raw or "", cursor)
@@ -198,6 +220,13 @@ class BibtexFile(ReferenceFile):
         if comma:
             return comma.end(), comma.end(), f"{newline}{text},"
         return end, end, f",{newline}{text}"
+
+
+def _name_block(block: Any) -> str:
+    """Return the first line of a part of the file that has text, with its number."""
+    lines = enumerate((block.raw or "").splitlines(), start=(block.start_line or 0) + 1)
+    number, line = next((number, line) for number, line in lines if line.strip())
+    return f"{number}: {truncate(line.strip(), MAX_SHOWN)}"
 
 
 def _parts(raw: str) -> Iterator[str]:

@@ -15,6 +15,8 @@ from entrez_kit.references.files.references import (
 )
 
 _LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
+_ONCE: Final = frozenset({"PMID", "OWN", "STAT", "TI", "BTI", "DP", "JT", "TA", "SO"})
+"""Tags that a record has only once."""
 
 
 class NbibFile(ReferenceFile):
@@ -43,10 +45,20 @@ def read_nbib(text: str, name: str) -> ReferenceFile:
     records: list[tuple[list[tuple[str, str]], int]] = []
     fields: list[tuple[str, str]] = []
     start = 0
+
+    def end_record() -> None:
+        """Add a record. An empty line can also be inside of one: then no tag that a record has once is repeated."""
+        above = records[-1][0] if records else []
+        tags, others = ({tag for tag, _ in one} for one in (fields, above))
+        if above and "PMID" not in tags and _ONCE.isdisjoint(tags & others):
+            above += fields
+        else:
+            records.append((fields, start))
+
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         match = _LINE.fullmatch(line)
         if (not line.strip() or (match and match[1] == "PMID")) and fields:
-            records.append((fields, start))
+            end_record()
             fields = []
         if match:
             start = start if fields else number

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Final
 
+from entrez_kit.base.errors import truncate
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import ris_name
 from entrez_kit.references.files.references import (
+    MAX_SHOWN,
     FieldUpdate,
     OriginalRecord,
     Reference,
@@ -18,11 +20,14 @@ from entrez_kit.references.files.references import (
     identifiers_of_note,
     parse_name,
     unreadable_error,
+    warn_of_left_out,
     warn_of_repeated_keys,
     year_in,
 )
 
 _TAG: Final = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*)|\s*)")
+_LIKE_FIELD: Final = re.compile(r"\s*+(?:TY|T[12I]|AU|A1|PY|Y1|DO|JO|JF|ER)(?![a-z])")
+"""A damaged line of a field. Two of them outside of a record show one that was not read."""
 _PUBMED: Final = re.compile(r"pubmed|medline")
 _AUTHORS: Final = ("AU", "A1")
 _TITLES: Final = ("TI", "T1", "CT")
@@ -89,12 +94,17 @@ class RisFile(ReferenceFile):
 
     def __init__(self, text: str, name: str) -> None:
         self._lines = [_line(part) for part in text.splitlines(keepends=True)]
+        self._left_out: list[list[str]] = []
         self._records = list(self._split_records(name))
         references = [_reference(number, record) for number, record in enumerate(self._records, start=1)]
-        super().__init__(references, warn_of_repeated_keys(references))
+        warnings = warn_of_left_out(
+            [one[0] for one in self._left_out if len(one) > 1], "RIS needs a line TY  - and ER  -"
+        )
+        super().__init__(references, [*warn_of_repeated_keys(references), *warnings])
 
     def _split_records(self, name: str) -> Iterator[_Record]:
         record: _Record | None = None
+        is_apart = True
         for number, line in enumerate(self._lines):
             if line.tag == "TY":
                 if record is not None:
@@ -105,8 +115,14 @@ class RisFile(ReferenceFile):
                 raise unreadable_error(
                     name, f"{line.tag} is outside of a record, which begins with TY", line=number + 1
                 )
-            if record is None:
-                continue  # empty lines, and the record numbers that some programs write
+            if record is None:  # empty lines, and the record numbers that some programs write
+                if _LIKE_FIELD.match(line.text):
+                    if is_apart:
+                        self._left_out.append([])
+                    self._left_out[-1].append(f"{number + 1}: {truncate(line.text, MAX_SHOWN)}")
+                    is_apart = False
+                continue
+            is_apart = True
             if line.tag == "ER":
                 record.end = number
                 yield record

@@ -51,6 +51,10 @@ class Reference(Request):
     pmcid: str | None = Field(default=None, description="PMCID of the work.")
 
 
+MAX_SHOWN: Final = 80
+"""Maximum characters of a line in a warning."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldUpdate:
     """The changes of one reference: new values of fields, and a note to add.
@@ -162,6 +166,14 @@ def warn_of_repeated_keys(references: list[Reference]) -> list[Warn]:
         if len(lines) > 1:
             warnings.append(Warn(code="duplicate_key", message=f"The key {key} is used {len(lines)} times{where}."))
     return warnings
+
+
+def warn_of_left_out(lines: list[str], reason: str) -> list[Warn]:
+    """Return a warning about parts of a file that look like entries but cannot be read; ``lines`` are their first."""
+    if not lines:
+        return []
+    what = "An entry was" if len(lines) == 1 else f"{len(lines)} entries were"
+    return [Warn(code="entries_left_out", message=f"{what} left out: {reason}. First line: {lines[0]}", terms=lines)]
 
 
 def unreadable_error(name: str, problem: str, *, line: int | None = None, hint: str | None = None) -> InvalidInput:

@@ -659,3 +659,39 @@ def test_letters_of_latex_with_empty_braces_and_greek_ones_in_text_are_read() ->
     (reference,) = BibtexFile(text, "x").references
 
     assert (reference.authors[0].family, reference.title) == ("Łukasiewicz", "The β-catenin & ΔF508")
+
+
+DAMAGED = {
+    "bibtex": ("@article{{k{0},\n  title = {{Moon {0}}},\n  year = {{2001}},\n}}\n\n", ".bib"),
+    "ris": ("TY  - JOUR\nTI  - Moon {0}\nPY  - 2001\nER  - \n\n", ".ris"),
+    "nbib": ("PMID- 99{0}\nOWN - NLM\nTI  - Moon {0}\nDP  - 2001\n\n", ".nbib"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        *(("bibtex", old, "") for old in ("@article", "@article{", "{", "}", ",\n", "=", "}\n\n")),
+        *(("bibtex", "@article", new) for new in ("@comment", "@preamble", "@string", "@ article", "% @article")),
+        *(("ris", old, "") for old in ("ER  - \n", "TY  - JOUR\n", "TY", "ER", "\n\n", "  - ")),
+        *(
+            ("nbib", old, new)
+            for old, new in (("\n\n", "\n"), ("OWN - NLM\n", "\n"), ("TI", "\nTI"), ("PMID-", "PMID"))
+        ),
+    ],
+)
+@pytest.mark.parametrize("damaged", [{1}, {3}, {6}, {1, 2, 3, 4, 5, 6}], ids=["first", "inside", "last", "all"])
+def test_each_entry_of_a_damaged_file_is_a_row_or_a_named_problem(
+    kind: str, old: str, new: str, damaged: set[int]
+) -> None:
+    entry, suffix = DAMAGED[kind]
+    whole = [entry.format(n) for n in range(1, 7)]
+    text = "".join(one.replace(old, new) if n in damaged else one for n, one in enumerate(whole, start=1))
+    try:
+        file = reference_file(text, "refs", kind_of(text, "refs", suffix))
+    except InvalidInput:
+        return
+
+    titles = [one.title for one in file.references]
+    named = [term for warning in file.warnings for term in warning.terms]
+    assert len(titles) + len(named) == 6, (titles, named)

@@ -250,6 +250,15 @@ def test_two_columns_side_by_side_are_read_one_after_the_other(mark: str, gap: i
     check("\n\f".join(pages), ENGLISH)
 
 
+def test_a_right_column_that_moves_with_the_left_one_is_read_by_its_indents() -> None:
+    moved = [f"{line}\n" for one in ENGLISH for line in textwrap.wrap(one, 60, subsequent_indent="  ")]
+    starts = [n for n, line in enumerate(moved) if line[0] != " "]
+    for n in starts[3::4]:
+        moved[n - 1], moved[n] = f"  {moved[n - 1]}", f" {moved[n]}"
+
+    check("".join(moved), ENGLISH)
+
+
 def test_the_fields_of_a_reference_can_have_lines_of_their_own_between_empty_lines() -> None:
     references = [
         f"Doe J, Roe R, Poe E, et al.\nMoonlight and {n} mice.\nJournal of Inventions, {1999 + n}, 3(2): {n}-9."
@@ -285,6 +294,21 @@ def test_the_line_breaks_of_markdown_are_no_part_of_a_reference(end: str) -> Non
     marked = [f"{n}. d'{one}" for n, one in enumerate(ENGLISH, start=1)]
 
     check("\n".join(wrapped(one).replace("\n", f"{end}\n") + end for one in marked), [f"d'{one}" for one in ENGLISH])
+
+
+def test_short_last_lines_are_not_the_first_lines_of_references_with_an_indent() -> None:
+    references = [
+        f"Doe J, Roe R. A study of the mice number {n:02} under the moon. Rev\nInvented. {1999 + n};{n}:3."
+        for n in range(1, 12)
+    ]
+
+    check("References\n" + "\n".join(f"     {one}" for one in references), references)
+
+
+def test_a_line_below_the_first_part_of_a_doi_continues_it() -> None:
+    references = [f"{one} doi: 10.5555/\nNEJMoa1203421. PMID: 22663011." for one in ENGLISH]
+
+    check("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
 
 
 DIVIDED = "Doe J, Roe R.\nMoonlight and mice. J Inv Res. 2001;3:4."
