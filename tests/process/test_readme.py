@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from terminal import Cli
 from word_files import heading, paragraph, word
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -117,12 +118,13 @@ def test_the_readme_is_short_and_starts_with_what_a_reader_must_know() -> None:
     assert any("Never tried against the live services" in line for line in lines[:12])
 
 
-def test_options_and_guides_in_the_readme_exist() -> None:
+def test_options_and_guides_in_the_readme_exist(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.guides import TOPICS
 
     assert set(re.findall(r"entrez-kit guide ([a-z][\w-]*)", README)) <= set(TOPICS)
     calls = re.findall(r"^entrez-kit ([a-z]+)(.*?)(?:#.*)?$", "\n".join(_blocks("text")), re.MULTILINE)
     assert calls
+    monkeypatch.setenv("COLUMNS", "120")
     for command, rest in calls:
-        page = _run(f"entrez-kit {command} --help", COLUMNS="120").stdout
+        page = alone(command, "--help").out
         assert [option for option in re.findall(r"--[a-z-]+", rest) if f" {option} " not in page] == [], command
