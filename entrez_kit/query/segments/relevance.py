@@ -5,7 +5,9 @@ by field. The length of a record is the number of words in the fields of ``write
 follows from the number of records that have it. This is not PubMed's Best Match, which also learns from its users.
 """
 
-from collections.abc import Callable, Sequence
+import os
+import threading
+from collections.abc import Callable, Hashable, Sequence
 from math import log
 from typing import Any, Final, NamedTuple
 
@@ -87,6 +89,45 @@ class Occurrences(NamedTuple):
         return len(self.records) - (int(np.count_nonzero(np.isin(self.records, removed))) if len(removed) else 0)
 
 
+class _Kept:
+    """The occurrences that were used last in this process, in all segments, those used last at the end."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all, also in a child process, in which another thread of the parent may hold the lock."""
+        self._known: dict[Hashable, Occurrences] = {}
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def find(self, key: Hashable) -> Occurrences | None:
+        """Return occurrences; None if they are not kept."""
+        with self._lock:
+            found = self._known.pop(key, None)
+            if found is not None:
+                self._known[key] = found
+            return found
+
+    def add(self, key: Hashable, found: Occurrences) -> None:
+        """Keep occurrences, and drop those that were not used for the longest time if there are too many."""
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = found
+                self._size += len(found.records) + _COST
+            while self._size > _MAX_KEPT:
+                self._size -= len(self._known.pop(next(iter(self._known))).records) + _COST
+
+
+_COST: Final = 100
+"""What a kept word costs, in postings."""
+_MAX_KEPT: Final = 8_000_000
+"""The number of decoded postings that are kept, some 64 MB."""
+_kept: Final = _Kept()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kept.clear)
+
+
 def measure_rarity(found: int, size: int) -> float:
     """Return the rarity of a concept that ``found`` of all records have."""
     return log(1 + (size - found + 0.5) / (found + 0.5))
@@ -101,11 +142,11 @@ def read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: For
         formula: the weights of the word lists.
         mean: the mean length of all records.
     """
-    key = (phrases, formula, mean)
-    kept: Occurrences | None = segment.kept.get(key)
+    key = (segment.number, phrases, formula, mean)
+    kept = _kept.find(key)
     if kept is None:
         kept = segment.guard(_read_occurrences, segment, phrases, formula, mean)
-        segment.keep(key, kept, len(kept.records))
+        _kept.add(key, kept)
     return kept
 
 
@@ -139,7 +180,7 @@ def _sum_frequencies(parts: Sequence[tuple[Numbers, Scores]], size: int) -> tupl
     table = np.zeros(size, np.float32)
     for records, frequencies in parts:
         table[records] += frequencies
-    records = np.flatnonzero(table).astype(np.uint32)
+    records = np.flatnonzero(table > 0).astype(np.uint32)
     return records, table[records]
 
 

@@ -10,8 +10,9 @@ import mmap
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, ParamSpec, TypeVar, cast
 
@@ -223,10 +224,7 @@ class TermList:
 
 
 _NONE: Final = np.empty(0, np.int64)
-_COST: Final = 100
-"""What a kept word costs, in postings."""
-_MAX_KEPT: Final = 3_000_000
-"""The number of decoded postings that a segment keeps, some 24 MB."""
+_numbers: Final = count()
 _PAGE: Final = 64
 _SAMPLES: Final = 1_024
 _SPARSE: Final = 20
@@ -245,9 +243,8 @@ class Segment:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.kept: dict[Hashable, Any] = {}
-        """Decoded postings of words and phrases."""
-        self._kept_size = 0
+        self.number = next(_numbers)
+        """A number that no other segment of this process has."""
         try:
             with path.open("rb") as file:
                 self.size = file.seek(0, 2)
@@ -334,13 +331,6 @@ class Segment:
         """Return the memory of the file's pages to the system; they are read again when they are needed."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
-
-    def keep(self, key: Hashable, decoded: object, size: int) -> None:
-        """Keep decoded postings, instead of all others if these are too many."""
-        if self._kept_size + size > _MAX_KEPT:
-            self.kept, self._kept_size = {}, 0
-        self.kept[key] = decoded
-        self._kept_size += size + _COST
 
     def guard(self, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a function that reads this segment.

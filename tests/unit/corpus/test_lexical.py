@@ -259,6 +259,23 @@ def test_the_index_survives_being_closed(tmp_path: Path) -> None:
     second.close()
 
 
+def test_an_index_without_its_files_is_rebuilt_from_the_records(tmp_path: Path) -> None:
+    connection = opened(str(tmp_path / "corpus.db"))
+    add(connection, made_up(30, 4))
+    join(connection, "mine", [1, 8])
+    hits = words.search(connection, "liver lesion", 10)
+    before = held(connection)
+    for path in tmp_path.glob("*.words-*"):
+        path.unlink()
+
+    assert words.search(connection, "liver lesion", 10) == hits
+    assert lexical.count_queued(connection) == 30
+    index(connection)
+    assert held(connection) == before
+    assert words.search(connection, "liver lesion", 10) == hits
+    connection.close()
+
+
 # Queries -------------------------------------------------------------------------------------------------------------
 
 HOSTILE = [
