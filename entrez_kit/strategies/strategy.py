@@ -177,6 +177,7 @@ def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: b
     try:
         parsed = parse_line(printed.text, dialect, is_embase=is_embase, is_cinahl=is_cinahl)
     except LineError as exc:
+        line.warnings += exc.warnings
         _refuse(line, str(exc))
         return line
     except CannotExpressError as exc:

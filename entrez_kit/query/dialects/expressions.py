@@ -41,7 +41,9 @@ class Token:
 
 
 class LineError(Exception):
-    """A line cannot be read; the message says why."""
+    """A line cannot be read; the message says why. ``warnings`` are about its characters."""
+
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

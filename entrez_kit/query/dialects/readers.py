@@ -171,7 +171,11 @@ class _Lexer:
             CannotExpressError: no search has its meaning.
         """
         parser = Parser(self.grammar, self.tokenize(), convert_value)
-        node = parser.parse()
+        try:
+            node = parser.parse()
+        except LineError as exc:
+            exc.warnings = tuple(self.notes)
+            raise
         check_proximity(node)
         return Parsed(node, (*self.notes, *parser.warnings))
 

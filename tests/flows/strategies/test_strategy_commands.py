@@ -106,6 +106,21 @@ def test_lint_ends_with_4_if_there_is_a_finding_that_counts(cli: Cli, sandbox: S
     assert cli("strategy", "lint", "s.txt", "--fail-on", "nosuchcode").status == 2
 
 
+def test_lint_online_finds_dropped_phrases_common_words_and_unknown_headings(
+    cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.strategies.lint_strategy.MOST_HITS", 3)
+    lines = ('crispr[tiab] OR "zebra violins"[tiab]', "crispr[tiab]", '"Heart Attack"[mh]', '"Zebra Violins"[mh]')
+    text = "".join(f"{number}. {line}\n" for number, line in enumerate(lines, 1))
+    Path("s.txt").write_text(text + "5. #1 OR #2 OR #3 OR #4\n", encoding="utf-8")
+
+    found = json.loads(cli("strategy", "lint", "s.txt", "--online", "--json").out)["findings"]
+
+    codes = {(one["code"], one["line"]) for one in found}
+    assert {("dropped-phrase", 1), ("explosion-of-hits", 2), ("heading-renamed", 3), ("not-mesh", 4)} <= codes
+    assert not {("dropped-phrase", 2), ("not-mesh", 3)} & codes
+
+
 def test_lint_writes_a_corrected_copy_once(cli: Cli) -> None:
     Path("s.txt").write_text("“Asthma”[mh] or asthma[tiab]\n", encoding="utf-8")
 

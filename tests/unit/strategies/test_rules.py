@@ -42,16 +42,23 @@ PLANTED: list[tuple[str, str, str, int]] = [
     ("3. 1 or 2", "3. 1 or 2 or 6", "forward-reference", 3),
     ("3. 1 or 2", "3. 1 or 3", "circular-reference", 3),
     ("3. 1 or 2", "3. 1 or 1", "unused-line", 2),
-    ("6. 4 or 5", "6. or/3-5", "range-over-combination", 0),
     ("7. 3 and 6", "7. 3 and 6 or 1", "implicit-precedence", 7),
     ("7. 3 and 6", '7. 3 and 6\n8. limit 7 to yr="-2010"', "half-open-date", 8),
     ("7. 3 and 6", "7. 3 and 6\n8. limit 7 to humans", "limit-drops-unindexed", 8),
     ("7. 3 and 6", "7. 3 and 6\n8. limit 7 to english language", "language-limit", 8),
     ("5. (tele", "5. exp Asthma/\n6. (tele", "duplicate-line", 5),
+    ("3. 1 or 2", "3. 1 or 2\n4. or/1-3", "range-over-combination", 4),
+    ("exp Telemedicine/", '"Telemedicine"[mh] OR telehealth[tiab]', "other-dialect", 4),
+    ("5. (tele", "(tele", "missing-number", 5),
+    ("4. exp", "5. exp", "number-gap", 5),
+    ("telemedicine or ehealth", '"telemedicine or ehealth', "unbalanced-quotes", 5),
+    ("asthma$.ti,ab.", "asthma$.ti,ab. or 2010*.ed.", "date-limit-inside", 2),
+    ("3. 1 or 2", "3. 1 or #2", "reference-style", 3),
+    ("7. 3 and 6", "7. 3 and 6\n8. 7 use oemezd", "not-in-pubmed", 8),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "code", "line"), [one for one in PLANTED if one[3]])
+@pytest.mark.parametrize(("old", "new", "code", "line"), PLANTED)
 def test_a_planted_defect_is_found_by_code_and_line(old: str, new: str, code: str, line: int) -> None:
     assert old in CLEAN
 
@@ -80,7 +87,44 @@ PUBMED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("query", "code"), PUBMED)
 def test_a_defect_of_a_query_of_pubmed_is_found(query: str, code: str) -> None:
-    assert code in {name for name, _ in codes(query)}
+    text = f"1. child[tiab] OR infant[tiab]\n2. {query}\n3. #1 AND #2\n"
+
+    assert (code, 2) in codes(text)
+    assert not {place for name, place in codes(text) if name == code} - {2}
+
+
+LATER = {"count-mismatch", "filter-for-central"}
+"""Codes with a test of their own below."""
+ONLINE = {"not-mesh", "no-hits", "dropped-phrase", "explosion-of-hits", "not-removes-known"}
+"""Codes that need records; the tests of the commands find them by line."""
+
+
+def test_every_code_has_a_planted_defect() -> None:
+    assert {code for _, _, code, _ in PLANTED} | {code for _, code in PUBMED} | LATER | ONLINE == set(CODES)
+
+
+TEN = """Database: Ovid MEDLINE(R) ALL
+1. exp Decubitus Ulcer/
+2. (pressure adj ulc*.ti,ab.
+3. ("bed sore" or bedsore$).ti,zz.
+4. (sore$ or sores).ti,ab.
+5. or/1-9
+6. (ul$ or bedsore).tw.
+7. wound or ulcer.ti.
+8. 6 and 7 or 4
+9. limit 8 to yr="2010 -"
+10. limit 9 to humans
+"""
+
+
+def test_ten_planted_defects_are_found_by_code_and_line() -> None:
+    planted = {
+        *(("heading-renamed", 1), ("syntax-error", 2), ("unknown-field", 3), ("redundant-term", 4)),
+        *(("circular-reference", 5), ("short-truncation", 6), ("suffix-binds-last", 7), ("implicit-precedence", 8)),
+        *(("half-open-date", 9), ("limit-drops-unindexed", 10)),
+    }
+
+    assert planted <= codes(TEN)
 
 
 def test_counts_beside_lines_are_compared() -> None:
