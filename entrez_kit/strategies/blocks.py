@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.strategies.strategy import Strategy
 
-_PIECE: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|[()]|[^\s()"\[\]]+')
+_PIECE: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+')
 
 
 @dataclass(frozen=True, slots=True)

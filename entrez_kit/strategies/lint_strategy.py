@@ -215,7 +215,7 @@ def _fix_line(original: str, dialect: str | None) -> str:
     if dialect == "pubmed":
         text = _OPERATORS.sub(lambda match: match[1] + match[2].upper(), text)
         text = _OPEN_START.sub(r"1800\1", _OPEN_END.sub(r"\g<1>3000\2", text))
-        text = re.sub(r"\bexp\s+(?=[\w,\s-]+\[\s*(?:mesh|mh))", "", text)
+        text = re.sub(r"\bexp[ \t]{1,9}(?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", "", text)
     for old, new in RENAMED.items():
         if old in text.lower():
             pattern = rf"{_BEFORE_HEADING}{re.escape(old)}(?=\"?(?:/|\s*\[m))"

@@ -303,7 +303,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
 
 def strategy_words(query: str) -> set[str]:
     """Return the words of a query, and the stems of its truncated words with ``*``."""
-    return {word for word in re.findall(r"[\w*]+", re.sub(r"\[[^\]]*\]", " ", query.lower())) if word}
+    return {word for word in re.findall(r"[\w*]+", re.sub(r"\[[^\[\]]*\]", " ", query.lower())) if word}
 
 
 def _explain_missed(

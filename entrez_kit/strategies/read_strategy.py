@@ -5,24 +5,21 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal
 
-from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import find_signs
 from entrez_kit.query.dialects.readers import is_reference_line
 
 Role = Literal["expression", "comment", "header"]
-MAX_LINE: Final = 20_000
-MAX_RUN: Final = 400
-"""Maximum length of a line, and of equal characters or white space in it. The work on longer ones grows too fast."""
-_RUN: Final = re.compile(rf"(.)\1{{{MAX_RUN}}}")
-_GAP: Final = re.compile(rf"\s{{{MAX_RUN + 1}}}")
+MOST_CONTINUED: Final = 500
+"""Maximum number of lines by which a line continues."""
 MOST_JOINED: Final = 60
 """Maximum number of lines that are joined to one."""
 LARGEST_GAP: Final = 3
 """Largest number of missing numbers that is a gap of a list."""
 _NUMBER: Final = re.compile(r"\s*(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\t\s*|\s+|\s*$)")
-_OPERATES: Final = re.compile(r"(?:or|and|not)\s+(?:\(*\s*[#Ss]?[0-9]|#)", re.IGNORECASE)
+_OPERATES: Final = re.compile(r"(?:or|and|not)\s++(?:\(*+\s*+[#Ss]?[0-9]|#)", re.IGNORECASE)
 _RANGE_AFTER: Final = re.compile(r"(?:or|and)\s+[0-9]+\s*-\s*[0-9]+\s*$", re.IGNORECASE)
 _HEADER: Final = re.compile(
     r"(?:databases?|platform|interface|host|provider|vendor|source|dates?|searched|search(?:es)?|last (?:run|searched)"
@@ -31,21 +28,21 @@ _HEADER: Final = re.compile(
     r"|#\s+(?:searches|search|query))\b",
     re.IGNORECASE,
 )
-_YEARS: Final = re.compile(r"<\s*[0-9]{4}[^>]*>")
+_YEARS: Final = re.compile(r"< ?[0-9]{4}[^<>]*>")
 _COMMENT: Final = re.compile(
     r"(?://|%|;|\*{3,}|[-=_]{3,}|/\*|<!--|>|```|limiters?\s*-|expanders?\s*-|search modes?\s*-|interface\s*-"
-    r"|#{1,6}\s+(?![0-9]))|\[[^\]]*\]\s*$|\|?[\s:|-]*-{2,}[\s:|-]*\|?$",
+    r"|#{1,6}\s+(?![0-9]))|\[[^\[\]]*\] ?$|(?=[ :|-]*--)[ :|-]++$",
     re.IGNORECASE,
 )
 _LIMIT: Final = re.compile(r"^\[[^\]]*\](?:/|\s*$)")
-_COUNT: Final = re.compile(r"(?:[\t ]+|(?<=[\])/.\"]))[\[(]?([0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+)[\])]?\s*$")
-_COMMA_COUNT: Final = re.compile(r"(?:[\t ]+)[\[(]?([0-9]{1,3}(?:[,.][0-9]{3})+|[0-9]+)[\])]?\s*$")
+_COUNT: Final = re.compile(r"(?: |(?<=[\])/.\"]))[\[(]?([0-9]{1,3}(?:[,. ][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$")
+_COMMA_COUNT: Final = re.compile(r" [\[(]?([0-9]{1,3}(?:[,.][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$")
 _DIGITS: Final = re.compile(r"[0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+")
 _COMPLETE: Final = re.compile(
     r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|/[a-z]{2,3}|[#Ss]?[0-9]|\}|\ball trees|\bterm only|\bin \w+)\s*$"
 )
 _ENDS_OPEN: Final = re.compile(
-    r"(?:\b(?:or|and|not|adj[0-9]*|near(?:/[0-9]+)?|next)|,|[([{]|(?<![/\w]\s)(?<!/)\bexp)\s*$", re.IGNORECASE
+    r"(?:\b(?:or|and|not|adj[0-9]*+|near(?:/[0-9]++)?|next)|,|[([{]|(?<![/\w] )(?<!/)\bexp) ?$", re.IGNORECASE
 )
 _BEGINS_INSIDE: Final = re.compile(
     r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)(?:\s|$)|[)\]},]|\.\s?[a-z]{2}\b)", re.IGNORECASE
@@ -79,6 +76,7 @@ class PrintedLine:
     notes: list[str] = field(default_factory=list)
 
 
+@lru_cache(maxsize=1024)
 def repair(text: str) -> str:
     """Return a text with the characters that a word processor or a web page changed written plainly."""
     plain = plain_characters(text)
@@ -96,21 +94,8 @@ def plain_characters(text: str) -> str:
 
 
 def read_lines(text: str) -> list[PrintedLine]:
-    """Return the lines of a strategy; their ``original`` joined is the text.
-
-    Raises:
-        InvalidInput: a line is too long, or repeats a sign too often. Work on such lines would not end.
-    """
+    """Return the lines of a strategy; their ``original`` joined is the text."""
     physical = text.splitlines(keepends=True)
-    for number, line in enumerate(physical, start=1):
-        if len(line) > MAX_LINE or _RUN.search(line) or _GAP.search(line):
-            raise InvalidInput(
-                f"Line {number} of the strategy has more than {MAX_LINE:,} characters, or more than {MAX_RUN} equal "
-                "characters or spaces one after the other.",
-                invalid_input=f"strategy, line {number}",
-                recovery_hint="Shorten or split the line.",
-                details={"reason": "line_too_long", "line": number, "limit": MAX_LINE},
-            )
     if physical and physical[0].lstrip("\ufeff").startswith("Search number,Query"):
         return _read_history(physical)
     numbers = _find_numbers(physical)
@@ -291,7 +276,7 @@ class _Reader:
 
     def _continues(self, previous: PrintedLine, text: str) -> bool:
         """Return whether a line without a number continues the line before it."""
-        if previous.role != "expression":
+        if previous.role != "expression" or previous.original.count("\n") >= MOST_CONTINUED:
             return False
         if is_reference_line(text) and _count_open(previous.text) <= 0:
             return bool(_ENDS_OPEN.search(previous.text))
@@ -303,7 +288,7 @@ class _Reader:
         """Return the index after the last physical line of an expression without a number."""
         if _count_open(text) <= 0 and not _ENDS_OPEN.search(text):
             following, joined = place + 1, text
-            while following < len(self._physical) and following not in self._numbers:
+            while following < min(place + MOST_CONTINUED, len(self._physical)) and following not in self._numbers:
                 below = repair(self._physical[following])
                 if not below or is_reference_line(below):
                     break
@@ -312,15 +297,15 @@ class _Reader:
                 joined = f"{joined} {below}"
                 following += 1
             return following
-        joined = text
+        opened = _count_open(text)
         for following in range(place + 1, min(place + MOST_JOINED, len(self._physical))):
             if following in self._numbers:
                 break
             below = repair(self._physical[following])
-            if is_reference_line(below) and _count_open(joined) <= 0:
+            if opened <= 0 and is_reference_line(below):
                 break
-            joined = f"{joined} {below}"
-            if _count_open(joined) == 0 and not _ENDS_OPEN.search(joined):
+            opened += _count_open(below)
+            if opened == 0 and not _ENDS_OPEN.search(below):
                 return following + 1
         return place + 1
 
@@ -335,7 +320,7 @@ def _is_comment(text: str) -> bool:
 
 def _looks_complete(text: str) -> bool:
     """Return whether an expression can end here: it has a sign of a service, or consists of numbers."""
-    if re.search(r"\bexp\s+[^/]*$", text, re.IGNORECASE):
+    if re.search(r"\bexp ", text.rpartition("/")[2], re.IGNORECASE):
         return False
     return bool(find_signs(text)) or is_reference_line(text) or _strip_count(text)[1] is not None
 
@@ -347,8 +332,8 @@ def _count_open(text: str) -> int:
 
 
 _REMARKS: Final = (
-    re.compile(r"\s+[0-9]{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* [0-9]{4}$", re.IGNORECASE),
-    re.compile(r"\s+(?:advanced|basic)(?:\s+(?:display results|more|delete|save|annotate)\b.*)?$", re.IGNORECASE),
+    re.compile(r" [0-9]{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,7} [0-9]{4}$", re.IGNORECASE),
+    re.compile(r" (?:advanced|basic)(?: (?:display results|more|delete|save|annotate)\b.*)?$", re.IGNORECASE),
 )
 """What services print after the count: the date of the search, or its type."""
 
@@ -371,7 +356,7 @@ def _strip_count(text: str) -> tuple[str, int | None]:
         before = text[: match.start()].rstrip()
         if not before or _ENDS_OPEN.search(before) or not _COMPLETE.search(before):
             continue
-        if re.search(r"\b(?:or|and|not)/\s*[0-9,\s-]*$", before, re.IGNORECASE) and "," in before[-3:]:
+        if re.search(r"\b(?:or|and|not)/[0-9, -]*+$", before, re.IGNORECASE) and "," in before[-3:]:
             continue
         return before, int(re.sub(r"[^0-9]", "", match[1]))
     return text, None

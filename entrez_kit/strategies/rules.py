@@ -83,11 +83,11 @@ PRESS: Final[dict[str, str]] = {
 """The element of the PRESS checklist by code; 5, spelling, syntax and line numbers, for all others."""
 _DATES: Final = r"(?:dp|pdat|edat|crdt|mhda|dcom|lr|mdat|ppdat|epdat|date - [a-z]+|publication date)"
 _HALF_OPEN: Final = re.compile(
-    rf'(?<![0-9/"\]])\s*:\s*"?[0-9][0-9/]*"?\s*\[{_DATES}\]|[0-9]"?\s*:\s*\[{_DATES}\]'
-    rf"|\[{_DATES}\]\s*:\s*(?![0-9\"\s])|\[{_DATES}\]\s*:\s*$",
+    rf'(?<![0-9/"\]])(?<![0-9/"\]] ) ?: ?"?[0-9][0-9/]*+"? ?\[{_DATES}\]|[0-9]"? ?: ?\[{_DATES}\]'
+    rf"|\[{_DATES}\] ?: ?(?![0-9\" ])|\[{_DATES}\] ?: ?$",
     re.IGNORECASE,
 )
-_YEARS: Final = re.compile(r"\byr\s*=\s*\"?\s*(?:[0-9]{4}\s*-\s*\"?\s*$|-\s*[0-9]{4})", re.IGNORECASE)
+_YEARS: Final = re.compile(r"\byr ?= ?\"? ?(?:[0-9]{4} ?- ?\"? ?$|- ?[0-9]{4})", re.IGNORECASE)
 _FOREIGN_MARKS: Final = re.compile(r"(?<=\w)[?$#](?=\w|\[|\s|$)")
 
 

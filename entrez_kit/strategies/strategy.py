@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
@@ -34,7 +35,7 @@ MOST_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Strategy:
     """A strategy whose lines have a meaning and a translation."""
 
@@ -42,7 +43,7 @@ class Strategy:
     votes: Counter[Dialect]
     lines: list[WorkingLine]
 
-    @property
+    @cached_property
     def numbered(self) -> dict[int, WorkingLine]:
         """The lines by number."""
         return {line.number: line for line in self.lines if line.number is not None}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.scopes import unite
@@ -96,7 +97,7 @@ class Parser:
     def _parse_level(self, level: int) -> Node:
         if level == len(self.grammar.levels):
             return self._parse_run()
-        left = self._parse_level(level + 1)
+        chain = _Chain(self._parse_level(level + 1))
         names = self.grammar.levels[level]
         while (token := self._peek()) is not None:
             name = "NEAR" if token.kind == "near" else token.text if token.kind == "operator" else ""
@@ -107,9 +108,10 @@ class Parser:
             right = self._parse_level(level + 1)
             if name == "NEAR":  # a field after the last word is that of all words of the proximity search
                 scopes = [one.scope for one in walk(right) if isinstance(one, Words) and one.scope is not None]
-                left = self._set_scope(left, scopes[0]) if scopes and not scopes[0].values else left
-            left = _combine(name, left, right, token)
-        return left
+                if scopes and not scopes[0].values:
+                    chain.left = self._set_scope(chain.finish(), scopes[0])
+            chain.add(name, right, token)
+        return chain.finish()
 
     def _note_operator(self, name: str) -> None:
         seen = self.seen[-1]
@@ -135,7 +137,10 @@ class Parser:
             following = self._peek()
             is_open = following is not None and following.kind == "open"
             level = next(place for place, names in enumerate(self.grammar.levels) if "NEAR" in names)
-            return self._set_scope(self._parse_unit() if is_open else self._parse_level(level), token.scope)
+            self._descend()
+            node = self._parse_unit() if is_open else self._parse_level(level)
+            self.depth -= 1
+            return self._set_scope(node, token.scope)
         if token.kind == "open":
             node = self._parse_group()
         elif token.kind == "text":
@@ -157,9 +162,7 @@ class Parser:
         return node
 
     def _parse_group(self) -> Node:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise LineError("the parentheses are nested too deeply")
+        self._descend()
         self.seen.append(set())
         node = self._parse_level(0)
         self.seen.pop()
@@ -169,6 +172,11 @@ class Parser:
             raise LineError("an opening parenthesis is not closed" if token is None else f"{token.text!r} does not fit")
         self.place += 1
         return node
+
+    def _descend(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise LineError("the parentheses are nested too deeply")
 
     def _parse_words(self) -> Node:
         """Return the adjacent words at this place."""
@@ -194,14 +202,41 @@ class Parser:
         return rebuild(node, change)
 
 
-def _combine(name: str, left: Node, right: Node, token: Token) -> Node:
-    if name == "AND":
-        return All((*_parts(left, All), *_parts(right, All)))
-    if name == "OR":
-        return Any((*_parts(left, Any), *_parts(right, Any)))
-    if name == "NOT":
-        return Exclude(left, right)
-    return Near(left, right, token.distance, token.ordered, token.skips)
+@dataclass(slots=True)
+class _Chain:
+    """Operands that operators of one level join from left to right. Those of AND and of OR are one list."""
+
+    left: Node
+    others: list[Node] = field(default_factory=list)
+    operator: str = ""
+    depth: int = 0
+
+    def add(self, name: str, right: Node, token: Token) -> None:
+        """Join an operand.
+
+        Raises:
+            LineError: the line joins too many operands with NOT or a proximity operator.
+        """
+        if name in ("AND", "OR"):
+            if name != self.operator:
+                self.left, self.operator = self.finish(), name
+            self.others += _parts(right, All if name == "AND" else Any)
+            return
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise LineError(f"more than {DEEPEST} parts are joined with NOT or with proximity operators")
+        left = self.finish()
+        self.left = (
+            Exclude(left, right) if name == "NOT" else Near(left, right, token.distance, token.ordered, token.skips)
+        )
+
+    def finish(self) -> Node:
+        """Return the operands that have been joined."""
+        if self.others:
+            kind = All if self.operator == "AND" else Any
+            self.left = kind((*_parts(self.left, kind), *self.others))
+            self.others, self.operator = [], ""
+        return self.left
 
 
 def _parts(node: Node, kind: type[All] | type[Any]) -> tuple[Node, ...]:
@@ -210,14 +245,32 @@ def _parts(node: Node, kind: type[All] | type[Any]) -> tuple[Node, ...]:
 
 def join_as_phrase(units: Sequence[Node]) -> Node:
     """Return adjacent units as an ordered phrase, as Ovid reads them."""
-    node = units[0]
-    for unit in units[1:]:
-        if isinstance(node, Words) and isinstance(unit, Words):
-            node = Words((*node.patterns, *unit.patterns), f"{node.text} {unit.text}", node.scope or unit.scope)
-        elif all(isinstance(one, Words | Any | Near) for one in (node, unit)):
-            node = Near(node, unit, 0, ordered=True)
-        else:
-            raise LineError("an operator is missing between two terms")
+    if not all(isinstance(unit, Words | Any | Near) for unit in units):
+        raise LineError("an operator is missing between two terms")
+    phrases: list[Node] = []
+    for is_words, group in groupby(units, lambda unit: isinstance(unit, Words)):
+        run = list(group)
+        phrases += [_join_words([unit for unit in run if isinstance(unit, Words)])] if is_words else run
+    return _nest(phrases, 0, ordered=True)
+
+
+def _join_words(words: Sequence[Words]) -> Words:
+    scope = next((one.scope for one in words if one.scope is not None), None)
+    patterns = tuple(pattern for one in words for pattern in one.patterns)
+    return Words(patterns, " ".join(one.text for one in words), scope)
+
+
+def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
+    """Return units that are near each other from left to right.
+
+    Raises:
+        LineError: there are too many of them.
+    """
+    if len(units) > DEEPEST:
+        raise LineError(f"more than {DEEPEST} parts are near each other")
+    node, *others = units
+    for unit in others:
+        node = Near(node, unit, distance, ordered)
     return node
 
 
@@ -230,13 +283,11 @@ def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
     """Return the function for a service that reads adjacent words as near each other."""
 
     def join(units: Sequence[Node]) -> Node:
-        node = units[0]
-        for unit in units[1:]:
-            if all(isinstance(one, Words | Near) for one in (node, unit)):
-                node = Near(node, unit, distance)
-            else:
-                node = All((*_parts(node, All), unit))
-        return node
+        parts: list[Node] = []
+        for is_text, group in groupby(units, lambda unit: isinstance(unit, Words | Near)):
+            run = list(group)
+            parts += [_nest(run, distance, ordered=False)] if is_text else run
+        return parts[0] if len(parts) == 1 else join_with_and(parts)
 
     return join
 

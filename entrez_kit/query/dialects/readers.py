@@ -69,7 +69,7 @@ _MARKS: Final[dict[str, dict[str, str]]] = {
 }
 """By service, the wildcards and their canonical marks."""
 _LIMITED: Final = re.compile(r"[*$]([0-9]{1,2})(?![\w*])")
-_OPERATOR: Final = re.compile(r"(?:and\s+not|and|or|not)(?=[\s()\"'{\[#]|$)", re.IGNORECASE)
+_OPERATOR: Final = re.compile(r"(?:and not|and|or|not)(?=[ ()\"'{\[#]|$)", re.IGNORECASE)
 
 
 def make_words(text: str, dialect: str) -> Words | None:
@@ -78,7 +78,7 @@ def make_words(text: str, dialect: str) -> Words | None:
     marks = _MARKS.get(dialect, {})
     if dialect == "ovid":
         marked = _LIMITED.sub(r"<\1>", marked)
-        marked = re.sub(r"(?<=\w):(?=\s|$)", "*", marked)
+        marked = re.sub(r"(?<=\w):(?= |$)", "*", marked)
         marks = {key: value for key, value in marks.items() if key != ":"}
     for sign in "*$#?":
         if sign not in marks:
@@ -97,7 +97,7 @@ class _Lexer:
     signs: "Sequence[tuple[re.Pattern[str], Callable[[_Lexer, re.Match[str]], Token | None]]]" = ()
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = " ".join(text.split())
         self.tokens: list[Token] = []
         self.notes: list[str] = []
 
@@ -152,7 +152,7 @@ class _Lexer:
 
     def find_word_end(self, place: int) -> int:
         """Return the end of the word that begins here."""
-        match = re.compile(r"[^\s()\"]+").match(self.text, place)
+        match = re.compile(r"[^ ()\"]+").match(self.text, place)
         return match.end() if match else place + 1
 
     def add_words(self, text: str, *, quoted: bool = False) -> None:
@@ -198,24 +198,24 @@ def _numbers(lexer: _Lexer, match: re.Match[str]) -> Token | None:
     return Token("node", match[0], node=join_numbers(match[1], numbers)) if numbers else None
 
 
-_HASH: Final = (re.compile(r"#\s?([0-9]{1,4})\b(?!\s*-\s*#?[0-9])"), _reference)
-_BRACES: Final = (re.compile(r"\{\s*(or|and)\s+([#0-9\s,–-]+)\}", re.IGNORECASE), _numbers)
+_HASH: Final = (re.compile(r"# ?([0-9]{1,4})\b(?! ?- ?#?[0-9])"), _reference)
+_BRACES: Final = (re.compile(r"\{ ?(or|and) ([#0-9 ,–-]++)\}", re.IGNORECASE), _numbers)
 
 # Ovid
 
 _CODES: Final = "|".join(OVID)
 _OVID_SUFFIX: Final = re.compile(
-    rf"\s*\.\s*((?:{_CODES})(?:\s*,\s*(?:{_CODES}))*)\s*,?\s*(?:\.(?!\w)|(?=[\s)]|$))", re.IGNORECASE
+    rf" ?\. ?((?:{_CODES})(?: ?, ?(?:{_CODES}))*) ?,? ?(?:\.(?!\w)|(?=[ )]|$))", re.IGNORECASE
 )
-_UNKNOWN_SUFFIX: Final = re.compile(r"\.([a-z]{2}(?:\s*,\s*[a-z]{2})*)\.(?=[\s)]|$)", re.IGNORECASE)
+_UNKNOWN_SUFFIX: Final = re.compile(r"\.([a-z]{2}(?: ?, ?[a-z]{2})*)\.(?=[ )]|$)", re.IGNORECASE)
 _OVID_HEADING: Final = re.compile(
-    r"(?P<exp>exp(?:lode)?\.?\s*(?=[\s*\"]))?\s*(?P<star>\*)?\s*(?P<exp2>exp\s+(?=\w))?"
-    r"(?P<name>\"[^\"]+\"|[^()\"/.\[\]]+?)\s*/"
-    r"(?P<sub>(?:[a-z]{2}(?![a-z0-9]))(?:\s*,\s*[a-z]{2}(?![a-z0-9]))*)?(?P<tail>\s+exp\b)?"
-    r"(?P<gloss>\s*\[[^\]]*\])?(?=\s|\)|$)",
+    r"(?P<exp>exp(?:lode)?\.? ?(?=[ *\"]))? ?(?P<star>\*)? ?(?P<exp2>exp (?=\w))?"
+    r"(?P<name>\"[^\"]{1,300}\"|[^()\"/.\[\]]{1,300}?) ?/"
+    r"(?P<sub>(?:[a-z]{2}(?![a-z0-9]))(?: ?, ?[a-z]{2}(?![a-z0-9]))*)?(?P<tail> exp\b)?"
+    r"(?P<gloss> ?\[[^\[\]]*\])?(?= |\)|$)",
     re.IGNORECASE,
 )
-_NOT_A_NAME: Final = re.compile(r"\s(?:or|not|adj[0-9]*)\s|^(?:or|and|not)\b|[$?]|\*", re.IGNORECASE)
+_NOT_A_NAME: Final = re.compile(r" (?:or|not|adj[0-9]*) |^(?:or|and|not)\b|[$?]|\*", re.IGNORECASE)
 
 
 def _ovid_heading(lexer: _Lexer, match: re.Match[str]) -> Token | None:
@@ -256,20 +256,18 @@ class OvidLexer(_Lexer):
     dialect = "ovid"
     grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_as_phrase, OVID["mp"])
     signs = (
-        (re.compile(r"\[[^\]]*\]"), _skip),
-        (re.compile(r"(or|and)\s*/\s*([0-9][0-9\s,–-]*)", re.IGNORECASE), _numbers),
+        (re.compile(r"\[[^\[\]]*\]"), _skip),
+        (re.compile(r"(or|and) ?/ ?([0-9][0-9 ,–-]*)", re.IGNORECASE), _numbers),
         (_OVID_SUFFIX, _ovid_suffix),
         (_UNKNOWN_SUFFIX, _ovid_suffix),
-        (re.compile(r"(?:adj)([0-9]*)(?=[\s(\"]|$)", re.IGNORECASE), _ovid_adjacent),
+        (re.compile(r"(?:adj)([0-9]*)(?=[ (\"]|$)", re.IGNORECASE), _ovid_adjacent),
         (_OVID_HEADING, _ovid_heading),
-        (re.compile(r"#([0-9]{1,4})(?=[\s)]|$)"), _reference),
+        (re.compile(r"#([0-9]{1,4})(?=[ )]|$)"), _reference),
     )
 
     def __init__(self, text: str, *, is_embase: bool = False) -> None:
-        united = re.sub(
-            rf"\.({_CODES})\.\s+or\s+\.({_CODES})\.", r".\1,\2.", text, flags=re.IGNORECASE
-        )  # (x).ti. or .ab.
-        super().__init__(re.sub(r"\bexp\s*\*\s*", "exp *", united, flags=re.IGNORECASE))
+        united = re.sub(rf"\.({_CODES})\. or \.({_CODES})\.", r".\1,\2.", text, flags=re.IGNORECASE)  # (x).ti. or .ab.
+        super().__init__(re.sub(r"\bexp ?\* ?", "exp *", united, flags=re.IGNORECASE))
         self.is_embase = is_embase
 
     def find_word_end(self, place: int) -> int:
@@ -370,15 +368,15 @@ class EmbaseLexer(_Lexer):
     signs = (
         (
             re.compile(
-                r"(?:'([^']+)'|([\w-]+))/((?:exp|de|mj|br|syn)(?:/(?:exp|mj|de|[a-z]{2}(?:_[a-z]{2})*))*)\b",
+                r"(?:'([^']+)'|(?<![\w-])([\w-]++))/((?:exp|de|mj|br|syn)(?:/(?:exp|mj|de|[a-z]{2}(?:_[a-z]{2})*))*)\b",
                 re.IGNORECASE,
             ),
             _emtree,
         ),
-        (re.compile(r"\[([^\]]+)\]/(lim|py|la)\b", re.IGNORECASE), _embase_limit),
+        (re.compile(r"\[([^\[\]]++)\]/(lim|py|la)\b", re.IGNORECASE), _embase_limit),
         (re.compile(r"'([^']*)'"), _single_quoted),
         (
-            re.compile(rf":\s*((?:{_EMBASE_CODES})(?:\s*,\s*(?:{_EMBASE_CODES}))*)\b", re.IGNORECASE),
+            re.compile(rf": ?((?:{_EMBASE_CODES})(?: ?, ?(?:{_EMBASE_CODES}))*)\b", re.IGNORECASE),
             _colon_scope(EMBASE),
         ),
         (re.compile(r"near/([0-9]+)\b", re.IGNORECASE), _near(minus=1)),
@@ -387,7 +385,7 @@ class EmbaseLexer(_Lexer):
     )
 
     def find_word_end(self, place: int) -> int:
-        match = re.compile(r"[^\s()\":\[\]]+").match(self.text, place)
+        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, place)
         return match.end() if match else place + 1
 
 
@@ -424,11 +422,11 @@ class EbscoLexer(_Lexer):
     dialect = "ebsco"
     grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_within(5), ALL_TEXT)
     signs = (
-        (re.compile(r"(M[HMJ])\s*\(?\s*\"([^\"]+)\"\s*\)?(?<!\"\))", re.IGNORECASE), _ebsco_heading),
-        (re.compile(rf"({'|'.join(EBSCO)})(?=\s|\(|\")\s*"), _prefix(EBSCO)),
-        (re.compile(r"N([0-9]{1,3})(?=[\s(\"])", re.IGNORECASE), _near()),
-        (re.compile(r"W([0-9]{1,3})(?=[\s(\"])", re.IGNORECASE), _near(ordered=True)),
-        (re.compile(r"S([0-9]{1,4})(?=[\s)]|$)"), _reference),
+        (re.compile(r"(M[HMJ]) ?\(? ?\"([^\"]++)\" ?\)?(?<!\"\))", re.IGNORECASE), _ebsco_heading),
+        (re.compile(rf"({'|'.join(EBSCO)})(?= |\(|\") ?"), _prefix(EBSCO)),
+        (re.compile(r"N([0-9]{1,3})(?=[ (\"])", re.IGNORECASE), _near()),
+        (re.compile(r"W([0-9]{1,3})(?=[ (\"])", re.IGNORECASE), _near(ordered=True)),
+        (re.compile(r"S([0-9]{1,4})(?=[ )]|$)"), _reference),
         _HASH,
     )
 
@@ -456,10 +454,10 @@ class WosLexer(_Lexer):
     dialect = "wos"
     grammar = Grammar((("OR",), ("AND",), ("NOT",), ("NEAR",)), join_with_and, WOS["TS"])
     signs = (
-        (re.compile(r"PY\s*=\s*(\(?\s*[0-9]{4}\s*(?:-\s*[0-9]{4})?\s*\)?)", re.IGNORECASE), _wos_years),
-        (re.compile(rf"({'|'.join(WOS)})\s*=\s*", re.IGNORECASE), _prefix(WOS)),
-        (re.compile(r"near(?:/([0-9]+))?(?=[\s(\"]|$)", re.IGNORECASE), _near(default=15)),
-        (re.compile(r"SAME(?=[\s(\"])"), _same),
+        (re.compile(r"PY ?= ?(\(? ?[0-9]{4} ?(?:- ?[0-9]{4})? ?\)?)", re.IGNORECASE), _wos_years),
+        (re.compile(rf"({'|'.join(WOS)}) ?= ?", re.IGNORECASE), _prefix(WOS)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[ (\"]|$)", re.IGNORECASE), _near(default=15)),
+        (re.compile(r"SAME(?=[ (\"])"), _same),
         _HASH,
     )
 
@@ -510,17 +508,17 @@ class ScopusLexer(_Lexer):
     grammar = Grammar((("NOT",), ("AND",), ("NEAR",), ("OR",)), join_with_and, SCOPUS["TITLE-ABS-KEY"])
     signs = (
         (
-            re.compile(r"(LIMIT-TO|EXCLUDE)\s*\(\s*([A-Z]+)\s*,\s*\"?([^\")]*)\"?\s*\)", re.IGNORECASE),
+            re.compile(r"(LIMIT-TO|EXCLUDE) ?\( ?([A-Z]++) ?, ?\"?([^\"()]*+)\"? ?\)", re.IGNORECASE),
             _scopus_limit,
         ),
-        (re.compile(r"PUBYEAR\s*(>|<|=|AFT|BEF|IS)\s*([0-9]{4})", re.IGNORECASE), _scopus_year),
+        (re.compile(r"PUBYEAR ?(>|<|=|AFT|BEF|IS) ?([0-9]{4})", re.IGNORECASE), _scopus_year),
         (
-            re.compile(rf"({'|'.join(sorted(SCOPUS, key=len, reverse=True))})\s*(?=\()", re.IGNORECASE),
+            re.compile(rf"({'|'.join(sorted(SCOPUS, key=len, reverse=True))}) ?(?=\()", re.IGNORECASE),
             _prefix(SCOPUS),
         ),
-        (re.compile(r"\{\s*(?!(?:or|and)\s+#)([^}]*)\}", re.IGNORECASE), _exact_phrase),
-        (re.compile(r"W/([0-9]{1,3})(?=[\s(\"{])", re.IGNORECASE), _near()),
-        (re.compile(r"PRE/([0-9]{1,3})(?=[\s(\"{])", re.IGNORECASE), _near(ordered=True)),
+        (re.compile(r"\{ ?(?!(?:or|and) #)([^{}]*+)\}", re.IGNORECASE), _exact_phrase),
+        (re.compile(r"W/([0-9]{1,3})(?=[ (\"{])", re.IGNORECASE), _near()),
+        (re.compile(r"PRE/([0-9]{1,3})(?=[ (\"{])", re.IGNORECASE), _near(ordered=True)),
         _HASH,
     )
 
@@ -556,63 +554,79 @@ class CochraneLexer(_Lexer):
     grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_with_and, ALL_TEXT)
     signs = (
         (
-            re.compile(r"\[\s*mh\s+(\^)?\s*(?:\"([^\"]+)\"|([^\]\"/]+))\s*(?:/\s*([A-Za-z, ]+))?\s*\]", re.IGNORECASE),
+            re.compile(
+                r"\[ ?mh (\^)? ?(?:\"([^\"]{1,300})\"|([^\[\]\"/]{1,300}+)) ?(?:/ ?([A-Za-z, ]{1,300}+))?\]",
+                re.IGNORECASE,
+            ),
             _cochrane_heading,
         ),
         (
             re.compile(
-                r"mesh\s+descriptor:?\s*\[([^\]]+)\]\s*((?:explode all trees|this term only|explode trees?[ 0-9,]*)?"
-                r"(?:\s*and with qualifier\(?s?\)?:?\s*\[[^\]]*\])?)",
+                r"mesh descriptor:? ?\[([^\[\]]++)\] ?((?:explode all trees|this term only|explode trees?[ 0-9,]*)?"
+                r"(?: ?and with qualifier\(?s?\)?:? ?\[[^\[\]]*+\])?)",
                 re.IGNORECASE,
             ),
             _descriptor,
         ),
         (
             re.compile(
-                r"(?:with\s+)?(?:publication|cochrane library publication)\s+(?:date|year)s?\b[^#)]*?[0-9]{4}"
-                r"(?:\s*(?:to|-|and)\s*(?:\w+\s+)?[0-9]{4})?(?:\s*,?\s*in\s+\w+)*",
+                r"(?:with )?(?:publication|cochrane library publication) (?:date|year)s?\b[^#)]{0,80}?[0-9]{4}"
+                r"(?: ?(?:to|-|and) ?(?:\w{1,20} )?[0-9]{4})?(?>(?:(?: ?, ?| )in \w++)*)",
                 re.IGNORECASE,
             ),
             _publication_dates,
         ),
-        (re.compile(r":\s*([a-z]{2,3}(?:\s*,\s*[a-z]{2,3})*)\b", re.IGNORECASE), _colon_scope(COCHRANE)),
-        (re.compile(r"near(?:/([0-9]+))?(?=[\s(\"]|$)", re.IGNORECASE), _near(default=6)),
-        (re.compile(r"next(?:/([0-9]+))?(?=[\s(\"]|$)", re.IGNORECASE), _near(ordered=True)),
+        (re.compile(r": ?([a-z]{2,3}(?: ?, ?[a-z]{2,3})*)\b", re.IGNORECASE), _colon_scope(COCHRANE)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[ (\"]|$)", re.IGNORECASE), _near(default=6)),
+        (re.compile(r"next(?:/([0-9]+))?(?=[ (\"]|$)", re.IGNORECASE), _near(ordered=True)),
         _BRACES,
         _HASH,
     )
 
     def __init__(self, text: str) -> None:
-        super().__init__(re.sub(r"\(\s*word variations[^)]*\)", "", text, flags=re.IGNORECASE))
+        super().__init__(re.sub(r"\( ?word variations[^()]*+\)", "", text, flags=re.IGNORECASE))
 
     def find_word_end(self, place: int) -> int:
-        match = re.compile(r"[^\s()\":\[\]]+").match(self.text, place)
+        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, place)
         return match.end() if match else place + 1
 
 
 # lines of numbers
 
-_PURE: Final = re.compile(
-    r"(?:[\s()]|\b(?:or|and)\s+[0-9]+\s*[-–]\s*[0-9]+(?![0-9])|\b(?:or|and|not)\b(?:\s*/\s*[0-9#S,\s–-]+)?|\{\s*(?:or|and)\s[^}]*\}|[#S]?\s?[0-9]{1,4}"
-    r"(?:\s*[-–]\s*[#S]?[0-9]{1,4}\s*/\s*(?:or|and))?)+",
-    re.IGNORECASE,
-)
+_LIST: Final = r"(?:[#S] ?)?[0-9]{1,4}(?![0-9])(?> ?[,–-] ?(?:[#S] ?)?[0-9]{1,4}(?![0-9]))*"
 _NUMBER_SIGNS: Final = re.compile(
-    r"\s*(?:(?P<open>\()|(?P<close>\))|\{\s*(?P<brace>or|and)\s+(?P<braced>[^}]*)\}"
-    r"|(?P<before>[#S]?[0-9]{1,4}\s*[-–]\s*[#S]?[0-9]{1,4})\s*/\s*(?P<after>or|and)"
-    r"|(?P<slash>or|and)(?:\s*/\s*|\s+(?=[0-9]+\s*[-–]))(?P<list>[#S]?[0-9]+(?:\s*[,–-]\s*[#S]?[0-9]+)*)"
-    r"|(?P<operator>or|and|not)\b|[#S]?\s?(?P<number>[0-9]{1,4}))",
+    rf"(?P<open>\()|(?P<close>\))|\{{ ?(?P<brace>or|and) (?P<braced>[^{{}}]*+)\}}"
+    r"|(?P<before>(?:[#S] ?)?[0-9]{1,4} ?[-–] ?(?:[#S] ?)?[0-9]{1,4}) ?/ ?(?P<after>or|and)\b"
+    rf"|(?P<slash>or|and)(?: ?/ ?| (?=[0-9]{{1,4}} ?[-–]))(?P<list>{_LIST})"
+    r"|(?P<operator>or|and|not)\b|(?:[#S] ?)?(?P<number>[0-9]{1,4})(?![0-9])",
     re.IGNORECASE,
 )
+_REFERENCE: Final = re.compile(r"\b(?:or|and|not)\b|^[#S]?[0-9]+$|^\(*#[0-9]+\)*$", re.IGNORECASE)
+
+
+def _list_number_signs(text: str) -> list[re.Match[str]] | None:
+    """Return the numbers, operators and brackets of a line; None if it has anything else."""
+    found: list[re.Match[str]] = []
+    place = 0
+    while place < len(text):
+        if text[place] == " ":
+            place += 1
+            continue
+        match = _NUMBER_SIGNS.match(text, place)
+        if match is None:
+            return None
+        found.append(match)
+        place = match.end()
+    return found
 
 
 def is_reference_line(text: str) -> bool:
     """Return whether a line consists only of numbers of lines, operators and brackets."""
-    return (
-        bool(re.search(r"[0-9]", text))
-        and bool(re.search(r"\b(?:or|and|not)\b|^[#S]?[0-9]+$|^\(*#[0-9]+\)*$", text.strip(), re.IGNORECASE))
-        and _PURE.fullmatch(text.strip().rstrip(".,;")) is not None
-    )
+    plain = text.strip().rstrip(".,;")
+    if _REFERENCE.search(plain) is None:
+        return False
+    signs = _list_number_signs(plain)
+    return signs is not None and any(sign.lastgroup not in ("open", "close", "operator") for sign in signs)
 
 
 def parse_references(text: str, dialect: Dialect) -> Parsed:
@@ -621,33 +635,27 @@ def parse_references(text: str, dialect: Dialect) -> Parsed:
     Raises:
         LineError: the line is not an expression.
     """
-    tokens: list[Token] = []
-    place = 0
     plain = text.strip().rstrip(".,;")
-    while place < len(plain):
-        match = _NUMBER_SIGNS.match(plain, place)
-        if match is None or match.end() == place:
-            if plain[place:].strip():
-                raise LineError(f"{plain[place:].strip()[:20]!r} is not a number of a line")
-            break
-        place = match.end()
+    signs = _list_number_signs(plain)
+    if signs is None:
+        raise LineError("the line has more than numbers of lines and operators")
+    tokens: list[Token] = []
+    for match in signs:
         if match["open"] or match["close"]:
-            tokens.append(Token("open" if match["open"] else "close", match[0].strip()))
-        elif match["brace"]:
-            tokens.append(Token("node", match[0], node=join_numbers(match["brace"], parse_numbers(match["braced"]))))
-        elif match["before"]:
-            tokens.append(Token("node", match[0], node=join_numbers(match["after"], parse_numbers(match["before"]))))
-        elif match["slash"]:
-            tokens.append(Token("node", match[0], node=join_numbers(match["slash"], parse_numbers(match["list"]))))
+            tokens.append(Token("open" if match["open"] else "close", match[0]))
         elif match["operator"]:
             tokens.append(Token("operator", match["operator"].upper()))
+        elif match["number"]:
+            tokens.append(Token("node", match[0], node=Reference(int(match["number"]))))
         else:
-            tokens.append(Token("node", match[0].strip(), node=Reference(int(match["number"]))))
+            operator = match["brace"] or match["after"] or match["slash"]
+            numbers = parse_numbers(match["braced"] or match["before"] or match["list"])
+            tokens.append(Token("node", match[0], node=join_numbers(operator, numbers)))
     levels = PUBMED_GRAMMAR.levels if dialect == "pubmed" else _LEXERS[dialect].grammar.levels
     grammar = Grammar(levels, _missing_operator, ALL_TEXT)
     parser = Parser(grammar, tokens, convert_value)
     node = parser.parse()
-    mixed = bool(re.search(r"#[0-9]", plain)) and bool(re.search(r"(?:^|[\s(])[0-9]+(?:$|[\s)])", plain))
+    mixed = bool(re.search(r"#[0-9]", plain)) and bool(re.search(r"(?:^|[ (])[0-9]+(?:$|[ )])", plain))
     notes = ("reference-style: a number has no #; it was read as a line.",) if mixed else ()
     return Parsed(node, (*parser.warnings, *notes))
 
@@ -662,19 +670,19 @@ PUBMED_GRAMMAR: Final = Grammar((("OR", "AND", "NOT"),), join_with_and, ALL_TEXT
 # PubMed
 
 _PUBMED_TAG: Final = re.compile(r"\[[^\[\]]*\]")
-_LOWER: Final = re.compile(r"(?<=[\s)\]\"])(or|and|not)(?=[\s(\"])")
+_LOWER: Final = re.compile(r"(?<=[ )\]\"])(or|and|not)(?=[ (\"])")
 _BARE_NUMBER: Final = re.compile(
     r"(?:(?<=\bAND )|(?<=\bOR )|(?<=\bNOT )|(?<=\()|^)([0-9]{1,3})(?= (?:AND|OR|NOT)\b|\)|$)"
 )
 """A number alone between operators; as a PMID it would have a field."""
-_HISTORY: Final = re.compile(r"#\s?([0-9]{1,4})\b")
+_HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
 
 
 def parse_pubmed(text: str) -> Parsed:
     """Return a line in PubMed's language; its text is searched as it is."""
     notes: list[str] = []
     plain = " ".join(text.split())
-    plain = re.sub(r"\bexp\s+(?=[\w,\s-]+\[\s*(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
+    plain = re.sub(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
     if plain != " ".join(text.split()):
         notes.append("foreign-explode: exp was removed; PubMed explodes [mesh] by itself.")
     if plain.count('"') % 2:
@@ -699,7 +707,7 @@ def parse_pubmed(text: str) -> Parsed:
 
 def _close_quotes(text: str) -> str:
     """Return a text with an odd quotation mark removed or completed."""
-    if re.match(r'[^"]*"\s*\[', text):  # Serology"[MeSH]
+    if re.match(r'[^"]*" ?\[', text):  # Serology"[MeSH]
         return text.replace('"', "", 1) if text.count('"') == 1 else text
     if match := re.search(r'"[^"\[]*(?=\[)', text[text.rfind('"') :]):
         place = text.rfind('"') + match.end()
@@ -710,7 +718,7 @@ def _close_quotes(text: str) -> str:
 
 def _upper_operators(text: str) -> str:
     """Write operators in capitals, except in quotes and tags."""
-    pieces = re.split(r'("[^"]*"|\[[^\]]*\])', text)
+    pieces = re.split(r'("[^"]*"|\[[^\[\]]*\])', text)
     for place in range(0, len(pieces), 2):
         before = pieces[place - 1][-1:] if place else ""
         after = pieces[place + 1][:1] if place + 1 < len(pieces) else ""
@@ -730,15 +738,15 @@ _LEXERS: Final[dict[str, type[_Lexer]]] = {
     "scopus": ScopusLexer,
     "cochrane": CochraneLexer,
 }
-_LIMIT: Final = re.compile(r"limit\s+(?:set\s+)?#?([0-9]+)\s+to\s+(.+)", re.IGNORECASE | re.DOTALL)
-_USE: Final = re.compile(r"#?([0-9]+)\s+use\s+([a-z0-9,\s]+)", re.IGNORECASE)
+_LIMIT: Final = re.compile(r"limit (?:set )?#?([0-9]+) to (.+)", re.IGNORECASE | re.DOTALL)
+_USE: Final = re.compile(r"#?([0-9]+) use ([a-z0-9, ]++)", re.IGNORECASE)
 _MEDLINE_FILES: Final = re.compile(r"(?:med|ppez|prem|cmez|mesz|pmez|ppezv|medall|ppea)[a-z0-9]*", re.IGNORECASE)
-_DUPLICATES: Final = re.compile(r"remove\s+duplicates?\s+from\s+#?([0-9]+)", re.IGNORECASE)
+_DUPLICATES: Final = re.compile(r"remove duplicates? from #?([0-9]+)", re.IGNORECASE)
 _DATABASE_PART: Final = re.compile(
-    r",?\s+in\s+(?:trials|cochrane reviews|other reviews|protocols|editorials|clinical answers|cdsr|central)\b.*",
+    r",? in (?:trials|cochrane reviews|other reviews|protocols|editorials|clinical answers|cdsr|central)\b.*",
     re.IGNORECASE,
 )
-_KEEP: Final = re.compile(r"from\s+#?[0-9]+\s+keep\b.*", re.IGNORECASE)
+_KEEP: Final = re.compile(r"from #?[0-9]+ keep\b.*", re.IGNORECASE)
 
 
 def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinahl: bool = False) -> Parsed:
@@ -754,7 +762,7 @@ def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinah
         LineError: the line cannot be read.
         CannotExpressError: no search has its meaning.
     """
-    plain = text.strip()
+    plain = " ".join(text.split())
     if match := _LIMIT.fullmatch(plain):
         node, warnings = parse_limit(int(match[1]), match[2])
         return Parsed(node, tuple(warnings))

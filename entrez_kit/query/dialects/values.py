@@ -22,11 +22,11 @@ from entrez_kit.query.dialects.tree import (
 from entrez_kit.query.fields import LANGUAGES
 
 _PERIOD: Final = re.compile(r"([0-9]{4})(?:[/-]?([0-9]{2}))?(?:[/-]?([0-9]{2}))?\*?|([0-9]{4,6})\$")
-_BRACKETS: Final = re.compile(r"\s*\[[^\]]*\]\s*|\s*\(publication type\)\s*", re.IGNORECASE)
-LIMITERS: Final = re.compile(r"\s+(?:limiters|expanders|search modes?|interface|narrow by)\b.*", re.IGNORECASE)
+_BRACKETS: Final = re.compile(r" ?\[[^\[\]]*\] ?| ?\(publication type\) ?", re.IGNORECASE)
+LIMITERS: Final = re.compile(r" (?:limiters|expanders|search modes?|interface|narrow by)\b.*", re.IGNORECASE)
 """The remarks that EBSCO prints after a search."""
 _LIMITED_DATES: Final = re.compile(
-    r"published date:?\s*(?P<low>[0-9]{8}|[0-9]{4})?\s*-\s*(?P<high>[0-9]{8}|[0-9]{4})?", re.IGNORECASE
+    r"published date:? ?(?P<low>[0-9]{8}|[0-9]{4})? ?- ?(?P<high>[0-9]{8}|[0-9]{4})?", re.IGNORECASE
 )
 OPEN_END: Final = 3000_12_31
 CLOCKS: Final = {
@@ -48,7 +48,7 @@ def make_heading(
     """Return a heading, or the publication type that is typed as one."""
     plain = " ".join(_BRACKETS.sub("", name.strip().strip("\"'“”")).replace("*", "").split()).rstrip(".")
     names: list[str] = []
-    for code in re.split(r"[,/\s]+", qualifiers.strip()):
+    for code in re.split(r"[,/ ]+", qualifiers.strip()):
         if not code:
             continue
         known = QUALIFIERS.get(code.lower())
@@ -79,7 +79,7 @@ def convert_value(text: str, scope: Scope) -> Node:
 
 def parse_period(text: str, clock: str) -> Node | None:
     """Return the days of a period such as 2017*, 201705* or 20170501, or of a range of two with a hyphen."""
-    low, _, high = text.replace(" ", "").partition("-") if re.search(r"[0-9]{4,}\s*-", text) else (text, "", "")
+    low, _, high = text.replace(" ", "").partition("-") if re.search(r"[0-9]{4} ?-", text) else (text, "", "")
     first = _read_period(low)
     if first is None:
         return None
@@ -157,23 +157,39 @@ def parse_limit(number: int, text: str) -> tuple[Node, list[str]]:
     inner = text.strip()
     if inner.startswith("(") and inner.endswith(")") and inner.count("(") == 1:
         inner = inner[1:-1]
-    for one in re.split(r"\s+and\s+(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", inner, flags=re.IGNORECASE):
+    for one in _split_outside_quotes(inner, "and"):
         node, warning = _parse_limit(one.strip())
         parts.append(node)
         warnings += [warning] if warning else []
     return All(tuple(parts)), warnings
 
 
+_WORDS: Final = {"and": re.compile(" and ", re.IGNORECASE), "or": re.compile(" or ", re.IGNORECASE)}
+
+
+def _split_outside_quotes(text: str, operator: str) -> list[str]:
+    """Split a text at an operator that is not in quotation marks."""
+    parts = [""]
+    for place, piece in enumerate(text.split('"')):
+        if place % 2:
+            parts[-1] += f'"{piece}"'
+            continue
+        first, *others = _WORDS[operator].split(piece)
+        parts[-1] += first
+        parts += others
+    return parts
+
+
 def _parse_limit(text: str) -> tuple[Node, str]:
     inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
-    choices = re.split(r"\s+or\s+(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", inner, flags=re.IGNORECASE)
+    choices = _split_outside_quotes(inner, "or")
     if len(choices) > 1:
         found = [_parse_limit(choice.strip()) for choice in choices]
         return Any(tuple(node for node, _ in found)), next((warning for _, warning in found if warning), "")
-    if match := re.fullmatch(r"(yr|ed|dt|da|ep|up|rd)\s*=\s*\"?\s*(.+?)\s*\"?", inner, re.IGNORECASE):
+    if match := re.fullmatch(r"(yr|ed|dt|da|ep|up|rd) ?=(.*)", inner, re.IGNORECASE):
         code = match[1].lower()
         clock = "year" if code == "yr" else "change" if code in ("up", "rd") else "entry"
-        node = parse_period(match[2], clock)
+        node = parse_period(match[2].strip(' "'), clock)
         return node or Unknown(text, "the dates of the limit cannot be read"), ""
     name = inner.strip("\"' ").lower()
     if match := re.fullmatch(r"(?:\()?([a-z]+)(?: language)?", name):
@@ -217,14 +233,14 @@ def parse_limiters(text: str) -> tuple[list[Node], list[str]]:
 
 # numbers of lines
 
-_RANGE: Final = re.compile(r"(?:[#Ss]\s?)?([0-9]+)\s*(?:[-–]|\bto\b)\s*(?:[#Ss]\s?)?([0-9]+)")
+_RANGE: Final = re.compile(r"(?:[#Ss] ?)?([0-9]+) ?(?:[-–]|\bto\b) ?(?:[#Ss] ?)?([0-9]+)")
 _MOST: Final = 500
 
 
 def parse_numbers(text: str) -> list[int]:
     """Return the numbers of a list such as "1-4,7" or "#1-#4 #7"."""
     found: list[int] = []
-    for one in re.split(r"\s*,\s*|\s+(?![-–\s]|to\b)(?<![-–])", text.strip()):
+    for one in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
         match = _RANGE.fullmatch(one.strip())
         if match:
             low, high = int(match[1]), int(match[2])

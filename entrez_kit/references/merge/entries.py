@@ -45,7 +45,7 @@ _DATABASES: Final = (
     ("medRxiv", r"medrxiv"),
 )
 MAX_FIELD: Final = 1_000
-"""Maximum number of characters of a field that are compared."""
+"""Maximum number of characters of a field that are compared; the work to compare two texts is the product of theirs."""
 _NAMED: Final = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _DATABASES)
 _HOSTS: Final = (
     ("PubMed", "pubmed.ncbi.nlm.nih.gov"),
@@ -241,7 +241,7 @@ def _doi_in(text: str | None) -> str | None:
 
 
 def _shorten(text: str | None) -> str | None:
-    """Return a field without runs of white space and as long as fields are; the work on longer ones grows too fast."""
+    """Return a field without runs of white space and longer than any real one."""
     return None if text is None else " ".join(text.split())[:MAX_FIELD]
 
 

@@ -19,18 +19,18 @@ LANGUAGES: Final = (
     "|vietnamese"
 )
 _REMARKS: Final = re.compile(
-    r"[\[(]\s*(?:(?:published |publisher |author )?(?:erratum|corrigendum|correction|comment|comments|retraction"
+    r"[\[(] ?(?:(?:published |publisher |author )?(?:erratum|corrigendum|correction|comment|comments|retraction"
     r"|summary|update|republished|expression of concern)\b[^\[\]]{0,300}\b(?:in|for|from"
-    r"|of)\b[^\[\]]{0,400}(?:\[[^\[\]]*\][^\[\]]*)*"
-    rf"|see comments?|corrected|(?:in )?(?:{LANGUAGES})(?:\s*(?:,|and|/)\s*(?:{LANGUAGES}))*"
+    r"|of)\b[^\[\]]{0,400}+(?>(?:\[[^\[\]]{0,100}\][^\[\]]{0,100}){0,3})"
+    rf"|see comments?|corrected|(?:in )?(?:{LANGUAGES})(?: ?(?:,|and|/) ?(?:{LANGUAGES}))*"
     r"|(?:meeting |conference )?abstract[^\[\]()]{0,40}|letter|editorial|poster|review"
     r"|retracted(?: article)?[^\[\]()]{0,120}"
-    r"|clinical trial|proceedings?|\d+ refs?)\s*[.;]?\s*[\])]"
-    r"|\bLA: [A-Z][a-z]{2}\b|^\s*(?:retracted(?: article)?|withdrawn)\s*:",
+    r"|clinical trial|proceedings?|[0-9]{1,5} refs?) ?[.;]? ?[\])]"
+    r"|\bLA: [A-Z][a-z]{2}\b|^ ?(?:retracted(?: article)?|withdrawn) ?:",
     re.IGNORECASE,
 )
 _MARKUP: Final = re.compile(r"</?(?:i|b|em|strong|u|sub|sup|span|sc|bold|italic|inf)\b[^<>]*>", re.IGNORECASE)
-_ORIGINAL: Final = re.compile(r"\s*(?:<ORIGINAL>|;\s+(?=[^\W\d_])|\s=\s|\s/\s)\s*")
+_ORIGINAL: Final = re.compile(r" ?<ORIGINAL> ?| ?; (?=[^\W\d_])| = | / ")
 _SPELLINGS: Final = (
     (re.compile(r"[ao]e"), "e"),
     (re.compile("our"), "or"),
@@ -96,7 +96,7 @@ _VERSIONED: Final = re.compile(
     r"|26434/chemrxiv[-0-9a-z]+"
     r"|2196/preprints\.[0-9]+|31234/osf\.io/[a-z0-9]+|22541/au\.[0-9.]+))(?:[./_-]v?|v)([0-9]{1,2})"
 )
-_SAME_TEXT: Final = re.compile(r"(10\.(?:6084/m9\.figshare\.[0-9a-z.]*?[0-9]+|1101/[0-9.]+))\.?v[0-9]{1,2}$")
+_SAME_TEXT: Final = re.compile(r"(10\.(?:6084/m9\.figshare\.[0-9a-z.]*[0-9]|1101/[0-9.]+))\.?v[0-9]{1,2}$")
 """DOIs of one text in several versions: figshare's ``.v2``, and ``v2`` in addresses of bioRxiv and medRxiv."""
 _PROOF: Final = re.compile(r"[._/-](?:proof|accepted|uncorrected)$")
 _STOP: Final = frozenset(
@@ -207,7 +207,8 @@ class Signature:
 
 def clean_title(text: str) -> str:
     """Return a title without markup and without the remarks of databases."""
-    text = _MARKUP.sub("", unescape(text[:MAX_TITLE])) if "<" in text or "&" in text else text[:MAX_TITLE]
+    text = " ".join(text.split())[:MAX_TITLE]
+    text = _MARKUP.sub("", unescape(text)) if "<" in text or "&" in text else text
     return _REMARKS.sub(" ", text).strip(" .\"'")
 
 
@@ -226,9 +227,9 @@ def read_title(text: str) -> tuple[str, tuple[str, ...]]:
     parts = [fold_title(part) for part in _ORIGINAL.split(cleaned)] if _ORIGINAL.search(cleaned) else []
     if "<ORIGINAL>" in cleaned and parts and parts[0]:
         whole = parts[0]
-    bracket = re.fullmatch(r"(.{15,}?)\s*\[([^\[\]]{15,})\]", cleaned)  # a title, and its translation in brackets
-    if bracket:
-        parts += [fold_title(bracket[1]), fold_title(bracket[2])]
+    original, bracket, translation = cleaned.rpartition("[")  # a title, and its translation in brackets
+    if bracket and translation.find("]") == len(translation) - 1 and min(len(original), len(translation) - 1) > 14:
+        parts += [fold_title(original), fold_title(translation)]
     return whole, tuple(dict.fromkeys(one for one in (whole, *parts) if one == whole or len(one.split()) > 3))
 
 
@@ -265,8 +266,8 @@ def _core(title: str) -> str:
 def fold_journal(text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
     """Return the folded name of a journal, and the words of each of its names ("Ai zheng = Chinese journal")."""
     text = unescape(text)
-    plain = re.sub(r"\s*[\[(][^\[\]()]*[\])]?", " ", text) or text
-    names = [plain, *re.split(r"\s+[:=/]\s+|\s*:\s+|\.\s+(?=[A-Z][a-z]{3})|\s*\[", text)]
+    plain = re.sub(r" ?[\[(][^\[\]()]*+[\])]?", " ", text) or text
+    names = [plain, *re.split(r" [=/] | ?: |\. (?=[A-Z][a-z]{3})| ?\[", text)]
     folded = [fold_title(name) for name in names]
     words = [tuple(word for word in name.split() if word not in _STOP and len(word) > 1) for name in folded]
     return folded[0], tuple(dict.fromkeys(one for one in words if one))

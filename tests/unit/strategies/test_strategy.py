@@ -1,5 +1,6 @@
 """Strategies with their translations: references, labels, refusals, and proof on records."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,12 @@ from line_judge import LineJudge
 from pyroaring import BitMap
 from strategy_records import index_records, list_records
 
+from entrez_kit.query.dialects.readers import Dialect
 from entrez_kit.query.dialects.translate import choose_label
 from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.search import search
 from entrez_kit.strategies.prove_strategy import LineProof, compare_records
+from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 
@@ -199,3 +202,22 @@ def test_recorded_queries_of_pubmed_are_searched_as_they_are(real_data: Path) ->
         assert result.dialect == "pubmed"
         assert [line.kind for line in result.lines] == ["search"]
         assert result.query is not None
+
+
+LONG: list[tuple[str, Dialect | None]] = [
+    *(("a b or (c d) ", "ovid"), ("exp a ", "ovid"), ("[", "ovid"), ("a adj ", "ovid"), ("a not ", "ovid")),
+    *(("'a'/exp or ", "embase"), ("TS=", "wos"), ("PY= ", "wos"), ("{", "scopus"), ('[mh "', "cochrane")),
+    *(("a[ti] OR ", "pubmed"), ("1 or ", None), ("(\n", None), ("or x\n", None)),
+]
+
+
+@pytest.mark.parametrize(("piece", "dialect"), LONG)
+def test_the_work_for_a_long_line_grows_with_its_length(piece: str, dialect: Dialect | None) -> None:
+    def measure(length: int) -> float:
+        start = time.thread_time()
+        strategy = read_strategy(piece * (length // len(piece)), dialect=dialect)
+        find_problems(strategy)
+        return time.thread_time() - start
+
+    measure(200)
+    assert measure(4_000) < 0.1 + 12 * min(measure(1_000), measure(1_000))
