@@ -157,7 +157,16 @@ HELD_BY_THE_MODULE: Final = {
 """Made of words, and collected as what the module then holds."""
 
 
-LEXERS: Final = ("OvidLexer", "EmbaseLexer", "EbscoLexer", "WosLexer", "ScopusLexer", "CochraneLexer", "_LEXERS")
+LEXERS: Final = (
+    "OvidLexer",
+    "EmbaseLexer",
+    "EbscoLexer",
+    "WosLexer",
+    "ScopusLexer",
+    "CochraneLexer",
+    "_LEXERS",
+    "_OVID_HEADING",
+)
 AT_THE_BEGINNING: Final = {
     "references.files.reference_files _SIGNS",
     *(f"query.dialects.readers {name}" for name in LEXERS),

@@ -210,7 +210,7 @@ _OVID_SUFFIX: Final = re.compile(
 _UNKNOWN_SUFFIX: Final = re.compile(r"\.([a-z]{2}(?: ?, ?[a-z]{2})*)\.(?=[ )]|$)", re.IGNORECASE)
 _OVID_HEADING: Final = re.compile(
     r"(?P<exp>exp(?:lode)?\.? ?(?=[ *\"]))? ?(?P<star>\*)? ?(?P<exp2>exp (?=\w))?"
-    r"(?P<name>\"[^\"]{1,300}\"|[^()\"/.\[\]]{1,300}?) ?/"
+    r"(?P<name>\"[^\"]{1,120}\"|[^()\"/.\[\]]{1,120}?) ?/"
     r"(?P<sub>(?:[a-z]{2}(?![a-z0-9]))(?: ?, ?[a-z]{2}(?![a-z0-9]))*)?(?P<tail> exp\b)?"
     r"(?P<gloss> ?\[[^\[\]]*\])?(?= |\)|$)",
     re.IGNORECASE,
