@@ -27,8 +27,8 @@ from entrez_kit.strategies.translate_strategy import COUNT_DEADLINE_MS, read_req
 
 BATCH: Final = 400
 """PMIDs in one search."""
-MOST_ANALYZED: Final = 20
-"""Missed records for which changes are searched."""
+MOST_SEARCHES: Final = 1_000
+"""Maximum number of searches for changes; with many missed records, fewer terms are tried for each."""
 MOST_CANDIDATES: Final = 8
 """Terms that are tried for one missed record."""
 MOST_WORDS: Final = 15
@@ -231,8 +231,8 @@ def _warn(request: RecallRequest, missed: Sequence[KnownRecord]) -> list[Warn]:
     if request.used_to_build:
         message = "The strategy was built from these records, so that its recall for other records is probably lower."
         warnings.append(Warn(code="not_independent", message=message))
-    if request.changes and len(missed) > MOST_ANALYZED:
-        message = f"Changes were searched for the first {MOST_ANALYZED} of {len(missed)} missed records."
+    if request.changes and len(missed) > MOST_SEARCHES // 2:
+        message = f"Changes were searched for the first {MOST_SEARCHES // 2} of {len(missed)} missed records."
         warnings.append(Warn(code="changes_in_part", message=message))
     return warnings
 
@@ -242,11 +242,14 @@ class _Search:
 
     def __init__(self, services: Services) -> None:
         self.services = services
+        self._counts: dict[str, int] = {}
 
     def count(self, queries: Sequence[str]) -> list[int]:
-        """Return the number of records of each query."""
-        calls: list[Callable[[], int]] = [partial(self._count, query) for query in queries]
-        return list(in_order(calls, self.services.eutils.at_once))
+        """Return the number of records of each query; a query is sent once."""
+        new = [query for query in dict.fromkeys(queries) if query not in self._counts]
+        calls: list[Callable[[], int]] = [partial(self._count, query) for query in new]
+        self._counts.update(zip(new, in_order(calls, self.services.eutils.at_once), strict=True))
+        return [self._counts[query] for query in queries]
 
     def _count(self, query: str) -> int:
         return self.services.eutils.esearch(
@@ -327,10 +330,11 @@ def _explain_missed(
         one.words = [word for word in words if not (stems and word.startswith(stems))][:MOST_WORDS]
         counts.update(one.words)
     if request.changes:
-        for one in missed[:MOST_ANALYZED]:
+        tried = max(1, min(MOST_CANDIDATES, MOST_SEARCHES // max(1, 2 * len(missed))))
+        for one in missed[: MOST_SEARCHES // 2]:
             article = articles.get(one.pmid or "")
             if article is not None:
-                one.change = _find_change(search, blocks, total, one, article)
+                one.change = _find_change(search, blocks, total, one, list_candidates(article)[:tried])
     return [word for word, number in counts.most_common(MOST_WORDS) if number > 1 or len(missed) == 1]
 
 
@@ -371,12 +375,12 @@ def list_candidates(article: Article) -> list[str]:
 
 
 def _find_change(
-    search: _Search, blocks: Sequence[Block], total: int, record: KnownRecord, article: Article
+    search: _Search, blocks: Sequence[Block], total: int, record: KnownRecord, terms: Sequence[str]
 ) -> Change | None:
     """Return the change with the fewest additional records that finds a missed record; None if none of them does."""
     failing = [place for place in record.missed_by if not blocks[place - 1].is_excluded]
     removed = [place for place in record.missed_by if blocks[place - 1].is_excluded]
-    candidates: list[str | None] = [*list_candidates(article)] if failing else [None]
+    candidates: list[str | None] = [*terms] if failing else [None]
 
     def build(term: str | None) -> str:
         changed = [

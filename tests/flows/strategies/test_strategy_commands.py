@@ -172,6 +172,22 @@ def test_a_missed_record_names_its_block_and_a_change_finds_it_at_its_price(cli:
     assert missed["words"]
 
 
+def test_a_change_is_searched_for_every_missed_record_with_a_bounded_number_of_searches(
+    cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.strategies.measure_recall.MOST_SEARCHES", 60)
+    known = [str(99000001 + number) for number in range(30)]
+
+    document = recall(cli, *known, strategy="1. crispr.ti.\n2. (base adj editing).ti.\n3. 1 and 2\n")
+
+    missed = [one for one in document["records"] if one["status"] == "missed"]
+    assert len(missed) > 20
+    assert all(one["title"] for one in missed)
+    assert sum("change" in one for one in missed) > 20
+    assert "changes_in_part" not in {one["code"] for one in document.get("warnings", [])}
+    assert sandbox.requests("esearch") < 60 + 20
+
+
 def test_records_outside_pubmed_are_not_counted(cli: Cli, sandbox: Sandbox) -> None:
     document = recall(cli, *KNOWN, "12", "PMC99000001", options=("--no-changes",))
 
