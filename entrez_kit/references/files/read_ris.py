@@ -138,7 +138,9 @@ class RisFile(ReferenceFile):
     def original(self, index: int) -> OriginalRecord:
         """Return the fields of a record."""
         record = self._records[index]
-        fields = ((one.tag, text) for one in record.fields if one.tag != "TY" and (text := to_one_line(one.value)))
+        fields = (
+            (intern(one.tag), text) for one in record.fields if one.tag != "TY" and (text := to_one_line(one.value))
+        )
         return OriginalRecord((("TY", record.kind), *fields))
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:

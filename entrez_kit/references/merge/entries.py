@@ -89,6 +89,10 @@ _OTHER_PMIDS: Final = ("C7", "U1", "U2", "U3", "M1", "C8")
 _PMID: Final = re.compile(r"(?:PMID:?\s*)?([0-9]{6,8})", re.IGNORECASE)
 
 
+_READ: Final = Reference(key="")
+"""Replaces a reference of a file after its entry was made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """The parts of a reference that a merge shows or writes. Large files need a tenth of the memory of references."""
@@ -177,7 +181,7 @@ def read_entries(
         source: the database of all its records; by default it is detected for each record.
         start: the number of records of the files before it.
     """
-    references = file.references if isinstance(file, ReferenceFile) else file
+    references = file.references if isinstance(file, ReferenceFile) else list(file)
     for number, reference in enumerate(references):
         if isinstance(file, ReferenceFile):
             original = file.original(number)
@@ -199,6 +203,8 @@ def read_entries(
             signature=_signature(start + number, reference, original, keys, sources[0]),
             fingerprint=_fingerprint(reference, keys),
         )
+        if isinstance(file, ReferenceFile):  # a reference needs more memory than its entry
+            references[number] = _READ
 
 
 def database_named(text: str) -> str | None:
