@@ -224,10 +224,9 @@ ID_NOTE: Final = "record: "
 
 def _fingerprint(entry: Entry) -> str:
     one = entry.reference
-    first = one.authors[0].text if one.authors else ""
     keys = [(kind, value) for kind, value in sorted(entry.keys.items()) if kind != "key"]
     title = fold_title(to_one_line(one.title or one.text))
-    return _digest(repr((title, first, one.year, one.volume, one.issue, one.pages, keys)))
+    return _digest(repr((title, one.first_author, one.year, one.volume, one.issue, one.pages, keys)))
 
 
 def _digest(text: str) -> str:

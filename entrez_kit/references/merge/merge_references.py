@@ -313,7 +313,9 @@ def _build_result(
         undecided.append(UndecidedPair(members=[entries[n].id for n in pair], why=verdict.why, texts=texts))
     undecided.sort(key=lambda one: one.members)
     result = MergeResult(
-        records=[RecordOfFile(id=one.id, file=one.file, index=one.index, keys=one.keys) for one in entries],
+        records=[  # without validation, which would copy the keys
+            RecordOfFile.model_construct(id=one.id, file=one.file, index=one.index, keys=one.keys) for one in entries
+        ],
         groups=[*duplicates, *families],
         sources=_count_files(names, entries, works),
         databases=_count_databases(works),
