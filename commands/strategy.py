@@ -34,8 +34,8 @@ app = typer.Typer(
 KNOWN: Final = "Give a file of identifiers, or of references (.ris, .bib, .nbib, .json)."
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 COLUMNS: Final = columns_at(
-    "number", "kind", "dialect", "original", "pubmed", "label", "loss", "depends_on", "count", "proof.same", "warnings"
-)
+    "number", "kind", "dialect", "original", "pubmed", "label", "loss", "depends_on", "count", "warnings"
+) | {"proof_same": columns_at("proof.same")["same"]}
 StrategyFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The strategy (.txt, .md, .docx), or - for standard input.")
 ]

@@ -90,13 +90,19 @@ def _cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
     notes += [Text(line(note), style="dim") for note in list_notes(record)]
     cells = [
         Text("" if one.number is None else str(one.number)),
-        Text(line(one.original), style=style),
+        Text(line(_remove_number(one.original, one.number)), style=style),
         Text(line(one.pubmed or ("" if is_text else "not translated")), style="" if one.pubmed else "bold red"),
         Text("\n").join(notes),
     ]
     if has_counts:
         cells.append(Text("" if is_text else _format_count(record) or "not counted"))
     return cells
+
+
+def _remove_number(original: str, number: int | None) -> str:
+    """Return a line without the number that another column has."""
+    rest = original.strip().lstrip("#Ss").removeprefix(str(number)) if number is not None else original
+    return rest.lstrip(".):\t ") if len(rest) < len(original.strip()) else original
 
 
 def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
@@ -129,16 +135,20 @@ def lint_page(record: Record) -> str:
 
 def lint_table(result: "LintResult", console: Console) -> RenderableType:
     """Return a table of the findings by line, and their number."""
-    table = Listing(number("Line"), fixed("Code"), wrapped("Problem", 3), wrapped("Write", 1), expand=True)
+    has_fixes = any(one.fix for one in result.findings)
+    last = [wrapped("Write", 1)] if has_fixes else []
+    table = Listing(number("Line"), fixed("Code"), wrapped("Problem", 3), *last, expand=True)
     for one in result.findings:
         table.add_row(
             "" if one.line is None else str(one.line),
             Text(one.code, style=SEVERITIES[one.severity]),
             Text(line(one.message)),
-            Text(line(one.fix or "")),
+            *([Text(line(one.fix or ""))] if has_fixes else []),
         )
     notes = len(result.findings) - result.errors - result.warnings_found
-    told = f"{result.lines} lines: {result.errors} errors, {result.warnings_found} warnings, {notes} notes."
+    counts = {"line": result.lines, "error": result.errors, "warning": result.warnings_found, "note": notes}
+    lines, *others = (f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
+    told = f"{lines}: {', '.join(others)}."
     return Group(table, Text(""), Text(told, style="bold"))
 
 

@@ -125,7 +125,7 @@ def _to_finding(problem: Problem, *, matters: bool) -> LintFinding:
         code=problem.code,
         severity=CODES[problem.code],
         line=problem.line,
-        message=problem.message,
+        message=f"{problem.message[:1].upper()}{problem.message[1:]}",
         fix=problem.fix or None,
         press=PRESS.get(problem.code, "5"),
         matters=matters,

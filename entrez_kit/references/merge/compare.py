@@ -381,12 +381,12 @@ def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, 
     """Compare two records that have no identifier in common."""
     level = titles.level
     long_title = len(one.title.split()) >= LEAST_WORDS and len(other.title.split()) >= LEAST_WORDS
-    agreed = _agreed(place)
+    agreed = _describe_agreement(place)
     if place.is_certain and authors:
         # The same pages of the same volume: the title may be translated or rewritten.
         is_translated = authors == 2 and place.journal and (place.years or 0) <= 1
         if is_translated or (level and (authors == 2 or level >= NEAR or place.journal)):
-            return Verdict("same", f"{_title_words(level)}{_author_words(authors)}{agreed}", 50 + 10 * level)
+            return Verdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 50 + 10 * level)
         return None
     if authors == 0 or level == 0:
         return None
@@ -408,17 +408,17 @@ def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, 
         )
         and (authors == 2 or place.journal)
     ):
-        return Verdict("same", f"{_title_words(level)}{_author_words(authors)}{agreed}", 40 + 10 * level)
+        return Verdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 40 + 10 * level)
     if level < NEAR or _GENERIC.fullmatch(one.title) or not (long_title or place.volume or place.page):
         return None
     if place.journal is False and place.volume and place.page and near_year and authors == 2 and level == EXACT:
-        return Verdict("same", f"{_title_words(level)}{_author_words(authors)}{agreed}", 45)
+        return Verdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 45)
     return _with_missing_place(one, other, level, authors, place)
 
 
 def _with_missing_place(one: Signature, other: Signature, level: int, authors: int, place: _Place) -> Verdict | None:
     """Decide on two records with the same title and authors whose places are incomplete or differ."""
-    words = f"{_title_words(level)}{_author_words(authors)}{_agreed(place)}"
+    words = f"{_describe_titles(level)}{_describe_authors(authors)}{_describe_agreement(place)}"
     differing = [
         name
         for name, is_same in (("journal", place.journal), ("volume", place.volume), ("first page", place.page))
@@ -442,10 +442,10 @@ def _with_missing_place(one: Signature, other: Signature, level: int, authors: i
         return Verdict("family", "a conference contribution and an article", 50, "conference")
     if authors == 2 and (len(differing) > 1 or (differing and not near_year) or (place.years or 0) > 1):
         if level == EXACT or _abstracts(one, other) == 2:
-            return Verdict("family", f"{words}, other {_listed(differing) or 'year'}", 50, "another_publication")
+            return Verdict("family", f"{words}, other {_join_names(differing) or 'year'}", 50, "another_publication")
         return None
     if authors == 2 and (level == EXACT or _abstracts(one, other) == 2):
-        other_place = f", other {_listed(differing)}" if differing else ""
+        other_place = f", other {_join_names(differing)}" if differing else ""
         return Verdict("undecided", f"{words}{other_place}")
     if authors == 1 and level == EXACT and not differing and near_year:
         return Verdict("undecided", words)
@@ -468,19 +468,19 @@ def _abstracts(one: Signature, other: Signature) -> int:
 # Reasons
 
 
-def _title_words(level: int) -> str:
+def _describe_titles(level: int) -> str:
     return {EXACT: "same title", NEAR: "nearly the same title", LOOSE: "similar title", 0: "other title"}[level]
 
 
-def _author_words(authors: int) -> str:
+def _describe_authors(authors: int) -> str:
     return ", same authors" if authors == 2 else ", authors missing"
 
 
-def _agreed(place: _Place) -> str:
+def _describe_agreement(place: _Place) -> str:
     named = {"journal": place.journal, "year": place.years == 0, "volume": place.volume, "pages": place.page}
     parts = [name for name, is_same in named.items() if is_same]
-    return f", same {_listed(parts)}" if parts else ""
+    return f", same {_join_names(parts)}" if parts else ""
 
 
-def _listed(parts: list[str]) -> str:
+def _join_names(parts: list[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -303,7 +303,7 @@ def _signature(
         pmid=keys.get("pmid"),
         pmcid=keys.get("pmcid"),
         ids=frozenset(_accessions(fields, keys, source)),
-        abstract=(first_value(fields, *ABSTRACT_TAGS) or "")[:700],
+        abstract=first_value(fields, *ABSTRACT_TAGS) or "",
         kind=" ".join(_KIND_WORDS.get(kind, kind) for kind in kinds),
     )
 
