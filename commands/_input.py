@@ -60,6 +60,10 @@ _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
 """Members of CSL-JSON items; their ``id`` is the user's own name, and often a number."""
 
 
+REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw")
+"""Suffixes of files of references, whose identifiers are read."""
+
+
 def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Known | None = None) -> list[str]:
     """Return all identifiers of arguments (``-`` is standard input) and files, in order.
 
@@ -80,7 +84,12 @@ def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Kno
         else:
             found += split_line(argument, f"The argument {_quote(argument)}", known)
     for path in files:
-        found += _from_stdin(known) if str(path) == STDIN else _from_file(path, known)
+        if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
+            from ._references import list_ids
+
+            found += list_ids([path])
+        else:
+            found += _from_stdin(known) if str(path) == STDIN else _from_file(path, known)
     if len(found) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
     return found

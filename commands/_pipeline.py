@@ -19,7 +19,7 @@ from entrez_kit.base.output_formats import Family, formats_in
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
-from ._formats import Job, Texts, View, Writer
+from ._formats import PAGE_BREAK, Job, Texts, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
@@ -116,6 +116,7 @@ def emit(
     records: Sequence[Mapping[str, Any]] | None = None,
     page: Callable[[Record], str] | None = None,
     text: str | None = None,
+    between: str = PAGE_BREAK,
 ) -> None:
     """Print a document that a command made itself, in the selected format.
 
@@ -124,6 +125,7 @@ def emit(
         table: renders the document for a terminal; called only for that format. Without it a terminal shows the text.
         records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
         page: one record in Markdown, for commands with pages.
+        between: the separator of pages.
         text: the document as text or as Markdown, for commands with the format text, or with pages of one text.
 
     Raises:
@@ -143,6 +145,7 @@ def emit(
         records_key="",
         record_model=paths,
         page=page,
+        between=between,
         writers=dict.fromkeys(names, lambda sink: Texts(sink, lambda _: [whole_text])),
     )
     with Sink(made.target) as sink:

@@ -1,14 +1,17 @@
 """`entrez-kit cite`: formatted citations, and files for reference managers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from itertools import count, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from entrez_kit.base.output_formats import BY_NAME
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
-from entrez_kit.citations.style.style_names import read_styles
+from entrez_kit.citations.style.style_names import check_style, read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.record_fetcher import BATCH
 
@@ -16,8 +19,8 @@ from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure
-from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, formats, plan, run, state, warn, was_typed
+from ._options import Parameter, ids_argument, option, request_options
+from ._pipeline import Family, View, emit, formats, plan, run, state, warn, was_typed
 from ._state import Plan, list_formats, unknown_suffix, usage_error
 from ._views.markdown import escaped
 
@@ -25,28 +28,52 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 DEFAULT_STYLES: Final = ("apa",)
+_FILES_OF_REFERENCES: Final = "files of references"
+"""The name of the files in the memory of the command's context."""
+
+
+def _ids_or_files() -> Parameter:
+    """Return the argument for ids, or for files of references."""
+    ids = ids_argument("pmids", more="Or files of references; - reads standard input.", hint=NAME_ARTICLES)
+
+    def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
+        from ._references import select_files
+
+        if found := select_files(typed, files):
+            ctx.meta[_FILES_OF_REFERENCES] = found
+            return []
+        assert ids.read is not None, "an argument for ids reads them"
+        return ids.read(ctx, typed, files, values)
+
+    return replace(ids, read=read)
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
 @request_options(
     FORMAT_CITATIONS,
-    ids_argument("pmids", more="- reads standard input.", hint=NAME_ARTICLES),
+    _ids_or_files(),
     option(
         "citation_styles",
         "--style",
         metavar="STYLE",
         default=[*DEFAULT_STYLES],
-        convert=lambda given: read_styles(given) or None,
+        more="A file NAME.csl is a style too.",
+        convert=lambda given: read_styles([one for one in _split(given) if not _is_file(one)]) or None,
     ),
 )
-def command(ctx: typer.Context, request: CitationsRequest) -> None:
-    """Cite PubMed records in the styles of journals, one citation per id, in order.
+def command(
+    ctx: typer.Context,
+    request: CitationsRequest,
+    numbered: Annotated[bool, typer.Option("--numbered", help="Number the citations: text, tables and pages.")] = False,
+) -> None:
+    """Cite PubMed records, or the references of a file, in the styles of journals: one citation each, in order.
 
+    A file of references keeps its keys, and entries that PubMed lacks: entrez-kit cite refs.bib --style ieee
     Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
     A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
     """
     made = plan(ctx)
-    styles: list[str] = [*request.citation_styles] if request.citation_styles else [*DEFAULT_STYLES]
+    styles = _choose_styles(ctx)
     if made.format.family is Family.REFERENCES:
         if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [made.format.name]:
             raise usage_error(
@@ -61,12 +88,15 @@ def command(ctx: typer.Context, request: CitationsRequest) -> None:
         _refuse_other_suffixes(ctx, made)
     state(ctx).plan = made
     refuse_lines_in_cells(made, styles)
+    if files := ctx.meta.get(_FILES_OF_REFERENCES):
+        _cite_files(ctx, made, files, styles, numbered=numbered)
+        return
     markup = "markdown" if made.format.is_markdown else "plain"
     run(
         ctx,
         FORMAT_CITATIONS,
         request.model_copy(update={"citation_styles": styles, "markup": markup}),
-        _view(styles),
+        _view(styles, numbered=numbered),
         label="Citing",
         least=BATCH,
         idle="Standard input contained no identifiers, so nothing was cited.",
@@ -97,16 +127,17 @@ def _render_citations_page(result: CitationsResult, console: "Console") -> "Rend
     return citations_page(result, console)
 
 
-def _view(styles: list[str]) -> View[CitationsResult]:
+def _view(styles: list[str], *, numbered: bool) -> View[CitationsResult]:
+    numbers = count(1) if numbered else repeat(0)
     return View(
         table=_render_citations_page,
         records=_records,
-        columns=columns_at("pmid", "title", *(f"citations.{style}" for style in styles)),
-        page=_item,
+        columns=columns_at("pmid", "title") | _columns(styles),
+        page=lambda record: _item(record, next(numbers)),
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],
         title="References",
-        writers={"text": lambda sink: Texts(sink, _lines)},
+        writers={"text": lambda sink: Texts(sink, lambda item: _lines(item, numbers))},
     )
 
 
@@ -118,16 +149,93 @@ def _records(item: Cited) -> Iterator[Record]:
         yield describe_failure(item.fetched.input, item.fetched.status, item.fetched.message)
 
 
-def _lines(item: Cited) -> Iterator[str]:
+def _columns(styles: list[str]) -> dict[str, Callable[[Record], Any]]:
+    """Return a column for each style; the name of a file has a dot."""
+
+    def read(record: Record, style: str) -> Any:
+        return record["citations"].get(style)
+
+    return {f"citations.{style}": partial(read, style=style) for style in styles}
+
+
+def _lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:
     """Yield a citation in each style on one line; the formats of reference managers have several lines."""
-    for text in item.citation.citations.values() if item.citation is not None else ():
-        yield text.rstrip("\n") + "\n"
+    if item.citation is not None:
+        yield from _number_lines(item.citation.citations, next(numbers))
 
 
-def _item(record: Record) -> str:
+def _number_lines(citations: Mapping[str, str], number: int) -> Iterator[str]:
+    for style, text in citations.items():
+        yield ("" if style in FILES or not number else f"{number}. ") + text.rstrip("\n") + "\n"
+
+
+def _item(record: Record, number: int = 0) -> str:
     """Return a citation as a Markdown list item, with the italics of its style."""
+    mark = f"{number}." if number else "-"
     return "".join(
-        f"- {text if style not in FILES else escaped(text)}\n" for style, text in record["citations"].items()
+        f"{mark} {text if style not in FILES else escaped(text)}\n" for style, text in record["citations"].items()
+    )
+
+
+# Styles, and files of references
+
+
+def _split(given: Sequence[str]) -> list[str]:
+    return [part.strip() for one in given for part in one.split(",") if part.strip()]
+
+
+def _is_file(style: str) -> bool:
+    return style.lower().endswith(".csl")
+
+
+def _choose_styles(ctx: typer.Context) -> list[str]:
+    """Return the styles of --style in their order: names of styles, and paths of CSL files.
+
+    Raises:
+        InvalidInput: a style is unknown.
+    """
+    styles: list[str] = []
+    for one in _split(ctx.params.get("citation_styles") or ()):
+        try:
+            styles.append(one if _is_file(one) else check_style(read_styles([one])[0]))
+        except ValueError as exc:
+            hint = "Give the name of a style, or a file NAME.csl."
+            raise usage_error(f"--style: {exc}.", f"citation_styles={one}", hint) from None
+    return list(dict.fromkeys(styles)) or [*DEFAULT_STYLES]
+
+
+def _cite_files(ctx: typer.Context, made: Plan, files: list[Path], styles: list[str], *, numbered: bool) -> None:
+    """Cite each reference of files as the files have it; no request is sent."""
+    from entrez_kit.citations.style.format_entries import format_citations
+    from entrez_kit.references.merge.convert_records import build_item, convert_records
+
+    from ._references import describe_entry, read_entries, write_references
+
+    entries = read_entries(ctx, files)
+    if made.format.family is Family.REFERENCES:
+        write_references(ctx, entries, made.format.name)
+        return
+    items = [build_item(entry) for entry in entries]
+    markup: Any = "markdown" if made.format.is_markdown else "plain"
+    texts = {
+        style: ["".join(convert_records([entry], style)) for entry in entries]
+        if style in FILES
+        else format_citations(items, style, markup)
+        for style in styles
+    }
+    cited = [
+        {**describe_entry(entry, number), "citations": {style: texts[style][number - 1] for style in styles}}
+        for number, entry in enumerate(entries, start=1)
+    ]
+    lines = [line for one in cited for line in _number_lines(one["citations"], one["number"] if numbered else 0)]
+    is_text = made.format.family is Family.TEXT or made.format.family is Family.SCREEN
+    emit(
+        ctx,
+        {"citations": cited, "total_submitted": len(entries), "total_formatted": len(cited)},
+        records=cited,
+        page=lambda record: _item(record, record["number"] if numbered else 0),
+        text="".join(lines) if is_text else None,
+        between="",
     )
 
 

@@ -371,10 +371,7 @@ class Methods(OperationRunner):
         self,
         *,
         pmids: Sequence[str | int],
-        citation_styles: Sequence[
-            Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl", "nbib"] | str
-        ]
-        | str = ("apa",),
+        citation_styles: Sequence[str] | str = ("apa",),
         markup: Literal["plain", "markdown", "html"] = "plain",
     ) -> "CitationsResult":
         """Format PubMed records as citations, or as entries for reference managers.
@@ -383,7 +380,8 @@ class Methods(OperationRunner):
 
         Args:
             pmids: PMIDs, PMCIDs or DOIs of the records to cite.
-            citation_styles: Citation styles: apa, mla, vancouver, ama, chicago, nature, ris, bibtex, csl or nbib.
+            citation_styles: Citation styles: apa, mla, vancouver, ama, chicago, nature, ris, bibtex, csl or nbib, or
+                any style of the CSL collection by name, such as ieee or the-lancet.
             markup: Markup of formatted styles: plain, markdown or html.
 
         Returns:

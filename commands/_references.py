@@ -1,0 +1,88 @@
+"""Files of references as the input of commands that otherwise take ids: cite, convert, fetch."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from ._input import READABLE
+from ._output import Sink
+from ._pipeline import counted, plan, state, warn
+from ._state import STDIN, usage_error
+
+if TYPE_CHECKING:
+    from entrez_kit.references.merge.entries import Entry
+
+FILE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw", ".xml")
+"""Suffixes of files that are never lists of ids."""
+OTHER_SUFFIXES: Final = (".json", ".csv", ".tsv", ".txt", ".docx", ".odt", ".tex", ".md", ".pdf")
+"""Suffixes of other files with references, if they are arguments in the place of an id."""
+
+
+def select_files(typed: Sequence[str] | None, files: Sequence[Path] | None) -> list[Path]:
+    """Return the files of references among arguments; empty if they are ids.
+
+    Raises:
+        InvalidInput: ids and files of references are mixed.
+    """
+    words = [Path(word) for word in typed or () if word != STDIN]
+    named = [one for one in words if one.suffix.lower() in (*FILE_SUFFIXES, *OTHER_SUFFIXES) and one.is_file()]
+    found = [*named, *(one for one in files or () if one.suffix.lower() in FILE_SUFFIXES)]
+    if found and len(found) != len(typed or ()) + len(files or ()):
+        raise usage_error(
+            f"Ids and files of references cannot be mixed: {found[0]}.",
+            str(found[0]),
+            "Give ids, or files of references.",
+        )
+    return found
+
+
+def read_entries(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
+    """Return the records of files in order, and print the warnings about the files.
+
+    Raises:
+        InvalidInput: a file cannot be read, or has no records.
+    """
+    from entrez_kit.references.merge.convert_records import read_records as read_all
+    from entrez_kit.references.merge.models import FileToMerge
+
+    from .merge import read_records
+
+    entries, warnings = read_all([FileToMerge.model_validate(read_records(ctx, file, None)) for file in files])
+    for one in warnings:
+        warn(ctx, str(one.message))
+    return entries
+
+
+def list_ids(files: Iterable[Path]) -> list[str]:
+    """Return one identifier for each record of files."""
+    from entrez_kit.references.files.reference_files import decode_file
+    from entrez_kit.references.merge.convert_records import list_identifiers
+    from entrez_kit.references.merge.convert_records import read_records as read_all
+    from entrez_kit.references.merge.models import FileToMerge
+
+    from ._input import read_content
+
+    texts = [(str(file), decode_file(read_content(file, hint=READABLE), str(file)).text) for file in files]
+    return list_identifiers(read_all([FileToMerge(file=name, text=text) for name, text in texts])[0])
+
+
+def write_references(ctx: typer.Context, entries: "Sequence[Entry]", target: str) -> None:
+    """Write records as a file for reference managers, one record for each, in order."""
+    from entrez_kit.references.merge.convert_records import convert_records
+
+    with Sink(plan(ctx).target) as sink:
+        for text in convert_records(entries, target):
+            sink.data(text)
+    if plan(ctx).target is not None and state(ctx).stderr_is_terminal:
+        state(ctx).note(f"{counted(len(entries), 'record')} written to {plan(ctx).target}.")
+
+
+def describe_entry(entry: "Entry", number: int) -> dict[str, Any]:
+    """Return the position, key and identifiers of a record."""
+    from entrez_kit.references.merge.convert_records import name_record
+
+    ids = {kind: entry.keys.get(kind) for kind in ("pmid", "pmcid", "doi")}
+    known = {"number": number, "file": entry.file, "key": name_record(entry), **ids, "title": entry.reference.title}
+    return {name: value for name, value in known.items() if value is not None}

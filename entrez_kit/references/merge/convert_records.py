@@ -1,0 +1,112 @@
+"""Convert the records of files of references, one by one: to other formats, to citation styles, to identifiers.
+
+N records in are N records out, in order: duplicates are not merged, and a record that PubMed lacks is kept.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from entrez_kit.base.invisible import escape_json
+from entrez_kit.citations.csl import Item
+from entrez_kit.citations.write_bibtex import bibtex_item
+from entrez_kit.citations.write_files import FILES
+from entrez_kit.citations.write_nbib import wrap_field
+from entrez_kit.core.model import Warn
+from entrez_kit.references.files.tagged_fields import csl_of_fields, first_value, nbib_of_fields
+from entrez_kit.references.merge.entries import Entry
+from entrez_kit.references.merge.merge_references import read_files
+from entrez_kit.references.merge.models import FileToMerge
+
+FORMATS: Final = tuple(FILES)
+_IDS: Final = ("pmid", "pmcid", "doi")
+_RIS_IDS: Final = (("doi", ("DO",), "DO", "{}"), ("pmid", (), "AN", "PMID:{}"), ("pmcid", ("C2",), "C2", "{}"))
+_NOT_IN_KEYS: Final = re.compile(r"[\s,{}()\"'%#~\\=]+")
+
+
+def read_records(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[Warn]]:
+    """Return the records of files in order, and warnings about the files.
+
+    Raises:
+        InvalidInput: a file cannot be read, or has no records.
+    """
+    entries, _, warnings = read_files(files)
+    return entries, warnings
+
+
+def name_record(entry: Entry) -> str:
+    """Return the key of a record in its file, or else its position."""
+    return entry.reference.key or str(entry.index)
+
+
+def list_identifiers(entries: Sequence[Entry]) -> list[str]:
+    """Return one identifier per record: PMID, PMCID or DOI, or else ``reference KEY``, which no service knows."""
+    return [
+        next((entry.keys[kind] for kind in _IDS if entry.keys.get(kind)), f"reference {name_record(entry)}")
+        for entry in entries
+    ]
+
+
+def build_item(entry: Entry) -> Item:
+    """Return a record as an item of CSL-JSON; a record of a CSL file is returned unchanged."""
+    if entry.kind == "csl" and entry.original.text is not None:
+        own: Item = json.loads(entry.original.text)
+        return own
+    ids = {kind: entry.keys.get(kind) for kind in _IDS}
+    return csl_of_fields(entry.original.fields, name_record(entry), **ids)
+
+
+def convert_records(entries: Sequence[Entry], target: str) -> Iterator[str]:
+    """Yield the text of a file of references in parts: the records in the format ``target``, one of ``FORMATS``.
+
+    A record that has this format already is written unchanged.
+    """
+    yield "[\n" if target == "csl" else ""
+    between = ",\n" if target == "csl" else "\n\n"
+    keys: set[str] = set()
+    for number, entry in enumerate(entries):
+        yield f"{between if number else ''}{_convert_record(entry, target, keys)}"
+    yield "\n]\n" if target == "csl" else "\n"
+
+
+def _convert_record(entry: Entry, target: str, keys: set[str]) -> str:
+    text = entry.original.text
+    if text is not None and entry.kind == target:
+        return text.strip("\r\n")
+    if target == "csl":
+        return escape_json(json.dumps(build_item(entry), ensure_ascii=False, indent=2))
+    if target == "bibtex":
+        return bibtex_item(build_item(entry), _find_key(entry, keys))
+    if target == "nbib":
+        ids = {kind: entry.keys.get(kind) for kind in _IDS}
+        lines = [one for one in nbib_of_fields(entry.original.fields, **ids) if one[1]]
+        return "\n".join(line for tag, value in lines for line in wrap_field(tag, value))
+    return "\n".join((*(f"{tag}  - {value}" for tag, value in _list_ris_fields(entry)), "ER  - "))
+
+
+def _list_ris_fields(entry: Entry) -> Iterator[tuple[str, str]]:
+    fields = entry.original.fields
+    if not first_value(fields, "TY"):
+        yield "TY", "GEN"
+    yield from fields
+    values = {value for _, value in fields}
+    for kind, tags, tag, form in _RIS_IDS:
+        value = entry.keys.get(kind)
+        known = value in values or (kind == "pmid" and any(value in one for one in values if value))
+        if value and not known and not (tags and first_value(fields, *tags)):
+            yield tag, form.format(value)
+    if entry.reference.key and not first_value(fields, "ID"):
+        yield "ID", entry.reference.key
+
+
+def _find_key(entry: Entry, keys: set[str]) -> str:
+    """Return a key of BibTeX that no earlier record has."""
+    pmid = entry.keys.get("pmid")
+    base = _NOT_IN_KEYS.sub("_", entry.reference.key or (f"pmid{pmid}" if pmid else f"record{entry.index}"))
+    key, number = base, 1
+    while key in keys:
+        number += 1
+        key = f"{base}-{number}"
+    keys.add(key)
+    return key

