@@ -85,14 +85,22 @@ def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Kno
             found += split_line(argument, f"The argument {_quote(argument)}", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
-            from ._references import list_ids
-
-            found += list_ids([path])
+            found += _from_references(path)
         else:
             found += _from_stdin(known) if str(path) == STDIN else _from_file(path, known)
     if len(found) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
     return found
+
+
+def _from_references(path: Path) -> list[str]:
+    """Return one identifier for each record of a file of references."""
+    from entrez_kit.references.files.reference_files import decode_file
+    from entrez_kit.references.merge.convert_records import list_identifiers, read_records
+    from entrez_kit.references.merge.models import FileToMerge
+
+    text = decode_file(read_content(path, hint=READABLE), str(path)).text
+    return list_identifiers(read_records([FileToMerge(file=str(path), text=text)])[0])
 
 
 def is_article_id(word: str) -> bool:

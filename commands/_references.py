@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from ._input import READABLE
 from ._output import Sink
 from ._pipeline import counted, plan, state, warn
 from ._state import STDIN, usage_error
@@ -53,19 +52,6 @@ def read_entries(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
     for one in warnings:
         warn(ctx, str(one.message))
     return entries
-
-
-def list_ids(files: Iterable[Path]) -> list[str]:
-    """Return one identifier for each record of files."""
-    from entrez_kit.references.files.reference_files import decode_file
-    from entrez_kit.references.merge.convert_records import list_identifiers
-    from entrez_kit.references.merge.convert_records import read_records as read_all
-    from entrez_kit.references.merge.models import FileToMerge
-
-    from ._input import read_content
-
-    texts = [(str(file), decode_file(read_content(file, hint=READABLE), str(file)).text) for file in files]
-    return list_identifiers(read_all([FileToMerge(file=name, text=text) for name, text in texts])[0])
 
 
 def write_references(ctx: typer.Context, entries: "Sequence[Entry]", target: str) -> None:

@@ -155,7 +155,7 @@ def _columns(styles: list[str]) -> dict[str, Callable[[Record], Any]]:
     def read(record: Record, style: str) -> Any:
         return record["citations"].get(style)
 
-    return {f"citations.{style}": partial(read, style=style) for style in styles}
+    return {style: partial(read, style=style) for style in styles}
 
 
 def _lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.citations.style.style_names import STYLE_NAMES, CitationStyle, read_styles
+from entrez_kit.citations.style.style_names import CitationStyle, read_styles
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, RetractionStatus, Standing
@@ -26,8 +26,7 @@ class CitationsRequest(Request):
     citation_styles: list[CitationStyle] = Field(
         default=["apa"],
         min_length=1,
-        description=f"Citation styles: {', '.join(STYLE_NAMES[:-1])} or {STYLE_NAMES[-1]}, or any style of the CSL "
-        "collection by name, such as ieee or the-lancet.",
+        description="Citation styles: these, or any of the CSL collection by name (ieee).",
     )
     markup: SkipJsonSchema[Literal["plain", "markdown", "html"]] = Field(
         default="plain", description="Markup of formatted styles: plain, markdown or html."

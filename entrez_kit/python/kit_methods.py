@@ -380,8 +380,7 @@ class Methods(OperationRunner):
 
         Args:
             pmids: PMIDs, PMCIDs or DOIs of the records to cite.
-            citation_styles: Citation styles: apa, mla, vancouver, ama, chicago, nature, ris, bibtex, csl or nbib, or
-                any style of the CSL collection by name, such as ieee or the-lancet.
+            citation_styles: Citation styles: these, or any of the CSL collection by name (ieee).
             markup: Markup of formatted styles: plain, markdown or html.
 
         Returns:

@@ -46,8 +46,10 @@ def check_style(name: str) -> str:
         (one for one in known if wanted in one), key=lambda one: (not one.startswith(wanted), len(one), one)
     )
     near = list(dict.fromkeys((*inside[:5], *get_close_matches(wanted, (*STYLE_NAMES, *known), n=3, cutoff=0.7))))[:5]
-    said = f"Similar: {', '.join(near)}" if near else f"Own styles: {', '.join(STYLE_NAMES)}"
-    raise ValueError(f"unknown style {name[:100]!r}. {said}; every style of the CSL collection is accepted by its name")
+    said = f" Similar: {', '.join(near)}." if near else ""
+    raise ValueError(
+        f"unknown style {name[:100]!r}.{said} Give {', '.join(STYLE_NAMES)}, or any style of the CSL collection by name"
+    )
 
 
 CitationStyle = Annotated[
