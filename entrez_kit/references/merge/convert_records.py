@@ -37,7 +37,7 @@ def read_records(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[Warn]]
 
 def name_record(entry: Entry) -> str:
     """Return the key of a record in its file, or else its position."""
-    return entry.reference.key or str(entry.index)
+    return entry.keys.get("key") or str(entry.index)
 
 
 def list_identifiers(entries: Sequence[Entry]) -> list[str]:
@@ -96,14 +96,14 @@ def _list_ris_fields(entry: Entry) -> Iterator[tuple[str, str]]:
         known = value in values or (kind == "pmid" and any(value in one for one in values if value))
         if value and not known and not (tags and first_value(fields, *tags)):
             yield tag, form.format(value)
-    if entry.reference.key and not first_value(fields, "ID"):
-        yield "ID", entry.reference.key
+    if (key := entry.keys.get("key")) and not first_value(fields, "ID"):
+        yield "ID", key
 
 
 def _find_key(entry: Entry, keys: set[str]) -> str:
     """Return a key of BibTeX that no earlier record has."""
     pmid = entry.keys.get("pmid")
-    base = _NOT_IN_KEYS.sub("_", entry.reference.key or (f"pmid{pmid}" if pmid else f"record{entry.index}"))
+    base = _NOT_IN_KEYS.sub("_", entry.keys.get("key") or (f"pmid{pmid}" if pmid else f"record{entry.index}"))
     key, number = base, 1
     while key in keys:
         number += 1
