@@ -30,6 +30,8 @@ class Profile:
     feedback_weight: float = 0.5
     feedback_words_asked: float = 6.0
     """The number of query words at which feedback has its full weight; it falls with the square of the length."""
+    feedback_words_least: float = 2.0
+    """Queries with fewer words get no feedback, which would hardly change their order."""
     feedback_power: float = 4.0
     """The power of the score that weights each feedback record: one clearly best record dominates."""
     feedback_depth: int = 100

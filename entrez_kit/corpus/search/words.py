@@ -4,6 +4,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import chain
 from typing import Final
 
@@ -53,9 +54,12 @@ def search(
         numbers, scores, pmids = numbers[order], scores[order], pmids[order]
         if profile.feedback_weight > 0 and len(numbers):
             asked = sum(group.weight for group in groups if searched.count_phrases(group.stems, formula))
-            scores[:depth] += _feed_back(connection, searched, profile, groups, asked, pmids, numbers[:depth], scores)
-            order = np.lexsort((pmids, -scores))
-            scores, pmids = scores[order], pmids[order]
+            if asked >= profile.feedback_words_least:
+                scores[:depth] += _feed_back(
+                    connection, searched, profile, groups, asked, pmids, numbers[:depth], scores
+                )
+                order = np.lexsort((pmids, -scores))
+                scores, pmids = scores[order], pmids[order]
         best = zip(pmids[:limit].tolist(), scores[:limit].tolist(), strict=True)
         return [Candidate(pmid, bm25=score) for pmid, score in best]
 
@@ -95,12 +99,12 @@ def _feed_back(
             mass[stem] += says * weight
     for stem in excluded & mass.keys():
         del mass[stem]
-    added = sorted(mass.items(), key=lambda item: (-item[1], item[0]))[: profile.feedback_words]
-    for stem, weight in added:
-        share = profile.feedback_weight * min(1.0, asked / profile.feedback_words_asked) ** 2 / added[0][1]
+    added = nsmallest(profile.feedback_words, ((-weight, stem) for stem, weight in mass.items()))
+    for negative, stem in added:
+        share = profile.feedback_weight * min(1.0, asked / profile.feedback_words_asked) ** 2 / added[0][0]
         phrases = ((stem,),)
         rarity = searched.measure_rarity(searched.count_phrases(phrases, profile.formula))
-        gains[order] += share * weight * rarity * searched.score_records(phrases, profile.formula, numbers[order])
+        gains[order] += share * negative * rarity * searched.score_records(phrases, profile.formula, numbers[order])
     return gains
 
 
