@@ -292,7 +292,7 @@ def _find_xml_errors(body: bytes, status: int) -> list[str]:
     ):  # a truncated document may still have an error text
         parser.Parse(body, True)
     found = [text.strip() for text in texts if text.strip()]
-    summarised = root_name(body) == "eSummaryResult" and re.search(rb"<(DocSum|DocumentSummary)\b[^>]*>\s*<", body)
+    summarised = root_name(body) == "eSummaryResult" and re.search(rb"<(DocSum|DocumentSummary)\b[^<>]*>\s*<", body)
     if summarised and all(refusals.is_about_ids(text) for text in found):
         return []  # some ids of the batch are unknown, the reply has the others
     return found
