@@ -16,6 +16,7 @@ from entrez_kit.reviews.screen_import import SCREEN_IMPORT
 from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
+from entrez_kit.reviews.write_report import WRITE_REPORT
 from entrez_kit.strategies.read_files import FILES, read_file
 
 from ._input import read_content
@@ -200,3 +201,14 @@ def import_screening(
     if result is not None and (result.unknown or result.contradictory):
         warn(ctx, f"Not applied: {len(result.unknown):,} unknown, {len(result.contradictory):,} contradictory rows.")
         raise typer.Exit(int(Exit.PARTIAL))
+
+
+@app.command("report")
+@formats(*FORMATS)
+@request_options(WRITE_REPORT, FOLDER)
+def report(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Write the report: a page with all works, the PRISMA 2020 flow diagram, PRISMA-S, and the strategies for Word.
+
+    All numbers are counted from the records. The files are in the folder report: entrez-kit review report
+    """
+    _run(ctx, WRITE_REPORT, options, "Writing")

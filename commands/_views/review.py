@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from entrez_kit.reviews.search_review import SearchReviewResult
     from entrez_kit.reviews.show_status import StatusResult
     from entrez_kit.reviews.update_review import UpdateResult
+    from entrez_kit.reviews.write_report import ReportResult
 
 SHOWN: Final = 20
 
@@ -147,6 +148,15 @@ def decisions_page(result: "ScreenImportResult") -> RenderableType:
     return Group(*parts)
 
 
+def report_page(result: "ReportResult") -> RenderableType:
+    """Return the numbers, the open items of PRISMA-S, and the files."""
+    missing = [f"{one.number} {one.name}" for one in result.prisma_s if one.is_open]
+    parts: list[RenderableType] = [flow_table(result.flow), Text("")]
+    if missing:
+        parts.append(Text(f"To complete in review.toml: {', '.join(missing)}", style="yellow"))
+    return Group(*parts, *(Text(line(name)) for name in result.files))
+
+
 PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "InitResult": init_page,
     "SearchReviewResult": search_page,
@@ -154,6 +164,7 @@ PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "DedupeResult": dedupe_page,
     "StatusResult": status_page,
     "UpdateResult": update_page,
+    "ReportResult": report_page,
     "ScreenExportResult": export_page,
     "ScreenImportResult": decisions_page,
 }

@@ -34,6 +34,7 @@ CALLS = {
     "db": ("db", "info", "--json"),
     "corpus": ("corpus", "search", "crispr", "--json"),
     "local": ("local", "list", "--json"),
+    "review": ("review", "init", "new", "--strategy", "strategy.txt", "--json"),
     "serve": ("serve", "--check", "--json"),
     "doctor": ("doctor", "--json"),
     "cache": ("cache", "info", "--json"),

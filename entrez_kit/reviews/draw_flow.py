@@ -1,0 +1,287 @@
+"""Draw the PRISMA 2020 flow diagram as SVG: for a page, and in one column for a phone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from textwrap import wrap
+from typing import Final
+
+from entrez_kit.reviews.flow import Flow
+
+FONT: Final = 13
+LINE: Final = 17
+PAD: Final = 10
+LETTER: Final = 6.7
+"""The width of an average letter."""
+GAP: Final = 34
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+STEPS: Final = ("Identification", "Screening", "Included")
+
+
+def clean(text: str) -> str:
+    """Return a text escaped for HTML and SVG, without characters that XML does not allow."""
+    return escape(_CONTROLS.sub("", text), quote=True)
+
+
+@dataclass(slots=True)
+class _Box:
+    """A box: its lines, the first one bold, and its place."""
+
+    lines: list[str]
+    x: float = 0
+    y: float = 0
+    width: float = 0
+    wrapped: list[str] = field(default_factory=list)
+
+    def place(self, x: float, y: float, width: float) -> None:
+        """Set the place, and wrap the lines to the width."""
+        self.x, self.y, self.width = x, y, width
+        letters = int((width - 2 * PAD) / LETTER)
+        self.wrapped = []
+        for line in self.lines:
+            indent = "    " if line.startswith("  ") else ""
+            parts = wrap(line.strip(), letters - len(indent), break_long_words=True) or [""]
+            self.wrapped += [f"{indent}{part}" for part in parts]
+
+    @property
+    def height(self) -> float:
+        """Its height."""
+        return len(self.wrapped) * LINE + 2 * PAD
+
+    def draw(self) -> Iterator[str]:
+        """Yield the elements of the box."""
+        yield (
+            f'<rect x="{self.x:g}" y="{self.y:g}" width="{self.width:g}" height="{self.height:g}" rx="3" '
+            'fill="#ffffff" stroke="#333333" stroke-width="1.2"/>'
+        )
+        for number, line in enumerate(self.wrapped):
+            x = self.x + PAD + (14 if line.startswith("    ") else 0)
+            y = self.y + PAD + number * LINE + FONT - 1
+            yield f'<text x="{x:g}" y="{y:g}">{clean(line.strip())}</text>'
+
+
+@dataclass(slots=True)
+class _Step:
+    """A row of the diagram: a box, and the records that leave there."""
+
+    main: _Box
+    side: _Box | None = None
+
+
+def _n(flow: Flow, name: str) -> str:
+    count = flow.boxes.get(name)
+    return "(n = )" if count is None else f"(n = {count:,})"
+
+
+def _list_reasons(reasons: dict[str, int]) -> list[str]:
+    return [f"  {reason} (n = {count:,})" for reason, count in reasons.items()]
+
+
+def _list_steps(flow: Flow) -> list[_Step]:
+    """Return the rows of the column of databases and registers."""
+    identified = ["Records identified from:"]
+    for kind, label in (("database", "Databases"), ("register", "Registers")):
+        identified.append(f"{label} {_n(flow, f'{kind}_results')}")
+        identified += [f"  {one.source} (n = {one.records:,})" for one in flow.sources if one.kind == kind]
+    removed = ["Records removed before screening:", f"Duplicate records {_n(flow, 'duplicates')}"]
+    removed.append(f"Marked as ineligible by automation tools {_n(flow, 'excluded_automatic')}")
+    removed.append(f"Removed for other reasons {_n(flow, 'excluded_other')}")
+    screened = [f"Records screened {_n(flow, 'records_screened')}"]
+    if flow.boxes.get("awaiting_screening"):
+        screened.append(f"Records awaiting screening {_n(flow, 'awaiting_screening')}")
+    return [
+        _Step(_Box(identified), _Box(removed)),
+        _Step(_Box(screened), _Box([f"Records excluded {_n(flow, 'records_excluded')}"])),
+        *_list_reports(flow, "dbr", flow.reasons),
+    ]
+
+
+def _list_reports(flow: Flow, column: str, reasons: dict[str, int]) -> list[_Step]:
+    """Return the rows about reports of a column."""
+    sought = [f"Reports sought for retrieval {_n(flow, f'{column}_sought_reports')}"]
+    if flow.boxes.get(f"{column}_awaiting"):
+        sought.append(f"Awaiting a decision {_n(flow, f'{column}_awaiting')}")
+    excluded = [f"Reports excluded {_n(flow, f'{column}_excluded')}{':' if reasons else ''}", *_list_reasons(reasons)]
+    return [
+        _Step(_Box(sought), _Box([f"Reports not retrieved {_n(flow, f'{column}_notretrieved_reports')}"])),
+        _Step(_Box([f"Reports assessed for eligibility {_n(flow, f'{column}_assessed')}"]), _Box(excluded)),
+    ]
+
+
+def _list_other_steps(flow: Flow) -> list[_Step]:
+    """Return the rows of the column of other methods; empty without such sources."""
+    if not flow.boxes.get("other_results"):
+        return []
+    identified = ["Records identified from:"]
+    for name, label in (
+        ("website", "Websites"),
+        ("organisation", "Organisations"),
+        ("citations", "Citation searching"),
+    ):
+        if flow.boxes.get(f"{name}_results"):
+            identified.append(f"{label} {_n(flow, f'{name}_results')}")
+    return [_Step(_Box(identified)), *_list_reports(flow, "other", flow.other_reasons)]
+
+
+def _included(flow: Flow) -> _Box:
+    lines = []
+    if flow.previous:
+        lines += [
+            f"Studies in the previous version {_n(flow, 'previous_studies')}",
+            f"Reports in the previous version {_n(flow, 'previous_reports')}",
+            f"New studies included in review {_n(flow, 'new_studies')}",
+            f"Reports of new included studies {_n(flow, 'new_reports')}",
+            f"Total studies included in review {_n(flow, 'total_studies')}",
+            f"Reports of total included studies {_n(flow, 'total_reports')}",
+        ]
+    else:
+        lines += [
+            f"Studies included in review {_n(flow, 'new_studies')}",
+            f"Reports of included studies {_n(flow, 'new_reports')}",
+        ]
+    return _Box(lines)
+
+
+def describe_flow(flow: Flow) -> list[str]:
+    """Return the texts of all boxes, for people who do not see the diagram."""
+    steps = [*_list_steps(flow), *_list_other_steps(flow)]
+    boxes = [box for step in steps for box in (step.main, step.side) if box is not None]
+    texts = []
+    for box in [*boxes, _included(flow)]:
+        head, *rest = (line.strip() for line in box.lines)
+        texts.append(f"{head.rstrip(':')}: {'; '.join(rest)}." if rest else f"{head}.")
+    return texts
+
+
+def draw_flow(flow: Flow, title: str, *, narrow: bool = False) -> str:
+    """Return the flow diagram as SVG with a title and a description.
+
+    Args:
+        narrow: all boxes in one column, for a width of 360.
+    """
+    return _draw_narrow(flow, title) if narrow else _draw_wide(flow, title)
+
+
+def _draw_wide(flow: Flow, title: str) -> str:
+    steps, others, included = _list_steps(flow), _list_other_steps(flow), _included(flow)
+    left, widths = 46.0, (280.0, 270.0)
+    columns = [left, left + widths[0] + 40]
+    columns += [columns[1] + widths[1] + 40, columns[1] + widths[1] + 40 + 240 + 40]
+    parts: list[str] = []
+    y, tops = 44.0, []
+    rows: list[list[_Step]] = [[step] for step in steps]
+    for number, step in zip((0, 2, 3), others, strict=False):
+        rows[number].append(step)
+    for row in rows:
+        tops.append(y)
+        height = 0.0
+        for place, step in enumerate(row):
+            step.main.place(columns[2 * place], y, widths[0] if not place else 240)
+            height = max(height, step.main.height)
+            if step.side is not None:
+                step.side.place(columns[2 * place + 1], y, widths[1] if not place else 220)
+                height = max(height, step.side.height)
+        y += height + GAP
+    included.place(columns[0], y, widths[0])
+    tops.append(y)
+    bottom = y + included.height + 14
+    for above, below in zip([one.main for one in steps], [*(one.main for one in steps[1:]), included], strict=True):
+        parts.append(_arrow(above.x + 130, above.y + above.height, above.x + 130, below.y))
+    for above, below in zip([one.main for one in others], [one.main for one in others[1:]], strict=False):
+        parts.append(_arrow(above.x + 110, above.y + above.height, above.x + 110, below.y))
+    for step in [*steps, *others]:
+        if step.side is not None:
+            middle = step.main.y + min(step.main.height, step.side.height) / 2
+            parts.append(_arrow(step.main.x + step.main.width, middle, step.side.x, middle))
+    if others:
+        last, middle = others[-1].main, included.y + included.height / 2
+        parts.append(
+            f'<polyline points="{last.x + 110:g},{last.y + last.height:g} {last.x + 110:g},{middle:g} '
+            f'{included.x + included.width + 9:g},{middle:g}" fill="none" stroke="#333333" stroke-width="1.2"/>'
+        )
+        parts.append(_head(included.x + included.width, middle, -1, 0))
+    for box in (box for step in [*steps, *others] for box in (step.main, step.side) if box is not None):
+        parts += box.draw()
+    parts += included.draw()
+    for label, first, last_top in zip(
+        STEPS, (tops[0], tops[1], tops[-1]), (tops[1], tops[-1], bottom + 20), strict=True
+    ):
+        parts += _strip(label, first, last_top - GAP - first)
+    width = columns[1] + widths[1] + 14 if not others else columns[3] + 220 + 14
+    heads = [("Identification of studies via databases and registers", columns[0], columns[1] + widths[1])]
+    if others:
+        heads.append(("Identification of studies via other methods", columns[2], columns[3] + 220))
+    for text, start, end in heads:
+        parts.append(
+            f'<rect x="{start:g}" y="8" width="{end - start:g}" height="24" rx="3" fill="#f3d27a" stroke="none"/>'
+            f'<text x="{(start + end) / 2:g}" y="25" text-anchor="middle" font-weight="bold">{clean(text)}</text>'
+        )
+    return _document(parts, width, bottom, title, describe_flow(flow), "wide")
+
+
+def _draw_narrow(flow: Flow, title: str) -> str:
+    width, indent = 356.0, 26.0
+    steps, others, included = _list_steps(flow), _list_other_steps(flow), _included(flow)
+    parts: list[str] = []
+    y = 4.0
+    for label, chosen in (("Databases and registers", steps), ("Other methods", others)):
+        if not chosen:
+            continue
+        parts.append(f'<text x="2" y="{y + 14:g}" font-weight="bold">{label}</text>')
+        y += 24
+        before: _Box | None = None
+        for step in chosen:
+            step.main.place(2, y, width - 4)
+            if before is not None:
+                parts.append(_arrow(13, before.y + before.height, 13, y))
+            parts += step.main.draw()
+            y += step.main.height + 10
+            if step.side is not None:
+                step.side.place(2 + indent, y, width - indent - 4)
+                parts += step.side.draw()
+                y += step.side.height
+            y += 18
+            before = step.main
+    included.place(2, y, width - 4)
+    last = (others or steps)[-1].main
+    parts.append(_arrow(13, last.y + last.height, 13, y))
+    parts += included.draw()
+    return _document(parts, width, y + included.height + 4, title, describe_flow(flow), "narrow")
+
+
+def _strip(label: str, y: float, height: float) -> Iterator[str]:
+    """Yield the vertical label of rows."""
+    middle = y + height / 2
+    yield f'<rect x="8" y="{y:g}" width="24" height="{height:g}" rx="3" fill="#bcd3ea"/>'
+    size = 12 if height >= 12 * len(label) * 0.6 else max(7.0, height / (len(label) * 0.62))
+    yield (
+        f'<text x="20" y="{middle:g}" text-anchor="middle" dominant-baseline="central" font-weight="bold" '
+        f'font-size="{size:g}" transform="rotate(-90 20 {middle:g})">{label}</text>'
+    )
+
+
+def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
+    right, down = (x2 > x1) - (x2 < x1), (y2 > y1) - (y2 < y1)
+    line = (
+        f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2 - 8 * right:g}" y2="{y2 - 8 * down:g}" '
+        'stroke="#333333" stroke-width="1.2"/>'
+    )
+    return line + _head(x2, y2, right, down)
+
+
+def _head(x: float, y: float, right: int, down: int) -> str:
+    base, side = (x - 9 * right, y - 9 * down), (4.5 * down, 4.5 * right)
+    points = ((x, y), (base[0] + side[0], base[1] + side[1]), (base[0] - side[0], base[1] - side[1]))
+    return f'<polygon points="{" ".join(f"{one:g},{other:g}" for one, other in points)}" fill="#333333"/>'
+
+
+def _document(parts: Sequence[str], width: float, height: float, title: str, texts: Sequence[str], name: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" role="img" aria-labelledby="flow-{name}-title flow-{name}-text" '
+        f'font-family="Arial, Helvetica, sans-serif" font-size="{FONT}" fill="#111111">\n'
+        f'<title id="flow-{name}-title">{clean(title)}</title>\n'
+        f'<desc id="flow-{name}-text">{clean(" ".join(texts))}</desc>\n'
+        f'<rect width="{width:g}" height="{height:g}" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )

@@ -1,0 +1,118 @@
+"""Answer the 16 items of PRISMA-S from the files of a review, and say which ones only a person can answer."""
+
+from typing import Final
+
+from entrez_kit.core.model import Result
+from entrez_kit.reviews.flow import Flow
+from entrez_kit.reviews.folder import Review
+from entrez_kit.reviews.journal import Run
+from entrez_kit.reviews.review_settings import SOURCE
+
+ITEMS: Final = (
+    "Database name",
+    "Multi-database searching",
+    "Study registries",
+    "Online resources and browsing",
+    "Citation searching",
+    "Contacts",
+    "Other methods",
+    "Full search strategies",
+    "Limits and restrictions",
+    "Search filters",
+    "Prior work",
+    "Updates",
+    "Dates of searches",
+    "Peer review",
+    "Total records",
+    "Deduplication",
+)
+PLATFORM: Final = "PubMed (NCBI), searched with the E-utilities"
+
+
+class PrismaItem(Result):
+    """An item of PRISMA-S; ``is_open`` if the files of the review have no answer."""
+
+    number: int
+    name: str
+    text: str
+    is_open: bool
+
+
+def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
+    """Return the 16 items in order."""
+    settings = review.settings
+    found = _answer(review, flow)
+    items = []
+    for number, name in enumerate(ITEMS, start=1):
+        texts = [text for text in (settings.prisma_s.get(str(number), ""), found.get(number, "")) if text]
+        missing = f"To be completed: add {number} to [prisma_s] in review.toml."
+        items.append(PrismaItem(number=number, name=name, text=" ".join(texts) or missing, is_open=not texts))
+    return items
+
+
+def list_searches(review: Review) -> list[Run]:
+    """Return the runs that searched PubMed."""
+    return [run for run in review.runs if run.search is not None]
+
+
+def find_platform(review: Review, source: str) -> str:
+    """Return the platform of a source: from the settings, or else from its last import."""
+    if source == SOURCE and list_searches(review):
+        return PLATFORM
+    given = review.settings.source(source).platform
+    return given or next((run.platform for run in reversed(review.runs) if run.source == source and run.platform), "")
+
+
+def find_dates(review: Review, source: str) -> list[str]:
+    """Return the days on which a source was searched."""
+    if source == SOURCE and list_searches(review):
+        return [run.search.certificate.searched_at[:10] for run in review.runs if run.search is not None]
+    days = [run.searched for run in review.runs if run.source == source and run.searched]
+    given = review.settings.source(source).searched
+    return sorted(set(days)) or ([given] if given else [])
+
+
+def _answer(review: Review, flow: Flow) -> dict[int, str]:
+    settings = review.settings
+    searches = list_searches(review)
+    names = [one.source for one in flow.sources]
+
+    def of_kind(*kinds: str) -> str:
+        return "; ".join(f"{one.source} (n = {one.records:,})" for one in flow.sources if one.kind in kinds)
+
+    def describe(name: str) -> str:
+        platform = find_platform(review, name)
+        return f"{name} ({platform})" if platform and platform != name else name
+
+    limits = [("PubMed", settings.pubmed.limits), *((name, one.limits) for name, one in settings.sources.items())]
+    filters = [("PubMed", settings.pubmed.filters), *((name, one.filters) for name, one in settings.sources.items())]
+    dates = [f"{name}: {', '.join(find_dates(review, name))}" for name in names if find_dates(review, name)]
+    answers = {
+        1: "; ".join(describe(one.source) for one in flow.sources if one.kind == "database"),
+        3: of_kind("register"),
+        4: of_kind("website", "organisation"),
+        5: of_kind("citations"),
+        9: " ".join(f"{name}: {text}" for name, text in limits if text),
+        10: " ".join(f"{name}: {text}" for name, text in filters if text),
+        13: "; ".join(dates) + ("." if dates else ""),
+        15: "; ".join(f"{one.source}: {one.records:,}" for one in flow.sources),
+    }
+    if searches:
+        last = searches[-1].search
+        assert last is not None
+        answers[8] = f"The appendix has the strategy with the number of records of each line ({last.strategy.name})."
+    updates = [run for run in searches if run.step == "update"]
+    if updates:
+        texts = []
+        for run in updates:
+            numbers = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in run.counts.items()]
+            texts.append(f"{run.finished[:10]}: {', '.join(numbers) or 'no changes'}")
+        answers[12] = f"The strategy was run again. {'; '.join(texts)}."
+    merged = next((run for run in reversed(review.runs) if run.step in ("dedupe", "update")), None)
+    duplicates = flow.boxes.get("duplicates")
+    if merged is not None and duplicates is not None:
+        answers[16] = (
+            f"entrez-kit {merged.version} linked {duplicates:,} duplicates among {len(review.records):,} records by "
+            "identifiers, title, authors and place. Unclear pairs were decided by people (duplicates.csv)."
+        )
+    return answers

@@ -1,0 +1,163 @@
+"""Write the report of a review: a page, the flow diagram, PRISMA-S, and the appendix with the strategies."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
+from entrez_kit.core.model import Warn, Warned
+from entrez_kit.core.operation import Operation
+from entrez_kit.reviews.dedupe_records import list_works
+from entrez_kit.reviews.draw_flow import draw_flow
+from entrez_kit.reviews.flow import Flow
+from entrez_kit.reviews.folder import Review, open_review
+from entrez_kit.reviews.prisma_s import PrismaItem, find_dates, find_platform, list_items, list_searches
+from entrez_kit.reviews.report_page import write_page
+from entrez_kit.reviews.review_settings import SOURCE
+from entrez_kit.reviews.screen_export import write_output
+from entrez_kit.reviews.search_review import ReviewRequest
+from entrez_kit.reviews.show_status import compute_flow
+from entrez_kit.services import Services
+
+FOLDER: Final = "report"
+
+
+class ReportResult(Warned):
+    """The report: the boxes of the flow diagram, the items of PRISMA-S, and the written files."""
+
+    RECORDS: ClassVar = "prisma_s"
+
+    flow: Flow
+    prisma_s: list[PrismaItem]
+    files: list[str]
+
+
+def write_report(_: Services, request: ReviewRequest) -> ReportResult:
+    """Write the report of a review to the folder ``report``; the same review gives the same page and diagram.
+
+    Raises:
+        InvalidInput: decisions contradict each other, or the review has no records.
+        InvariantFailure: boxes do not add up.
+        StoreError: the files cannot be written.
+    """
+    with open_review(request.folder) as review:
+        if not review.records:
+            raise InvalidInput(
+                "The review has no records.",
+                invalid_input=request.folder,
+                recovery_hint="Run `entrez-kit review search` or `entrez-kit review import` first.",
+                details={"reason": "no_records"},
+            )
+        flow = compute_flow(review)
+        items = list_items(review, flow)
+        works = list_works(sorted(review.records, key=lambda one: (one.title.casefold(), one.id)))
+        title = review.settings.title or "Systematic review"
+        appendix = "".join(_write_appendix(review, title))
+        files: dict[str, bytes] = {
+            "report.html": "".join(write_page(review, flow, items, works)).encode(),
+            "flow.svg": draw_flow(flow, f"PRISMA 2020 flow diagram of: {title}").encode(),
+            "flow.csv": _write_boxes(flow).encode(),
+            "appendix.md": appendix.encode(),
+        }
+        warnings = list(review.warnings)
+        try:
+            from entrez_kit.citations.pandoc import convert_markdown
+
+            files["appendix.docx"] = convert_markdown(appendix, "docx", "Search strategies")
+        except NotConfigured as exc:
+            warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_join(exc)}"))
+        for name, content in files.items():
+            write_output(review.folder, f"{FOLDER}/{name}", content)
+    return ReportResult(
+        flow=flow, prisma_s=items, files=[f"{FOLDER}/{name}" for name in sorted(files)], warnings=warnings
+    )
+
+
+def _join(exc: EntrezKitError) -> str:
+    return f"{exc.message} {exc.recovery_hint or ''}".strip()
+
+
+def _write_boxes(flow: Flow) -> str:
+    """Return the boxes as a table with the names that the R package PRISMA2020 uses."""
+    target = io.StringIO(newline="")
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(("data", "n"))
+    for name, count in flow.boxes.items():
+        if name == "dbr_excluded" and flow.reasons:
+            writer.writerow((name, "; ".join(f"{reason}, {n}" for reason, n in flow.reasons.items())))
+        elif name == "other_excluded" and flow.other_reasons:
+            writer.writerow((name, "; ".join(f"{reason}, {n}" for reason, n in flow.other_reasons.items())))
+        else:
+            writer.writerow((name, "" if count is None else count))
+    return target.getvalue()
+
+
+_MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#+\-!|~$^&@\"'])")
+
+
+def _escape(text: str) -> str:
+    """Return a text that Markdown prints as it is."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def _write_appendix(review: Review, title: str) -> Iterator[str]:
+    """Yield the strategies in Markdown, as a journal prints them: line numbers, lines and numbers of records."""
+    yield f"# Appendix. Search strategies\n\n{_escape(title)}\n\n"
+    searches = list_searches(review)
+    if searches:
+        last = searches[-1]
+        search = last.search
+        assert search is not None
+        dates = ", ".join(find_dates(review, SOURCE))
+        yield f"## {SOURCE}\n\nPlatform: {find_platform(review, SOURCE)}. Searched: {dates}. "
+        yield f"Records: {search.certificate.count:,}. Strategy written for: {search.dialect}.\n\n"
+        if last.answered_by and last.answered_by != SOURCE:
+            yield f"Answered by: {_escape(last.answered_by)}.\n\n"
+        if review.settings.pubmed.limits:
+            yield f"Limits: {_escape(review.settings.pubmed.limits)}\n\n"
+        yield "| \\# | Search | Results |\n|---:|:-----------------------------------------------------|------:|\n"
+        for line in search.lines:
+            if not line.original.strip():
+                continue
+            count = "" if line.count is None else f"{line.count:,}"
+            yield f"| {line.number or ''} | {_escape(_strip_number(line.original, line.number))} | {count} |\n"
+        if search.dialect != "pubmed":
+            yield "\n### Lines as run in PubMed\n\n"
+            yield "| \\# | PubMed | Difference |\n|---:|:---------------------------------|:----------------------|\n"
+            for line in search.lines:
+                if line.pubmed is None:
+                    continue
+                label = line.label or ""
+                loss = f"{label}: {'; '.join(line.loss)}" if line.loss else label
+                yield f"| {line.number or ''} | {_escape(line.pubmed)} | {_escape(loss)} |\n"
+        yield f"\nTranslation by PubMed: {_escape(search.query_translation)}\n\n"
+    for name, settings in sorted(review.settings.sources.items()):
+        yield f"## {_escape(name)}\n\n"
+        facts = [("Platform", find_platform(review, name)), ("Searched", ", ".join(find_dates(review, name)))]
+        facts += [("Limits", settings.limits), ("Filters", settings.filters)]
+        text = " ".join(f"{label}: {_escape(value)}." for label, value in facts if value)
+        yield f"{text}\n\n" if text else ""
+        strategy = review.read_file(settings.strategy) if settings.strategy else None
+        if strategy is not None:
+            yield "".join(f"    {line}\n" for line in strategy.splitlines()) + "\n"
+        elif settings.strategy:
+            yield f"The file {_escape(settings.strategy)} does not exist.\n\n"
+
+
+def _strip_number(original: str, number: int | None) -> str:
+    """Return a line without its number, which has its own column."""
+    text = original.strip()
+    return text if number is None else re.sub(rf"^[#S]?{number}[.):]?\s+", "", text)
+
+
+WRITE_REPORT: Final = Operation(
+    name="review_report",
+    function=write_report,
+    command=("review", "report"),
+    toolset="review",
+    title="Report a review",
+    errors=(StoreError,),
+    read_only=False,
+)

@@ -1,0 +1,138 @@
+"""The report of a review: numbers from records, hostile texts, one page without other files."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from terminal import Cli
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quotes\" 'single' ]]> \u202e | `code`"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class _Page(HTMLParser):
+    """Collects the elements of a page, and checks that they are closed."""
+
+    VOID = ("meta", "br", "input", "img")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self._open: list[str] = []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+
+@pytest.fixture
+def report(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Write a review with hostile texts in every place, and return its report."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
+    Path("s.txt").write_text("1. crispr.ti,ab.\n2. base editing.tw.\n3. 1 or 2\n", encoding="utf-8")
+    Path("e.ris").write_text(
+        f'TY  - JOUR\nAU  - {EVIL}\nTI  - {EVIL}\nT2  - {EVIL}\nPY  - 2020\nDO  - 10.5555/"><script>x\nER  - \n\n',
+        encoding="utf-8",
+    )
+    assert cli("review", "init", "r", "--strategy", "s.txt", "--title", EVIL).status == 0
+    monkeypatch.chdir("r")
+    assert cli("review", "search").status == 0
+    assert cli("review", "import", "--source", EVIL[:60], "../e.ris").status == 0
+    assert cli("review", "dedupe").status == 0
+    assert cli("review", "screen", "export").status == 0
+    ids = re.findall(r"^ID  - (ek-\S+)", Path("screening/title_abstract/all.ris").read_text(encoding="utf-8"), re.M)
+    for stage, rows in (
+        ("title_abstract", [f"{one},{'include' if number % 2 else 'exclude'},\n" for number, one in enumerate(ids)]),
+        ("full_text", [f'{one},exclude,"{EVIL.replace(chr(34), "")}"\n' for one in ids[1::2][:2]]),
+    ):
+        Path("d.csv").write_text("id,decision,reason\n" + "".join(rows), encoding="utf-8")
+        assert cli("review", "screen", "import", "d.csv", "--stage", stage).status == 0
+    document: dict[str, Any] = json.loads(cli("review", "report", "--json").out)
+    return document
+
+
+def test_the_numbers_of_every_file_are_those_of_the_records(report: dict[str, Any]) -> None:
+    records = [json.loads(line) for line in Path("records.jsonl").read_text(encoding="utf-8").split("\n") if line]
+    with Path("screening.csv").open(encoding="utf-8", newline="") as file:
+        decisions = [(row["stage"], row["decision"]) for row in csv.DictReader(file)]
+    expected = {
+        "identified": len(records),
+        "works": len({one["work"] for one in records}),
+        "records_excluded": decisions.count(("title_abstract", "exclude")),
+        "dbr_sought_reports": decisions.count(("title_abstract", "include")),
+        "dbr_excluded": decisions.count(("full_text", "exclude")),
+        "new_reports": decisions.count(("full_text", "include")),
+    }
+    boxes = report["flow"]["boxes"]
+    assert {name: boxes[name] for name in expected} == expected
+    with Path("report/flow.csv").open(encoding="utf-8", newline="") as file:
+        table = {row["data"]: row["n"] for row in csv.DictReader(file)}
+    assert table["records_excluded"] == str(expected["records_excluded"])
+    drawn = ET.fromstring(Path("report/flow.svg").read_bytes())
+    words = " ".join("".join(one.itertext()) for one in drawn.iter(f"{SVG}text"))
+    for label, name in (
+        ("Records excluded", "records_excluded"),
+        ("Reports sought for retrieval", "dbr_sought_reports"),
+    ):
+        assert f"{label} (n = {expected[name]})" in words
+    page = Path("report/report.html").read_text(encoding="utf-8")
+    assert page.count("<tr data-fate=") == expected["works"]
+
+
+def test_the_page_runs_no_text_of_a_record_and_loads_nothing(report: dict[str, Any]) -> None:
+    text = Path("report/report.html").read_text(encoding="utf-8")
+    page = _Page(text)
+
+    assert sum(tag == "script" for tag, _ in page.elements) == 1
+    assert not any(tag in ("img", "iframe", "link", "object", "form", "base") for tag, _ in page.elements)
+    for tag, attributes in page.elements:
+        assert not any(name.startswith("on") or name in ("style", "src", "srcset") for name in attributes), tag
+        address = attributes.get("href") or "https://"
+        assert address.startswith(("https://pubmed.ncbi.nlm.nih.gov/", "https://doi.org/")) or address == "https://"
+    policy = next(one["content"] or "" for _, one in page.elements if one.get("http-equiv"))
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+def test_the_diagram_has_a_title_and_a_description(report: dict[str, Any]) -> None:
+    drawn = ET.fromstring(Path("report/flow.svg").read_bytes())
+
+    named = (drawn.get("aria-labelledby") or "").split()
+    assert [one.get("id") for one in (drawn.find(f"{SVG}title"), drawn.find(f"{SVG}desc")) if one is not None] == named
+    assert EVIL[:30] in (drawn.findtext(f"{SVG}title") or "")
+
+
+def test_the_same_review_gives_the_same_report(cli: Cli, report: dict[str, Any]) -> None:
+    before = {name: (Path("report") / name).read_bytes() for name in ("report.html", "flow.svg", "appendix.md")}
+
+    assert cli("review", "report").status == 0
+
+    assert {name: (Path("report") / name).read_bytes() for name in before} == before
+
+
+def test_open_items_of_prisma_s_are_named_until_a_person_answers(cli: Cli, report: dict[str, Any]) -> None:
+    items = {one["number"]: one for one in report["prisma_s"]}
+    assert len(items) == 16
+    assert [items[number]["is_open"] for number in (1, 8, 13, 15, 16)] == [False] * 5
+    assert items[14]["is_open"]
+    with Path("review.toml").open("a", encoding="utf-8") as file:
+        file.write('[prisma_s]\n14 = "PRESS"\n')
+
+    again = json.loads(cli("review", "report", "--json").out)
+
+    assert again["prisma_s"][13]["text"] == "PRESS"
