@@ -71,11 +71,11 @@ class _Step:
 
 def _n(flow: Flow, name: str) -> str:
     count = flow.boxes.get(name)
-    return "(n = )" if count is None else f"(n = {count:,})"
+    return "(n\u00a0=\u00a0)" if count is None else f"(n\u00a0=\u00a0{count:,})"
 
 
 def _list_reasons(reasons: dict[str, int]) -> list[str]:
-    return [f"  {reason} (n = {count:,})" for reason, count in reasons.items()]
+    return [f"  {reason} (n\u00a0=\u00a0{count:,})" for reason, count in reasons.items()]
 
 
 def _list_steps(flow: Flow) -> list[_Step]:
@@ -83,7 +83,7 @@ def _list_steps(flow: Flow) -> list[_Step]:
     identified = ["Records identified from:"]
     for kind, label in (("database", "Databases"), ("register", "Registers")):
         identified.append(f"{label} {_n(flow, f'{kind}_results')}")
-        identified += [f"  {one.source} (n = {one.records:,})" for one in flow.sources if one.kind == kind]
+        identified += [f"  {one.source} (n\u00a0=\u00a0{one.records:,})" for one in flow.sources if one.kind == kind]
     removed = ["Records removed before screening:", f"Duplicate records {_n(flow, 'duplicates')}"]
     removed.append(f"Marked as ineligible by automation tools {_n(flow, 'excluded_automatic')}")
     removed.append(f"Removed for other reasons {_n(flow, 'excluded_other')}")

@@ -1,5 +1,6 @@
 """Answer the 16 items of PRISMA-S from the files of a review, and say which ones only a person can answer."""
 
+import re
 from typing import Final
 
 from entrez_kit.core.model import Result
@@ -55,6 +56,18 @@ def list_searches(review: Review) -> list[Run]:
     return [run for run in review.runs if run.search is not None]
 
 
+def find_last_search(review: Review) -> Run | None:
+    """Return the last run that searched all records with the strategy, not only those since another search."""
+    found = [run for run in review.runs if run.search is not None and run.search.range is None]
+    return found[-1] if found else None
+
+
+def strip_number(original: str, number: int | None) -> str:
+    """Return a line of a strategy without its number, which has its own column."""
+    text = original.strip()
+    return text if number is None else re.sub(rf"^[#S]?{number}[.):]?\s+", "", text)
+
+
 def find_platform(review: Review, source: str) -> str:
     """Return the platform of a source: from the settings, or else from its last import."""
     if source == SOURCE and list_searches(review):
@@ -66,7 +79,8 @@ def find_platform(review: Review, source: str) -> str:
 def find_dates(review: Review, source: str) -> list[str]:
     """Return the days on which a source was searched."""
     if source == SOURCE and list_searches(review):
-        return [run.search.certificate.searched_at[:10] for run in review.runs if run.search is not None]
+        searched = [run.search.certificate.searched_at[:10] for run in review.runs if run.search is not None]
+        return list(dict.fromkeys(searched))
     days = [run.searched for run in review.runs if run.source == source and run.searched]
     given = review.settings.source(source).searched
     return sorted(set(days)) or ([given] if given else [])

@@ -11,7 +11,7 @@ from entrez_kit.reviews.draw_flow import clean, describe_flow, draw_flow
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review
 from entrez_kit.reviews.journal import Run
-from entrez_kit.reviews.prisma_s import PrismaItem, find_dates, find_platform
+from entrez_kit.reviews.prisma_s import PrismaItem, find_dates, find_last_search, find_platform, strip_number
 from entrez_kit.reviews.records import ReviewRecord
 
 FATES: Final[Mapping[str, str]] = {
@@ -193,7 +193,7 @@ def _write_searches(review: Review) -> Iterator[str]:
     if not searches:
         return
     yield "<h2>Search of PubMed</h2>\n"
-    yield from _write_search(searches[-1])
+    yield from _write_search(find_last_search(review) or searches[-1])
     updates = [run for run in searches if run.step == "update"]
     if updates:
         yield "<h3>Updates</h3>\n<table><thead><tr><th>Run</th><th>Searched</th><th>Changes</th></tr></thead><tbody>\n"
@@ -228,7 +228,7 @@ def _write_search(run: Run) -> Iterator[str]:
         number = "" if line.number is None else str(line.number)
         yield (
             f'<tr><td data-label="Line">{number}</td>'
-            f'<td data-label="Strategy"><code>{clean(line.original.strip())}</code></td>'
+            f'<td data-label="Strategy"><code>{clean(strip_number(line.original, line.number))}</code></td>'
             f'<td data-label="PubMed"><code>{clean(line.pubmed or "")}</code>{loss}</td>'
             f'<td class="number" data-label="Records">{count}</td></tr>\n'
         )

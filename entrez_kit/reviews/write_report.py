@@ -13,7 +13,14 @@ from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.draw_flow import draw_flow
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review, open_review
-from entrez_kit.reviews.prisma_s import PrismaItem, find_dates, find_platform, list_items, list_searches
+from entrez_kit.reviews.prisma_s import (
+    PrismaItem,
+    find_dates,
+    find_last_search,
+    find_platform,
+    list_items,
+    strip_number,
+)
 from entrez_kit.reviews.report_page import write_page
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.screen_export import write_output
@@ -105,9 +112,8 @@ def _escape(text: str) -> str:
 def _write_appendix(review: Review, title: str) -> Iterator[str]:
     """Yield the strategies in Markdown, as a journal prints them: line numbers, lines and numbers of records."""
     yield f"# Appendix. Search strategies\n\n{_escape(title)}\n\n"
-    searches = list_searches(review)
-    if searches:
-        last = searches[-1]
+    last = find_last_search(review)
+    if last is not None:
         search = last.search
         assert search is not None
         dates = ", ".join(find_dates(review, SOURCE))
@@ -122,7 +128,7 @@ def _write_appendix(review: Review, title: str) -> Iterator[str]:
             if not line.original.strip():
                 continue
             count = "" if line.count is None else f"{line.count:,}"
-            yield f"| {line.number or ''} | {_escape(_strip_number(line.original, line.number))} | {count} |\n"
+            yield f"| {line.number or ''} | {_escape(strip_number(line.original, line.number))} | {count} |\n"
         if search.dialect != "pubmed":
             yield "\n### Lines as run in PubMed\n\n"
             yield "| \\# | PubMed | Difference |\n|---:|:---------------------------------|:----------------------|\n"
@@ -144,12 +150,6 @@ def _write_appendix(review: Review, title: str) -> Iterator[str]:
             yield "".join(f"    {line}\n" for line in strategy.splitlines()) + "\n"
         elif settings.strategy:
             yield f"The file {_escape(settings.strategy)} does not exist.\n\n"
-
-
-def _strip_number(original: str, number: int | None) -> str:
-    """Return a line without its number, which has its own column."""
-    text = original.strip()
-    return text if number is None else re.sub(rf"^[#S]?{number}[.):]?\s+", "", text)
 
 
 WRITE_REPORT: Final = Operation(

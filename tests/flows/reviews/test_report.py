@@ -84,7 +84,7 @@ def test_the_numbers_of_every_file_are_those_of_the_records(report: dict[str, An
         table = {row["data"]: row["n"] for row in csv.DictReader(file)}
     assert table["records_excluded"] == str(expected["records_excluded"])
     drawn = ET.fromstring(Path("report/flow.svg").read_bytes())
-    words = " ".join("".join(one.itertext()) for one in drawn.iter(f"{SVG}text"))
+    words = " ".join("".join(one.itertext()) for one in drawn.iter(f"{SVG}text")).replace("\u00a0", " ")
     for label, name in (
         ("Records excluded", "records_excluded"),
         ("Reports sought for retrieval", "dbr_sought_reports"),
