@@ -27,6 +27,11 @@ MERGED: Final = {
     "radionuclide imaging": "diagnostic imaging",
 }
 """Qualifiers that MeSH deleted, and those that hold their records today."""
+DELETED: Final = {
+    "contraindications": "MeSH deleted this qualifier in 2018; "
+    "use the headings Contraindications, Drug and Contraindications, Procedure"
+}
+"""Qualifiers that MeSH deleted without another one for their records, and what to use."""
 NOT_LEAVES: Final = frozenset(
     (
         *("analysis", "anatomy & histology", "chemistry", "complications", "cytology", "diagnosis", "embryology"),

@@ -4,7 +4,7 @@ import calendar
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.qualifiers import PUBLICATION_TYPES, QUALIFIERS
+from entrez_kit.query.dialects.qualifiers import DELETED, PUBLICATION_TYPES, QUALIFIERS
 from entrez_kit.query.dialects.tree import (
     All,
     Any,
@@ -54,6 +54,8 @@ def make_heading(
         known = QUALIFIERS.get(code.lower())
         if known is None:
             return Unknown(f"{name}/{qualifiers}", f"the qualifier {code!r} is unknown")
+        if known in DELETED:
+            return Unknown(f"{name}/{known}", DELETED[known])
         names.append(known)
     if vocabulary == "mesh" and plain.lower() in PUBLICATION_TYPES and not names:
         return Value("PTYP" if explodes else "PTYP=", plain)

@@ -328,6 +328,7 @@ def test_emtree_is_not_mesh() -> None:
     [
         ("ovid", "4 use oemezd"),
         ("ovid", "limit 4 to (embase)"),
+        ("ovid", "Aspirin/ct"),
         ("ovid", "*therapy.ti."),
         ("ovid", "asthma.jw."),
         ("embase", "#1 AND [embase]/lim"),
