@@ -6,6 +6,7 @@ It is independent of the library's parser, which is tested against this one: the
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar, overload
 
 from lxml import etree
@@ -504,9 +505,10 @@ class Document:
         if self._data is None:
             return []
         return [
-            text_of(one)
-            for one in self._data.iterfind("ReferenceList//ArticleId")
-            if one.get("IdType") == "pubmed" and text_of(one).isdigit()
+            text
+            for references in self._data.iterfind("ReferenceList")
+            for one in references.iter("ArticleId")
+            if one.get("IdType") == "pubmed" and (text := text_of(one)).isdigit()
         ]
 
 
@@ -550,16 +552,19 @@ def _read_parts(element: Any) -> dict[str, str]:
 
 def _to_date(parts: Mapping[str, str]) -> PartialDate:
     get = parts.get
-    free = get("MedlineDate")
+    return _build_date(get("MedlineDate", ""), get("Season", ""), get("Year", ""), get("Month", ""), get("Day", ""))
+
+
+@lru_cache(maxsize=65_536)
+def _build_date(free: str, season: str, year: str, month_name: str, day: str) -> PartialDate:
+    """Return a date; a file has many records of the same days."""
     if free:
         return PartialDate(free, _find_number(free))
-    year = get("Year", "")
     if not year.isdigit():
         return NO_DATE
-    season = get("Season")
     if season:
         return PartialDate(f"{year} {season}", int(year) * 10000 + _find_season(season) * 100 + 1)
-    month, day = to_month(get("Month", "")), get("Day", "")
+    month = to_month(month_name)
     shown = [year]
     if month:
         shown.append(MONTHS[month - 1])

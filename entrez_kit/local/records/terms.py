@@ -1,13 +1,13 @@
 """The searchable terms of a PubMed record, by the word lists, value lists and date columns of PubMed's fields."""
 
-from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from entrez_kit.local.records.document import Document, Person
 from entrez_kit.query import unsettled
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import NOTICE_FILTERS, STATUS_FILTERS
-from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.index import FULL, RecordTerms
 from entrez_kit.query.words import normalize, split_words
 
 LINKOUT_FILTERS = ("free full text", "loattrfree full text", "full text", "loattrfull text")
@@ -59,45 +59,69 @@ def _add_titles(document: Document, terms: RecordTerms) -> None:
     terms.add_value("isbn", document.isbn)
 
 
+class _Names(NamedTuple):
+    """The names of a person: short and full values, and the words of each different name."""
+
+    values: tuple[str, str]
+    texts: list[list[str]]
+
+
+def _read_names(person: Person) -> _Names:
+    """Split the names of a person once; they occur in several value and word lists."""
+    short, full = person.short, person.full
+    words = split_words(short)
+    if not full:
+        return _Names((" ".join(words), ""), [words] if words else [])
+    others = split_words(full)
+    texts = [words, others] if short != full else [words]
+    return _Names((" ".join(words), f"{FULL}{' '.join(others)}"), [text for text in texts if text])
+
+
 def _add_people(document: Document, terms: RecordTerms) -> None:
-    personal = [person for person in document.authors if not person.group]
-    for name, people in (
-        ("author", document.authors),
+    authors = [_read_names(person) for person in document.authors]
+    personal = [names for names, person in zip(authors, document.authors, strict=True) if not person.group]
+    editors = [_read_names(person) for person in document.editors]
+    investigators = [_read_names(person) for person in document.investigators]
+    subjects = [_read_names(person) for person in document.personal_subjects]
+    for source, people in (
+        ("author", authors),
         ("first_author", personal[:1]),
         ("last_author", personal[-1:]),
-        ("editor", document.editors),
-        ("investigator", document.investigators),
-        ("person", document.personal_subjects),
+        ("editor", editors),
+        ("investigator", investigators),
+        ("person", subjects),
     ):
-        terms.add_names(name, ((person.short, person.full) for person in people))
-    terms.add_value("group", *(person.group for person in document.authors))
-    terms.add_text("group", *(person.group for person in document.authors))
-    terms.add_text("author", *_list_names([*document.authors, *document.editors]))
-    terms.add_text("investigator", *_list_names(document.investigators))
-    terms.add_text("person", *_list_names(document.personal_subjects))
+        terms.add_exact(source, *(value for names in people for value in names.values))
+    for source, people in (("author", [*authors, *editors]), ("investigator", investigators), ("person", subjects)):
+        if texts := [text for names in people for text in names.texts]:
+            terms.texts.setdefault(source, []).extend(texts)
+    groups = [person.group for person in document.authors if person.group]
+    terms.add_value("group", *groups)
+    terms.add_text("group", *groups)
     for person in (*document.authors, *document.investigators):
-        terms.add_text("affiliation", *person.affiliations)
+        if person.affiliations:
+            terms.add_text("affiliation", *person.affiliations)
         for _, value in person.identifiers:
             terms.add_exact("auid", value.casefold(), value.casefold().rsplit("/", 1)[-1])
 
 
-def _list_names(people: Iterable[Person]) -> list[str]:
-    return [name for person in people for name in dict.fromkeys((person.short, person.full)) if name]
-
-
 def _add_subjects(document: Document, terms: RecordTerms) -> None:
+    found: dict[str, list[str]] = {name: [] for name in ("mesh", "subheading", "majr", "mesh_pair", "majr_pair")}
     for heading in document.headings:
         key = _normalize(heading.name)
         _add_coded(terms, "mesh", heading.name, *(name for name, _ in heading.qualifiers))
-        terms.add_exact("mesh", key)
-        terms.add_exact("subheading", *(_normalize(name) for name, _ in heading.qualifiers))
+        found["mesh"].append(key)
         if heading.major or any(major for _, major in heading.qualifiers):
-            terms.add_exact("majr", key)
+            found["majr"].append(key)
         for name, major in heading.qualifiers:
-            pair = f"{key}/{_normalize(name)}"
-            terms.add_exact("mesh_pair", pair)
+            qualifier = _normalize(name)
+            pair = f"{key}/{qualifier}"
+            found["subheading"].append(qualifier)
+            found["mesh_pair"].append(pair)
             if unsettled.is_major_pair(heading.major, major):
-                terms.add_exact("majr_pair", pair)
+                found["majr_pair"].append(pair)
+    for source, values in found.items():
+        terms.add_exact(source, *values)
     terms.add_text("substance", *dict.fromkeys((*(name for _, name in document.chemicals), *document.supplementary)))
     terms.add_value("substance", *(name for _, name in document.chemicals), *document.supplementary)
     numbers = [number for number, _ in document.chemicals]
