@@ -28,6 +28,8 @@ _DATABASE: Final = {"elink": "dbfrom"}
 """The parameter that names the database of a request; ``db`` in all other endpoints."""
 _STORED_LINKS: Final = ("pubmed_pubmed_citedin", "pubmed_pubmed_refs")
 """The links that records contain."""
+_LINKOUT: Final = ("llinks", "llinkslib", "prlinks", "lcheck")
+"""The commands of ELink that need LinkOut."""
 _REASONS: Final = {
     "espell": "spellings are corrected with the words of this copy",
     "ecitmatch": "citations are matched by the records of this copy",
@@ -81,6 +83,8 @@ class CopyEntrez(LocalEntrez):
         for one in filter(None, target.split(",")):
             if one not in (*self._state.databases, "all"):
                 raise self._missing_error(f"links to the database {one}", one)
+        if request.endpoint == "elink" and request.get("cmd").lower() in _LINKOUT:
+            raise self._missing_error("links to publishers and libraries (LinkOut)", "linkout")
         answer = super().reply(request, endpoint, path)
         reason = _find_reason(request)
         return replace(answer, headers=((FIDELITY_HEADER, f"approximate; {reason}"),)) if reason else answer

@@ -187,6 +187,13 @@ def test_what_a_copy_lacks_is_not_said_of_pubmed(local: Cli, arguments: list[str
         assert wrong not in said
 
 
+@pytest.mark.parametrize("command", ["llinks", "prlinks", "lcheck"])
+def test_links_to_publishers_are_refused_and_not_denied(copy: EntrezKit, command: str) -> None:
+    with pytest.raises(EntrezKitError) as refused:
+        copy.services.eutils.elink(dbfrom="pubmed", db="pubmed", cmd=command, ids=["99000005"])
+    assert (refused.value.details["reason"], refused.value.details["part"]) == ("not_in_copy", "linkout")
+
+
 def test_a_count_has_no_order(copy: EntrezKit) -> None:
     for number, is_ordered in ((0, False), (1, True)):
         with trace() as traced:
