@@ -219,6 +219,8 @@ class ArchiveWriter:
     def _drop(self) -> None:
         self._lines.close()
         with suppress(OSError, ValueError):
+            self._zip.close()  # otherwise its destructor writes to the closed file
+        with suppress(OSError, ValueError):
             self._file.close()
         with suppress(OSError):
             self._path.unlink(missing_ok=True)

@@ -14,6 +14,10 @@ import pytest
 from places import ROOT
 from terminal import Cli, Done, envelope
 
+from entrez_kit import EntrezKit
+from entrez_kit.base.errors import InvalidInput, UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FILES = {
     "one.bib": "@article{a, title={Base editing of a cryptic splice site restores mucus transport in human airway "
@@ -250,3 +254,51 @@ def test_a_recording_is_described_as_a_research_object(alone: Cli) -> None:
     action = graph[root["mentions"]["@id"]]
     assert action["@type"] == "CreateAction"
     assert action["instrument"]["@id"] in graph
+
+
+def test_a_search_of_all_records_under_faults_is_replayed_with_its_certificate(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    mix = {"429": 0.1, "500": 0.1, "truncate": 0.1, "html": 0.1, "error200": 0.1, "cut": 0.05}
+    with Sandbox(records=12_000, enforce_limits=False, faults=mix, seed=7) as sandbox:
+        monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
+        monkeypatch.setenv("NCBI_MAX_RETRIES", "10")
+        recorded = cli("search", "all[sb]", "--all", "-o", "all.txt", "--record", "all.ekz")
+    files = _take_files()
+    request.getfixturevalue("no_sockets")
+    _new_home(monkeypatch, "second")
+
+    replayed = cli("search", "all[sb]", "--all", "-o", "all.txt", "--replay", "all.ekz")
+
+    certificate = json.loads(files["all.txt.search.json"])["certificate"]
+    assert (certificate["count"], certificate["retrieved"], certificate["missing"]) == (12_000, 12_000, 0)
+    assert (replayed, _take_files()) == (recorded, files)
+
+
+def test_python_records_and_replays_calls(no_sockets: None) -> None:
+    with EntrezKit(demo=True, record="call.ekz") as kit:
+        found = kit.search_articles(query_term="crispr")
+        records = kit.fetch_contents(pmids=found.pmids)
+    with EntrezKit(replay="call.ekz") as kit:
+        assert kit.search_articles(query_term="crispr") == found
+        assert kit.fetch_contents(pmids=found.pmids) == records
+        with pytest.raises(UpstreamError) as caught:
+            kit.fetch_contents(pmids=["1"])
+    assert caught.value.reason == "not_recorded"
+    with pytest.raises(InvalidInput):
+        EntrezKit(record="new.ekz", replay="call.ekz")
+
+
+def test_an_unfinished_recording_leaves_the_old_file_and_the_next_one_removes_its_parts() -> None:
+    Path("call.ekz").write_bytes(b"old")
+    abandoned = Path(f".call.ekz.{'0' * 12}.part")
+    abandoned.write_bytes(b"PK")
+
+    kit = EntrezKit(demo=True, record="call.ekz")
+    kit.search_articles(query_term="crispr")
+
+    assert Path("call.ekz").read_bytes() == b"old"
+    assert not abandoned.exists()
+    assert kit.services.recording is not None
+    kit.services.recording.close()  # as an interrupt does
+    assert {path.name for path in Path().iterdir() if "ekz" in path.name} == {"call.ekz"}
