@@ -25,11 +25,11 @@ CAPITAL: Final = r"[^\W\d_a-zà-öø-ÿ]"
 PARTICLE: Final = r"(?:(?:van|von|de|del|della|di|da|du|la|le|den|der|des|dos|ter|ten|el|al|bin|st)[ \u00a0'’-])"
 _WORD: Final = rf"{PARTICLE}{{0,3}}(?:[dOLl]['’])?{CAPITAL}[\w'’‐-]*+"
 _SHORT: Final = rf"(?:{CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
-REPEATED_AUTHORS: Final = re.compile(r"[—–_-]{2,8}[.,]\s")
+REPEATED_AUTHORS: Final = re.compile(r"[—–_-]{2,8}[.,]{1,2}\s")
 """The dash of a bibliography in place of the authors of the reference above."""
 BEGINS: Final = re.compile(
     rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}(?=[\s.,;:(&]|$)"  # Doe JA; Doe, J. A.
-    r"|[—–_-]{2,8}[.,]\s"  # the authors of the reference above
+    r"|[—–_-]{2,8}[.,]{1,2}\s"  # the authors of the reference above
     rf"|{_WORD}(?: {_WORD}){{0,2}}, {CAPITAL}[\w.’'-]+"  # Doe, Jane
     rf"|(?:{CAPITAL}\.[ -]?){{1,4}} ?{_WORD}"  # J. A. Doe
     rf"|{_WORD}(?: (?:{_WORD}|{CAPITAL}\.)){{1,3}}(?:,| and | & )"  # Jane A. Doe,

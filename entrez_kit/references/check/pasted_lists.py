@@ -158,7 +158,13 @@ def _find_list(lines: Sequence[str]) -> tuple[int, int]:
     start = heads[last] + 1
     # "Supplement 1" may be the last line of a reference.
     level = _heading_level(lines[start - 1])
-    ends = (n for n in range(start, len(lines)) if _ends_list(lines[n], level) and _may_end(lines, n))
+    # In MediaWiki, "#" is the mark of each reference.
+    is_marked = not level and next((line for line in lines[start:] if line.strip()), "").startswith("# ")
+    ends = (
+        n
+        for n in range(start, len(lines))
+        if not (is_marked and lines[n].startswith("# ")) and _ends_list(lines[n], level) and _may_end(lines, n)
+    )
     return start, next(ends, len(lines))
 
 

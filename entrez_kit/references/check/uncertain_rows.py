@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import ENDS_WITH_PLACE, NAMED
+from entrez_kit.references.check.line_signs import ENDS_WITH_PLACE, GOES_ON, NAMED
 from entrez_kit.references.check.list_layout import ListLine
 
 FEWEST: Final = 3
@@ -74,7 +74,8 @@ def _has_two(row: Row) -> bool:
     dated = False
     for n, (above, line) in enumerate(pairwise(row), start=1):
         dated = dated or above.dated
-        if dated and dated_below[n] and ENDS_WITH_PLACE.search(above.body) and NAMED.match(line.body):
+        may_begin = dated and dated_below[n] and not GOES_ON.match(line.text)
+        if may_begin and NAMED.match(line.body) and ENDS_WITH_PLACE.search(above.body):
             return True
     return False
 

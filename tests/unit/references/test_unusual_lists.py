@@ -435,7 +435,8 @@ def test_a_text_with_few_numbers_is_not_divided() -> None:
 
 @every_list
 def test_lists_of_mediawiki_have_a_number_sign_before_each_reference(references: list[str]) -> None:
-    check("== References ==\n" + "".join(f"# {one}\n" for one in references), references)
+    without_a_year = [*references[:3], "ClinicalTrials Registry.", *references[3:]]
+    check("== References ==\n" + "".join(f"# {one}\n" for one in without_a_year), without_a_year, ["uncertain_split"])
 
 
 @pytest.mark.parametrize("mark", ["[{}] ", "1. "])
