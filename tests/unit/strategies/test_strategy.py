@@ -221,3 +221,10 @@ def test_the_work_for_a_long_line_grows_with_its_length(piece: str, dialect: Dia
 
     measure(200)
     assert measure(4_000) < 0.1 + 12 * min(measure(1_000), measure(1_000))
+
+
+def test_not_in_a_line_of_pubmed_excludes_only_the_part_after_it() -> None:
+    strategy = read_strategy("1. a1[ti]\n2. wheez$.ab.\n3. b1[ti] NOT #1 OR #2\n4. b1[ti] NOT (#1 OR #2)\n")
+
+    labels = {number: choose_label(line.losses) for number, line in strategy.numbered.items()}
+    assert (labels[2], labels[3], labels[4]) == ("wider", "wider", "narrower")
