@@ -173,14 +173,16 @@ def _is_retracted(record: ReviewRecord) -> bool:
 
 
 def _write_sources(review: Review, flow: Flow) -> Iterator[str]:
-    yield "<h2>Sources</h2>\n<table><thead><tr><th>Source</th><th>Platform</th><th>Searched</th>"
+    yield '<h2>Sources</h2>\n<table class="lines"><thead><tr><th>Source</th><th>Platform</th><th>Searched</th>'
     yield '<th class="number">Records</th><th class="number">Works</th></tr></thead><tbody>\n'
     for one in flow.sources:
         works = "" if one.works is None else f"{one.works:,}"
         yield (
-            f"<tr><td>{clean(one.source)}</td><td>{clean(find_platform(review, one.source))}</td>"
-            f"<td>{clean(', '.join(find_dates(review, one.source)))}</td>"
-            f'<td class="number">{one.records:,}</td><td class="number">{works}</td></tr>\n'
+            f'<tr><td data-label="Source">{clean(one.source)}</td>'
+            f'<td data-label="Platform">{clean(find_platform(review, one.source))}</td>'
+            f'<td data-label="Searched">{clean(", ".join(find_dates(review, one.source)))}</td>'
+            f'<td class="number" data-label="Records">{one.records:,}</td>'
+            f'<td class="number" data-label="Works">{works}</td></tr>\n'
         )
     yield (
         '</tbody></table>\n<p class="note">Each work is counted for the source of the record that represents it, '

@@ -140,11 +140,11 @@ def _write_appendix(review: Review, title: str) -> Iterator[str]:
                 yield f"| {line.number or ''} | {_escape(line.pubmed)} | {_escape(loss)} |\n"
         yield f"\nTranslation by PubMed: {_escape(search.query_translation)}\n\n"
     for name, settings in sorted(review.settings.sources.items()):
-        yield f"## {_escape(name)}\n\n"
         facts = [("Platform", find_platform(review, name)), ("Searched", ", ".join(find_dates(review, name)))]
         facts += [("Limits", settings.limits), ("Filters", settings.filters)]
         text = " ".join(f"{label}: {_escape(value)}." for label, value in facts if value)
-        yield f"{text}\n\n" if text else ""
+        if text or settings.strategy:
+            yield f"## {_escape(name)}\n\n{text}\n\n"
         strategy = review.read_file(settings.strategy) if settings.strategy else None
         if strategy is not None:
             yield "".join(f"    {line}\n" for line in strategy.splitlines()) + "\n"
