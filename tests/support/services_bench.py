@@ -47,6 +47,7 @@ class Bench:
     calls: list[Call] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     responder: None = None
+    recording: None = None
 
     def send(self, call: Call[T]) -> Reply[T]:
         """Answer as the transport does."""
