@@ -75,7 +75,7 @@ def test_styles_are_taken_as_people_and_agents_write_them(given: Any, styles: li
     assert CitationsRequest.model_validate({"pmids": ["1"], "citationStyles": given}).citation_styles == styles
 
 
-@pytest.mark.parametrize("given", ["harvard", ["apa", "ieee"], [1], {"apa": True}])
+@pytest.mark.parametrize("given", ["harvard", ["apa", "ieeee"], [1], {"apa": True}])
 def test_styles_that_do_not_exist_are_refused(kit_for: Kits, given: Any) -> None:
     with pytest.raises(InvalidInput, match="citation_styles"):
         cited(kit_for(None), "1", citation_styles=given)
