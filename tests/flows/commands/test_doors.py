@@ -19,7 +19,7 @@ TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config
 """Commands that are no operation."""
 EVERYWHERE = {
     *("format", "json", "count", "fields", "output"),
-    *("demo", "local", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file", "help"),
+    *("demo", "local", "record", "replay", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file", "help"),
 }
 """Parameters of every command."""
 FLAGS_ONLY = {
