@@ -21,7 +21,7 @@ from entrez_kit.strategies.read_files import FILES, read_file
 
 from ._input import read_content
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, build_request, counted, formats, run, warn
+from ._pipeline import View, build_request, counted, run, warn
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -35,7 +35,6 @@ app = typer.Typer(
 screen_app = typer.Typer(help="Export the works to screen, and import the decisions.", no_args_is_help=True)
 app.add_typer(screen_app, name="screen")
 
-FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 FOLDER: Final = option("folder", metavar="DIR")
 
 
@@ -56,7 +55,6 @@ def _run(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, 
 
 
 @app.command("init")
-@formats(*FORMATS)
 @request_options(
     INIT_REVIEW, argument("folder", "DIR"), option("title", metavar="TEXT"), option("dialect", metavar="SERVICE")
 )
@@ -77,7 +75,6 @@ def init(
 
 
 @app.command("search")
-@formats(*FORMATS)
 @request_options(SEARCH_REVIEW, FOLDER)
 def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Run the strategy in PubMed, and keep all records with a certificate of completeness.
@@ -88,7 +85,6 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @app.command("import")
-@formats(*FORMATS)
 @request_options(
     IMPORT_RECORDS,
     FOLDER,
@@ -118,7 +114,6 @@ def import_command(
 
 
 @app.command("dedupe")
-@formats(*FORMATS)
 @request_options(DEDUPE_RECORDS, FOLDER)
 def dedupe(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Link the records of the same work. The exit status is 4 if a person should decide pairs in duplicates.csv.
@@ -133,7 +128,6 @@ def dedupe(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @app.command("status")
-@formats(*FORMATS)
 @request_options(SHOW_STATUS, FOLDER)
 def status(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Check all files of the review, and show its runs, numbers and next step.
@@ -144,7 +138,6 @@ def status(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @app.command("update")
-@formats(*FORMATS)
 @request_options(UPDATE_REVIEW, FOLDER, option("by_date"))
 def update(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search again, and list new, missing, changed, retracted and corrected records, and published preprints.
@@ -160,7 +153,6 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @screen_app.command("export")
-@formats(*FORMATS)
 @request_options(SCREEN_EXPORT, FOLDER, option("stage", metavar="STAGE"), option("every", "--all"))
 def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
@@ -171,7 +163,6 @@ def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @screen_app.command("import")
-@formats(*FORMATS)
 @request_options(
     SCREEN_IMPORT,
     FOLDER,
@@ -204,7 +195,6 @@ def import_screening(
 
 
 @app.command("report")
-@formats(*FORMATS)
 @request_options(WRITE_REPORT, FOLDER)
 def report(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the report: a page with all works, the PRISMA 2020 flow diagram, PRISMA-S, and the strategies for Word.

@@ -27,6 +27,7 @@ ITEMS: Final = (
     "Total records",
     "Deduplication",
 )
+_NUMBER: Final = re.compile(r"[#S]?([0-9]{1,6})[.):]?\s++")
 PLATFORM: Final = "PubMed (NCBI), searched with the E-utilities"
 
 
@@ -65,7 +66,8 @@ def find_last_search(review: Review) -> Run | None:
 def strip_number(original: str, number: int | None) -> str:
     """Return a line of a strategy without its number, which has its own column."""
     text = original.strip()
-    return text if number is None else re.sub(rf"^[#S]?{number}[.):]?\s+", "", text)
+    found = _NUMBER.match(text)
+    return text[found.end() :] if found is not None and int(found[1]) == number else text
 
 
 def find_platform(review: Review, source: str) -> str:
