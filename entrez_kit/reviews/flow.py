@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from pydantic import Field, PrivateAttr
 
 from entrez_kit.base.errors import InvalidInput, InvariantFailure
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.reviews.decisions import AUTOMATION, Decision
 from entrez_kit.reviews.records import ReviewRecord
@@ -273,7 +274,9 @@ def check_sums(sets: Mapping[str, Collection[str]]) -> None:
         if wrong:
             raise InvariantFailure(
                 f"The box {total} is not the sum of {', '.join(parts)}: {', '.join(wrong[:MAX_NAMED])}.",
-                recovery_hint="Run `entrez-kit review dedupe`; if the error persists, report it.",
+                recovery_hint=FrontendText(
+                    run("review dedupe", "Deduplicate the records again"), "; if the error persists, report it."
+                ),
                 details={"reason": "sum", "box": total, "records": wrong},
             )
 

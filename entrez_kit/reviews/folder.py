@@ -21,6 +21,7 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.core.model import Result, Warn
@@ -69,7 +70,9 @@ def find_review(start: Path) -> Path:
     raise InvalidInput(
         f"{start} is not in the folder of a review: it has no {FILE}.",
         invalid_input=str(start),
-        recovery_hint="Create a review with `entrez-kit review init FOLDER`, or name its folder with --folder.",
+        recovery_hint=FrontendText(
+            run("review init FOLDER", "Create a review in the folder"), ", or give the folder of a review."
+        ),
         details={"reason": "no_review"},
     )
 
@@ -208,9 +211,9 @@ def load(folder: Path) -> Review:
     records = read_lines(content, RECORDS, ReviewRecord, MAX_RECORDS)
     _check_records(records)
     runs = read_lines(read_bytes(folder, RUNS, MAX_FILE) or b"", RUNS, Run, MAX_RUNS)
-    for number, run in enumerate(runs, start=1):
-        if run.number != number:
-            raise unreadable_error(RUNS, f"run {number} is missing: this line is run {run.number}", line=number)
+    for number, found in enumerate(runs, start=1):
+        if found.number != number:
+            raise unreadable_error(RUNS, f"run {number} is missing: this line is run {found.number}", line=number)
     decisions = read_decisions(decode(read_bytes(folder, SCREENING, MAX_FILE) or b"", SCREENING) or _HEADER, SCREENING)
     review = Review(folder, settings, records, runs, decisions)
     if runs and hashlib.sha256(content).hexdigest() != runs[-1].records_sha256:

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, first_value
@@ -81,7 +82,7 @@ def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRe
         raise InvalidInput(
             "The records are not deduplicated.",
             invalid_input=request.folder,
-            recovery_hint="Run `entrez-kit review dedupe` first.",
+            recovery_hint=FrontendText(run("review dedupe", "Deduplicate the records"), " first."),
             details={"reason": "not_deduplicated"},
         )
     boxes = compute_flow(review)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Result, Warned, omit_if_empty
 from entrez_kit.core.operation import Operation
 from entrez_kit.references.merge.models import FileToMerge
@@ -126,7 +127,9 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
         raise InvalidInput(
             "The files have no decisions.",
             invalid_input=request.files[0].file,
-            recovery_hint="Covidence exports one file for each decision: name it, such as --decision exclude.",
+            recovery_hint=FrontendText(
+                "Covidence exports one file for each decision: name it, such as ", Argument("decision", "exclude"), "."
+            ),
             details={"reason": "no_decisions"},
         )
     with open_review(request.folder) as review:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Request, Warned
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.folder import now, open_review, save
@@ -44,11 +45,13 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
         StoreError: the folder cannot be written.
     """
     with open_review(request.folder) as review:
-        if any(run.step in ("search", "update") for run in review.runs):
+        if any(one.step in ("search", "update") for one in review.runs):
             raise InvalidInput(
                 "The strategy of this review was run before.",
                 invalid_input=request.folder,
-                recovery_hint="Use `entrez-kit review update` to find new and changed records.",
+                recovery_hint=FrontendText(
+                    run("review update", "Update the review"), " to find new and changed records."
+                ),
                 details={"reason": "searched_before"},
             )
         started, number = now(), review.next_run
@@ -63,7 +66,7 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
         for record in review.records:
             record.work, record.family = None, []
         counts = {"records": len(records), "added": len(records) - known, "known": known}
-        run = Run(
+        this_run = Run(
             number=number,
             step="search",
             started=started,
@@ -76,7 +79,7 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
             warnings=found.warnings,
             records_sha256="",
         )
-        save(review, run)
+        save(review, this_run)
     return SearchReviewResult(
         run=number,
         source=SOURCE,

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import Operation
 from entrez_kit.core.query_input import date_clause
@@ -87,12 +88,12 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
     fresh = services.without_cache()
     with open_review(request.folder) as review:
         started, number = now(), review.next_run
-        last = next((run.search for run in reversed(review.runs) if run.search is not None), None)
+        last = next((one.search for one in reversed(review.runs) if one.search is not None), None)
         if last is None:
             raise InvalidInput(
                 "This review was not searched yet.",
                 invalid_input=request.folder,
-                recovery_hint="Run `entrez-kit review search` first.",
+                recovery_hint=FrontendText(run("review search", "Run its strategy"), " first."),
                 details={"reason": "not_searched"},
             )
         since = last.certificate.searched_at
@@ -111,7 +112,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         changes.sort(key=lambda one: (_ORDER.index(one.kind), len(one.id), one.id))
         counts = Counter(one.kind for one in changes)
         ordered = {kind: counts[kind] for kind in _ORDER if counts[kind]}
-        run = Run(
+        this_run = Run(
             number=number,
             step="update",
             started=started,
@@ -125,7 +126,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             warnings=[*warnings, *merged.warnings],
             records_sha256="",
         )
-        save(review, run, pairs=pairs)
+        save(review, this_run, pairs=pairs)
     return UpdateResult(
         run=number,
         since=since,
@@ -134,7 +135,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         counts=ordered,
         changes=changes,
         undecided=merged.counts.undecided,
-        warnings=run.warnings,
+        warnings=this_run.warnings,
     )
 
 

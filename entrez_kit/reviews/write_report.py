@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
+from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import list_works
@@ -54,7 +55,9 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
             raise InvalidInput(
                 "The review has no records.",
                 invalid_input=request.folder,
-                recovery_hint="Run `entrez-kit review search` or `entrez-kit review import` first.",
+                recovery_hint=FrontendText(
+                    run("review search", "Run its strategy"), " or import the results of other databases first."
+                ),
                 details={"reason": "no_records"},
             )
         flow = compute_flow(review)

@@ -19,7 +19,20 @@ TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config
 """Commands that are no operation."""
 EVERYWHERE = {
     *("format", "json", "count", "fields", "output"),
-    *("demo", "local", "record", "replay", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file", "help"),
+    *(
+        "demo",
+        "local",
+        "record",
+        "replay",
+        "offline",
+        "refresh",
+        "no_cache",
+        "quiet",
+        "verbose",
+        "color",
+        "config_file",
+        "help",
+    ),
 }
 """Parameters of every command."""
 FLAGS_ONLY = {
@@ -32,9 +45,9 @@ FLAGS_ONLY = {
     "get_gene": {"input"},
     "get_pubmed_links": {"input"},
     "pubmed_article_relationships": {"input"},
-    "pubmed_format_citations": {"input"},
+    "pubmed_format_citations": {"input", "numbered"},
     "europepmc_search": {"preprints"},
-    "pubmed_convert_ids": {"input"},
+    "pubmed_convert_ids": {"input", "to"},
     "pubmed_fetch_fulltext": {"input"},
     "entrez_summary": {"input"},
     "entrez_fetch": {"input"},
