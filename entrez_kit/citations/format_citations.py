@@ -26,7 +26,7 @@ class CitationsRequest(Request):
     citation_styles: list[CitationStyle] = Field(
         default=["apa"],
         min_length=1,
-        description="Names of styles.",
+        description="These, or any CSL style by name.",
     )
     markup: SkipJsonSchema[Literal["plain", "markdown", "html"]] = Field(
         default="plain", description="Markup of formatted styles: plain, markdown or html."

@@ -380,7 +380,7 @@ class Methods(OperationRunner):
 
         Args:
             pmids: PMIDs, PMCIDs or DOIs of the records to cite.
-            citation_styles: Names of styles.
+            citation_styles: These, or any CSL style by name.
             markup: Markup of formatted styles: plain, markdown or html.
 
         Returns:

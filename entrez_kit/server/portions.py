@@ -227,7 +227,7 @@ class Portion:
             missing = kept["unavailable"]
             kept["unavailable"] = [{**one, "id": one["id"][:_MAX_NAME], "tried_tiers": []} for one in missing]
         fixed = {name: kept.pop(name) for name in (self.member, self.beside, *_MISSING) if name in kept}
-        rest, cuts = _shorten(kept, self.limit // 2)
+        rest, cuts = _shorten(kept, max(self.limit // 2 - _NOTE, self.limit // 4))
         return {**rest, **fixed}, cuts
 
     def _describe(

@@ -168,6 +168,11 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     if len(options) == 1:
         own = {key: value for key, value in schema.items() if key != "anyOf"}
         schema = {**_resolve(options[0], definitions), **own}
+    elif any(part == {"type": "string"} for part in options) and all(part.get("type") == "string" for part in options):
+        # Hosts reject alternatives; the names that are always valid stand in the description.
+        names = [str(name) for part in options for name in part.get("enum", ())]
+        own = {key: value for key, value in schema.items() if key != "anyOf"}
+        schema = {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **own}
     kept: Schema = {key: schema[key] for key in _KEPT if key in schema}
     default = kept.get("default")
     if default is None or default is False or default in ("", [], {}):  # the usual default
@@ -179,7 +184,7 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     if choices and "description" in kept:
         *most, last = map(str, choices)
         kept["description"] = kept["description"].replace(f": {', '.join(most)} or {last}.", ".")
-    if len(options) > 1:
+    if "anyOf" in kept:
         kept["anyOf"] = [_compact(part, definitions) for part in options]
     if "properties" in kept:
         parts = {name: _compact(part, definitions) for name, part in kept["properties"].items()}

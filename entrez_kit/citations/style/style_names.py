@@ -55,9 +55,7 @@ def check_style(name: str) -> str:
 CitationStyle = Annotated[
     str,
     AfterValidator(check_style),
-    WithJsonSchema(
-        {"type": "string", "description": f"{', '.join(STYLE_NAMES)}, or a style of the CSL collection by its name."}
-    ),
+    WithJsonSchema({"anyOf": [{"type": "string", "enum": list(STYLE_NAMES)}, {"type": "string"}]}),
 ]
 """A style of this program, or of the CSL collection by its name."""
 
