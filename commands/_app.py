@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from entrez_kit.base import __version__, tracing
-from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, truncate
 from entrez_kit.base.output_formats import Family
 
 from ._output import (
@@ -31,6 +31,8 @@ from ._state import PROGRAM, State, build_command, default_formats, list_formats
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
+MAX_VALUE: Final = 60
+"""Maximum characters of each value of an option in a message."""
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
 CORPUS: Final = "Your corpus"
@@ -305,7 +307,7 @@ EVERYWHERE: Final = "Options of every command"
 
 
 def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
-    """Store the value of an option: the last one counts, and an absent option keeps an earlier value."""
+    """Store the value of an option: one after the name of a command replaces one before it."""
     if value is not None and value != [] and isinstance(ctx.obj, State) and not ctx.resilient_parsing:
         ctx.obj.flags[str(param.name)] = value
     return value
@@ -402,10 +404,33 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
             parameter.help = parameter.help.format(ids=" (.txt: ids)" if lists_ids else "")
         command.params.append(parameter)
     help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_NAMES))
+    for parameter in command.params:
+        if parameter.param_type_name == "option" and not (parameter.is_flag or parameter.multiple or parameter.count):
+            _refuse_second_value(parameter)
     for parameter in (*command.params, help_option):
         if parameter is not None and (getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"):
             # "<bool>" and "<list[str]>" do not help a biologist.
             parameter.display_type_rich = lambda ctx: None
+
+
+def _refuse_second_value(parameter: Any) -> None:
+    """Refuse an option of one value that is given twice with different values: typer takes the last one."""
+
+    def declare(parser: Any, ctx: Any) -> None:
+        parser.add_option(parameter, parameter.opts, parameter.name, action="append", nargs=parameter.nargs)
+
+    def handle(ctx: Any, opts: Any, args: list[str]) -> Any:
+        given = opts.get(parameter.name)
+        if isinstance(given, list):
+            if len(set(given)) > 1 and not ctx.resilient_parsing:
+                texts = ", ".join(truncate(str(one), MAX_VALUE) for one in given)
+                raise typer.BadParameter(f"takes one value, but was given {len(given)}: {texts}", ctx, parameter)
+            opts = {**opts, parameter.name: given[-1]}
+        return handle_one(ctx, opts, args)
+
+    handle_one = parameter.handle_parse_result
+    parameter.add_to_parser = declare
+    parameter.handle_parse_result = handle
 
 
 @cache

@@ -16,7 +16,7 @@ from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, 
 from ._formats import Failed, View
 from ._formats.fields import Record
 from ._input import Known, read_ids
-from ._pipeline import build_request, counted, note, plan, run
+from ._pipeline import build_request, counted, note, plan, run, tell_rest
 from ._state import STDIN, Terminal, is_terminal
 
 Res = TypeVar("Res", bound=Result)
@@ -176,7 +176,7 @@ def run_each(
         results = [one.result for one in said.answers.values()]
         cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
         if cut and not plan(ctx).format.has_total:
-            note(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
+            tell_rest(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
 
     several = per_input(operation, field)
     run(

@@ -64,6 +64,11 @@ def warn(ctx: typer.Context, text: Text) -> None:
     state(ctx).warn(text)
 
 
+def tell_rest(ctx: typer.Context, text: Text) -> None:
+    """Print what the output leaves out: a warning if a file has only a part of the results, else a note."""
+    (warn if plan(ctx).target is not None else note)(ctx, text)
+
+
 def was_typed(ctx: typer.Context, name: str) -> bool:
     """Return whether an argument was given on the command line."""
     source = ctx.get_parameter_source(name)

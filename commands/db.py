@@ -19,7 +19,7 @@ from ._formats import Texts
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
-from ._pipeline import Family, View, formats, note, plan, run, state
+from ._pipeline import Family, View, formats, note, plan, run, state, tell_rest
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -122,7 +122,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
         shown = result.offset + result.retrieved_count
         total = result.total_found or 0
         if not plan(ctx).format.has_total and result.ids and shown < total:
-            note(ctx, f"{total - shown:,} more: add --offset {shown}")
+            tell_rest(ctx, f"{total - shown:,} more: add --offset {shown}")
 
     view: View[EntrezSearchResult] = View(
         table=_render_search_table,

@@ -9,7 +9,7 @@ from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, note, plan, refuse_beside, run, was_typed
+from ._pipeline import Family, View, formats, plan, refuse_beside, run, tell_rest, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -65,7 +65,7 @@ def command(
     def remarks(walk: Walk) -> None:
         if walk.next_cursor and walk.failure is None and not plan(ctx).whole:
             found = f"{walk.retrieved:,} of {walk.total_found:,} records"
-            note(ctx, f"{found}. For the next page add --cursor {walk.next_cursor}")
+            tell_rest(ctx, f"{found}. For the next page add --cursor {walk.next_cursor}")
 
     run(
         ctx,

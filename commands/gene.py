@@ -16,7 +16,7 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES, SearchGenesRequ
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failed_input, run_each
 from ._options import argument, ids_argument, option, request_options
-from ._pipeline import Family, View, build_request, formats, note, plan, run
+from ._pipeline import Family, View, build_request, formats, plan, run, tell_rest
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -93,7 +93,7 @@ def search(ctx: typer.Context, request: SearchGenesRequest) -> None:
     def remarks(found: SingleOutcome[GenePage]) -> None:
         page = found.result.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
-            note(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
+            tell_rest(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=remarks)
 
@@ -182,7 +182,7 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     def remarks(links: PubMedLinks) -> None:
         shown = offset + len(links.pmids)
         if not plan(ctx).format.has_total and links.pmids and shown < links.total_count:
-            note(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
+            tell_rest(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
 
     run_each(
         ctx,

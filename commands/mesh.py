@@ -9,7 +9,7 @@ from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, note, plan, run
+from ._pipeline import Family, View, formats, plan, run, tell_rest
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -39,8 +39,8 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
     """
 
     def remarks(found: SingleOutcome[MeshResult]) -> None:
-        if plan(ctx).format.family is Family.SCREEN and found.result.next_offset is not None:
-            note(ctx, f"For more: --offset {found.result.next_offset}")
+        if not plan(ctx).format.has_total and found.result.next_offset is not None:
+            tell_rest(ctx, f"For more: --offset {found.result.next_offset}")
 
     columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")

@@ -17,7 +17,7 @@ from ._formats.fields import Record, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, counted, formats, note, plan, refuse_without
+from ._pipeline import Family, View, counted, formats, note, plan, refuse_without, tell_rest
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
 
@@ -132,4 +132,4 @@ def _remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
         note(ctx, f"{counted(outside, 'work')} without a PMID omitted; --json has all.")
     rest = _left_out(result)
     if not selected.has_total and rest > 0:
-        note(ctx, f"{rest:,} more: add -n {result.total_found}")
+        tell_rest(ctx, f"{rest:,} more: add -n {result.total_found}")

@@ -282,7 +282,8 @@ def _remarks(
         note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
     shown = request.offset + number
     total = found.total_found or 0
-    if not made.format.has_total and number and shown < total and found.certificate is None:
+    left = total - number if made.target is not None else total - shown
+    if not made.format.has_total and number and left > 0 and found.certificate is None:
         _report_omitted(ctx, total, request.offset, number)
     dropped = [warning for warning in found.warnings if warning.code in DROPPED]
     if not (strict and dropped):

@@ -24,6 +24,7 @@ TOPICS: Final = (
     "output",
     "exit-codes",
     "errors",
+    "warnings",
     "settings",
     "extras",
     "rate-limits",

@@ -162,6 +162,10 @@ def test_an_unknown_command_names_the_near_one(alone: Cli) -> None:
         (("fetch",), "No identifiers"),
         (("fetch", "1", "--detail", "everything"), "--detail"),
         (("check", "a.bib", "--only", "some"), "'--only': 'some' is not one of"),
+        (("match", "--author", "Smith J", "--author", "Doe K"), "was given 2: Smith J, Doe K"),
+        (("search", "crispr", "-n", "2", "--max-results", "3"), "was given 2: 2, 3"),
+        (("search", "crispr", "-f", "csv", "-o", "a.csv", "-f", "ids"), "was given 2: csv, ids"),
+        (("-f", "csv", "-f", "ids", "search", "crispr"), "was given 2: csv, ids"),
     ],
 )
 def test_bad_usage_ends_with_2_and_says_what_is_wrong(alone: Cli, arguments: tuple[str, ...], words: str) -> None:
@@ -197,6 +201,12 @@ def test_options_are_accepted_before_and_after_the_command(cli: Cli) -> None:
         done = cli(*arguments)
         assert done.status == 0, done.err
         assert len(done.out.split()) == 2
+
+
+def test_an_option_can_repeat_its_value_and_a_flag_can_be_repeated(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "2", "-q", "-q", "--max-results", "2", "-f", "ids", "-f", "ids")
+
+    assert (done.status, len(done.out.split())) == (0, 2), done.err
 
 
 def test_options_have_variables(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

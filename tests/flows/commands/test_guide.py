@@ -1,5 +1,6 @@
 """`entrez-kit guide`: the texts, and that what they say is so: their examples run, their tables are complete."""
 
+import ast
 import json
 import re
 import shlex
@@ -8,16 +9,28 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from local_program import Program, on_terminal
 from places import ROOT
+from syntax_trees import read_nodes
 
 from entrez_kit.base import errors
 from entrez_kit.base.errors import EntrezKitError, Exit
+from entrez_kit.core.operation import SOURCES
 from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
+from entrez_kit.pubmed.standing_lookup import STANDING_UNKNOWN
+from entrez_kit.references.match import WarningCode
+from entrez_kit.relationships.models import Provenance
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.small_replies import MESSAGES
 from entrez_kit.services.transport import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
+
+WARNINGS = ("Warn", "MatchWarning", "warn")
+"""What makes a warning: two models, and a method that adds one to related articles."""
+UNUSED = ("from_ncbi", "from_mixed")
+"""No warning: NCBI is the usual source, and articles of several sources have a warning for each."""
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 
@@ -321,3 +334,23 @@ def test_every_file_that_the_map_names_is_there() -> None:
 
     assert len(named) > 50
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_guide_of_warnings_has_every_code_and_no_other() -> None:
+    rows = re.findall(r"^\| (`.*?) \| ", read_guide("warnings").text, re.MULTILINE)
+    listed = re.findall(r"`(\w+)`", " ".join(rows))
+    families = {code for code, _ in MESSAGES} | {f"from_{one}" for one in get_args(Provenance)}
+    families |= {*get_args(WarningCode), STANDING_UNKNOWN, *SOURCES}
+    constants: set[str] = set()
+    literal: set[str] = set()
+    for path in sorted((ROOT / "entrez_kit").rglob("*.py")):
+        for node in read_nodes(path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                constants.add(node.value)
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in WARNINGS:
+                codes = [one.value for one in node.keywords if one.arg == "code"] or node.args[:1]
+                literal |= {one.value for one in codes if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+    assert len(listed) == len(set(listed)) > 70
+    assert literal | families <= {*listed, *UNUSED, *(text for text in literal if " " in text)}
+    assert set(listed) <= constants | families

@@ -441,6 +441,34 @@ def test_a_file_with_a_part_of_the_results_is_a_warning_that_quiet_does_not_hide
     assert "Warning: " not in whole.err
 
 
+def test_the_last_page_in_a_file_is_a_part_of_the_results(cli: Cli, tmp_path: Path) -> None:
+    assert (
+        "Warning: end.ris has 3 of 73 results"
+        in cli("search", "all[sb]", "-q", "--offset", "70", "-o", str(tmp_path / "end.ris")).err
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "related 99000001 -n 1",
+        "related 99000001 99000004 -n 1",
+        "europepmc gene -n 3",
+        "db search pubmed gene -n 3",
+        "gene search BRCA1 --page-size 1",
+        "gene pubmed 7157 --limit 1",
+        "mesh disease -n 1",
+    ],
+)
+def test_any_file_with_a_part_of_the_results_is_a_warning(cli: Cli, tmp_path: Path, command: str) -> None:
+    words, target = command.split(), str(tmp_path / "part.csv")
+    part = cli(*words, "-q", "-o", target)
+
+    assert part.status == 0, part.err
+    assert part.err.startswith("Warning: ")
+    assert cli(*words, "-q", "-f", "csv").err == ""
+
+
 def test_a_pipe_with_a_part_of_the_results_is_a_warning_unless_the_user_gave_the_number(cli: Cli) -> None:
     assert "Warning: The output has 20 of 73 results" in cli("search", "all[sb]", "-q", "-f", "ids").err
     assert cli("search", "all[sb]", "-q", "-f", "ids", "-n", "20").err == ""
