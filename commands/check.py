@@ -44,6 +44,8 @@ from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from entrez_kit.references.check.accepted import Accepted
+
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
 IN_TEXT: Final = "in_text"
@@ -60,6 +62,7 @@ class _Source:
     encoding: str
     warnings: list[Warn]
     in_text: list[InTextFinding]
+    accepted: "Accepted"
 
 
 @formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
@@ -75,16 +78,27 @@ def command(
     ctx: typer.Context,
     options: dict[str, Any],
     file: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            metavar="FILE",
-            help="References (.bib .ris .json .nbib .txt), a manuscript (.docx .tex .md .pdf .xml), "
-            "a PMCID or PMID, or -.",
+            metavar="FILE...",
+            help="References (.bib .ris .json .nbib .txt), manuscripts (.docx .tex .md .pdf .xml), "
+            "PMCIDs or PMIDs, or -.",
         ),
     ],
     in_text: Annotated[
-        bool, typer.Option("--in-text", help="List citations without an entry, and entries that are never cited.")
+        bool,
+        typer.Option(
+            "--in-text", help="List citations without an entry, uncited entries, and numbers that are out of order."
+        ),
     ] = False,
+    accept: Annotated[
+        Path | None,
+        typer.Option(
+            "--accept",
+            metavar="FILE",
+            help="Accepted findings, which do not fail: lines with a key and codes, e.g. smith2020 mismatch.",
+        ),
+    ] = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
@@ -104,34 +118,81 @@ def command(
     A manuscript before submission: entrez-kit check paper.docx --in-text --only problems
     A report for others: entrez-kit check refs.bib -o report.docx
     """
-    from entrez_kit.references.files.reference_files import encode_text
-
     _refuse_references(ctx, file)
     if not fix:
         refuse_without(ctx, "force", "--fix")
     failures: list[str] = [*CODES, IN_TEXT]
     wanted = parse_names(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
-    source = _source(ctx, file, in_text=in_text)
-    target = None
+    accepted = _read_accepted(accept)
+    sources = [_source(ctx, one, in_text=in_text) for one in file]
+    targets: list[Path | None] = [None] * len(file)
     if fix or dry_run:
-        target = _target(file, source, "dry_run" if dry_run else "fix", overwrite=force or dry_run)
-    written = None if target is None or dry_run else str(target)
-    options |= {"references": source.references, "corrects": fix or dry_run}
-    options["file"] = CheckedFile(source.warnings, source.in_text, target=written)
+        asked = "dry_run" if dry_run else "fix"
+        targets = [
+            _target(one, source, asked, overwrite=force or dry_run) for one, source in zip(file, sources, strict=True)
+        ]
+    options |= {
+        "references": [reference for source in sources for reference in source.references],
+        "corrects": fix or dry_run,
+    }
+    options["files"] = [
+        _describe_file(one, source, None if dry_run else target, accepted, is_alone=len(file) == 1)
+        for one, source, target in zip(file, sources, targets, strict=True)
+    ]
     request = build_request(ctx, CHECK_FILE, options)
     checks = run(ctx, CHECK_FILE, request, _view(file), label="Checking")
     assert isinstance(checks, Checks)
     result = checks.result()
-    if result.fixed and target is not None and source.file is not None:
-        with Sink(target) as sink:
-            sink.data(encode_text(source.file.correct(result.corrections), source.encoding))
+    if fix and not dry_run:
+        _write_corrected(sources, targets, result)
     _remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
-    counts = {**result.counts, IN_TEXT: len(result.in_text)}
-    if any(counts[status] for status in wanted):
+    counts = {**result.open_counts, IN_TEXT: len(result.in_text)}
+    if any(counts.get(status) for status in wanted):
         raise typer.Exit(int(Exit.PARTIAL))
 
 
-def _refuse_references(ctx: typer.Context, file: Path) -> None:
+def _read_accepted(file: Path | None) -> "Accepted | None":
+    """Read the file of --accept."""
+    if file is None:
+        return None
+    from entrez_kit.references.check.accepted import read_accepted
+    from entrez_kit.references.files.reference_files import decode_file
+
+    name = "standard input" if str(file) == STDIN else str(file)
+    hint = "Name a text file: on each line the key of a reference and codes."
+    return read_accepted(decode_file(read_content(file, hint=hint), name, hint=hint).text, name)
+
+
+def _describe_file(
+    file: Path, source: _Source, target: Path | None, accepted: "Accepted | None", *, is_alone: bool
+) -> CheckedFile:
+    from entrez_kit.references.check.accepted import combine_accepted
+
+    return CheckedFile(
+        source.warnings,
+        source.in_text,
+        target=None if target is None else str(target),
+        name=None if is_alone else str(file),
+        total=len(source.references),
+        accepted=source.accepted if accepted is None else combine_accepted(source.accepted, accepted),
+    )
+
+
+def _write_corrected(sources: list[_Source], targets: list[Path | None], result: CheckResult) -> None:
+    """Write the corrected copy of each file with a change."""
+    from entrez_kit.references.files.reference_files import encode_text
+
+    start = 0
+    for source, target in zip(sources, targets, strict=True):
+        end = start + len(source.references)
+        changes = {number - start: one for number, one in result.corrections.items() if start <= number < end}
+        start = end
+        if changes and target is not None and source.file is not None:
+            with Sink(target) as sink:
+                sink.data(encode_text(source.file.correct(changes), source.encoding))
+
+
+def _refuse_references(ctx: typer.Context, files: list[Path]) -> None:
     """Refuse to write a report to a file name that looks like corrected references."""
     output = state(ctx).flags.get("output")
     selected = BY_SUFFIX.get(Path(output or "").suffix.lower())
@@ -139,7 +200,7 @@ def _refuse_references(ctx: typer.Context, file: Path) -> None:
         raise usage_error(
             f"--output {output}: this option writes the report, not references.",
             f"output={output}",
-            f"--fix writes a corrected copy next to {file}. Name a report file such as report.md.",
+            f"--fix writes a corrected copy next to {files[0]}. Name a report file such as report.md.",
         )
 
 
@@ -154,6 +215,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     Raises:
         InvalidInput: the source cannot be read or has no references, or --in-text is given without a text.
     """
+    from entrez_kit.references.check.accepted import Accepted, find_accepted
     from entrez_kit.references.files.reference_files import decode_file, kind_of, reference_file
     from entrez_kit.references.manuscripts.read_manuscript import FILES, READ, detect_suffix, refuse_others
 
@@ -162,7 +224,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         from entrez_kit.references.manuscripts.articles import fetch_references
 
         _no_text(in_text)
-        return _Source(fetch_references(state(ctx).services, article), None, "manuscript", "", [], [])
+        return _Source(fetch_references(state(ctx).services, article), None, "manuscript", "", [], [], Accepted())
     content = read_content(file, hint=READABLE)
     name = "standard input" if str(file) == STDIN else str(file)
     refuse_others(content, name)
@@ -170,11 +232,12 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     if suffix in READ and (in_text or suffix not in PLAIN_TEXT):
         return _manuscript(content, name, suffix, file, in_text=in_text)
     read = decode_file(content, name, hint=FILES)
+    accepted = find_accepted(read.text, name)
     kind = kind_of(read.text, name, suffix, hint=FILES)
     if kind != "ids":
         _no_text(in_text)
         found = reference_file(read.text, name, kind)
-        return _Source(found.references, found, kind, read.encoding, found.warnings, [])
+        return _Source(found.references, found, kind, read.encoding, found.warnings, [], accepted)
     listed = _read_list(content, read.text, name, suffix)
     if listed is None:
         return _manuscript(content, name, ".md", file, in_text=in_text)
@@ -187,17 +250,20 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
             recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
             details={"reason": "no_identifiers"},
         )
-    return _Source(references, None, kind, read.encoding, warnings, [])
+    return _Source(references, None, kind, read.encoding, warnings, [], accepted)
 
 
 def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
+    from entrez_kit.references.check.accepted import Accepted, find_accepted
     from entrez_kit.references.manuscripts.calls import check_calls
     from entrez_kit.references.manuscripts.read_manuscript import TEXT, read_manuscript
 
     if in_text and suffix not in TEXT:
         _no_text(in_text)
     made = read_manuscript(content, name, suffix, partial(read_sibling, file), has_text=in_text)
-    return _Source(made.references, None, "manuscript", "", made.warnings, check_calls(made) if in_text else [])
+    found = check_calls(made) if in_text else []
+    accepted = find_accepted(content.decode("utf-8", "replace"), name) if suffix in PLAIN_TEXT else Accepted()
+    return _Source(made.references, None, "manuscript", "", made.warnings, found, accepted)
 
 
 def _no_text(asked: bool) -> None:
@@ -265,13 +331,13 @@ def _render_check_table(result: CheckResult, console: "Console") -> "RenderableT
     return check_table(result, console)
 
 
-def _view(file: Path) -> View[CheckResult]:
+def _view(files: list[Path]) -> View[CheckResult]:
     return View(
         table=_render_check_table,
-        columns=columns_at(*COLUMNS) | {"codes": _codes, "findings": findings},
+        columns=columns_at(*(("file",) if len(files) > 1 else ()), *COLUMNS) | {"codes": _codes, "findings": findings},
         page=_page,
         writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},
-        title=f"The references of {file.name}",
+        title=f"The references of {', '.join(file.name for file in files)}",
     )
 
 
@@ -286,6 +352,11 @@ def _report(result: CheckResult) -> Iterator[str]:
 
     counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
     yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
+    if result.accepted:
+        yield f"{counted(result.accepted, 'reference')} with accepted findings only.\n"
+    if result.files:
+        rows = (f"| {escaped(one.file)} | {one.total} | {one.counts['verified']} |\n" for one in result.files)
+        yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
     if result.in_text:
         yield "## In the text\n\n" + "".join(f"- {escaped(one)}\n" for one in in_text_lines(result))
     if result.warnings:
@@ -302,7 +373,8 @@ _BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"
 def _page(record: Record) -> str:
     """Return a reference in Markdown: its status and findings."""
     number = f"[{record['number']}]" if record.get("number") else ""
-    told = " ".join(escaped(text) for text in (number, record["key"], record.get("title") or "") if text)
+    file = f"{record['file']}:" if record.get("file") else ""
+    told = " ".join(escaped(text) for text in (file, number, record["key"], record.get("title") or "") if text)
     lines = [escaped(finding) for finding in findings(record)]
     if record.get("pmid"):
         lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
@@ -325,12 +397,15 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
         return
     for change in result.changes:
         place = f"{change.key} (line {change.line})" if change.line else change.key
+        place = f"{change.file}: {place}" if change.file else place
         note(ctx, f"{place}: {change.field}: {change.old or '(nothing)'} -> {change.new}")
-    if result.fixed:
-        note(ctx, f"{counted(result.corrected, 'reference')} corrected in {result.fixed}.")
-    elif dry_run and result.corrected:
+    written = {result.fixed: result.corrected} if result.fixed else {}
+    written |= {one.fixed: one.corrected for one in result.files if one.fixed}
+    for path, corrected in written.items():
+        note(ctx, f"{counted(corrected, 'reference')} corrected in {path}.")
+    if not written and dry_run and result.corrected:
         note(ctx, f"{counted(result.corrected, 'reference')} would be corrected; no file was written.")
-    else:
+    elif not written:
         note(ctx, "No reference can be corrected; no file was written.")
     left = [one for one in result.references if not one.is_certain]
     if left:

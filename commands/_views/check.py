@@ -1,6 +1,6 @@
 """Tables of checked references, of claims and of the works in a corpus."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, Group, RenderableType
@@ -60,21 +60,33 @@ def worst_first(references: "Iterable[CheckedReference]") -> "list[CheckedRefere
 
 
 def in_text_lines(result: "CheckResult") -> list[str]:
-    """Return a sentence for each in-text citation without an entry, and one for all entries that are never cited."""
-    lines = [_format_call(finding) for finding in result.in_text if finding.kind == "no_entry"]
-    never = [finding for finding in result.in_text if finding.kind == "never_called"]
-    named = "; ".join(f"{one.call} ({one.counts or 'line'} {one.line})" if one.line else one.call for one in never)
+    """Return a sentence for each citation without an entry, one for all uncited entries, and one for the order.
+
+    Sentences about one of several files begin with its name.
+    """
+    return [
+        f"{file}: {sentence}" if file else sentence
+        for file in dict.fromkeys(finding.file for finding in result.in_text)
+        for sentence in _describe_calls([finding for finding in result.in_text if finding.file == file])
+    ]
+
+
+def _describe_calls(found: "Sequence[InTextFinding]") -> Iterator[str]:
+    for finding in found:
+        if finding.kind == "no_entry":
+            around = f": {finding.text}" if finding.text else ""
+            yield f"The text cites {_name_call(finding)}, but the list has no such entry{around}"
+    never = [_name_call(finding) for finding in found if finding.kind == "never_called"]
     if len(never) == 1:
-        lines.append(f"Entry {named} is never cited in the text.")
+        yield f"Entry {never[0]} is never cited in the text."
     elif never:
-        lines.append(f"{len(never)} entries are never cited in the text: {named}.")
-    return lines
+        yield f"{len(never)} entries are never cited in the text: {'; '.join(never)}."
+    if moved := [_name_call(finding) for finding in found if finding.kind == "out_of_order"]:
+        yield f"The first citations of these numbers are not in ascending order: {'; '.join(moved)}."
 
 
-def _format_call(finding: "InTextFinding") -> str:
-    place = f" ({finding.counts or 'line'} {finding.line})" if finding.line else ""
-    around = f": {finding.text}" if finding.text else ""
-    return f"The text cites {finding.call}{place}, but the list has no such entry{around}"
+def _name_call(finding: "InTextFinding") -> str:
+    return f"{finding.call} ({finding.counts or 'line'} {finding.line})" if finding.line else finding.call
 
 
 def check_table(result: "CheckResult", console: Console) -> RenderableType:
@@ -90,16 +102,27 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
         status = Text(word, style=STYLES[reference.status])
         pmid = article_link(reference.pmid, console) if reference.pmid else Text()
         key = Text(line(f"[{reference.number}] {reference.key}" if reference.number else reference.key))
+        if reference.file:
+            key.append("\n").append(line(reference.file), style="dim")
         if wide:
             table.add_row(status, key, pmid, _format_findings(reference))
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _format_findings(reference))
     in_text = [Text(one, style="bold yellow") for one in in_text_lines(result)]
-    return Group(table, Text(""), _format_counts(result.counts, result.total, "verified"), *in_text)
+    counts = [_summarize(one.counts, one.total, one.accepted, f"{one.file}: ") for one in result.files]
+    counts.append(_summarize(result.counts, result.total, result.accepted, "Together: " if counts else ""))
+    return Group(table, Text(""), *counts, *in_text)
+
+
+def _summarize(counts: Mapping[str, int], total: int, accepted: int, name: str) -> Text:
+    text = Text(line(name), style="bold") + _format_counts(counts, total, "verified")
+    return text.append(f" ({accepted:,} accepted)", style="dim") if accepted else text
 
 
 def _format_findings(reference: "CheckedReference") -> Text:
     lines = [Text(line(text)) for text in findings(as_data(reference))]
+    if reference.findings and not reference.is_open:
+        lines.append(Text("accepted", style="dim"))
     if reference.candidate_pmids:
         lines.append(Text(f"candidates: {' '.join(reference.candidate_pmids)}", style="dim"))
     if not lines and reference.title:

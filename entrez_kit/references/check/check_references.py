@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import not_
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
@@ -26,6 +27,7 @@ from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, RetractionStatus, Standing, StandingNotice, StandingStatus, place_of
 from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import graver, retraction_status
+from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
 from entrez_kit.references.check.find_records import Candidates, FoundBy, Match, find_records
 from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest, to_finding
@@ -51,6 +53,7 @@ MAX_LEFT_TEXT: Final = 60
 MAX_LIST: Final = 1_000_000
 MAX_KEY: Final = 60
 MAX_CANDIDATES: Final = 5
+MAX_UNUSED: Final = 10
 REPLACED: Final = frozenset(("superseded", "republished", "preprint_published"))
 """The statuses of a work that has a newer version."""
 MAX_SHOWN: Final = 120
@@ -83,17 +86,20 @@ def _shorten(reference: Reference) -> str:
 
 
 class InTextFinding(Result):
-    """A citation in the text without an entry in the list (``no_entry``), or an uncited entry (``never_called``).
+    """A problem of citations in the text.
 
-    ``call`` is the number, the name and year, or the key. ``line`` is its first line, or in a Word document its first
-    paragraph, as ``counts`` specifies. ``text`` has the words around it.
+    ``kind`` is ``no_entry`` for a citation without an entry in the list, ``never_called`` for an uncited entry, and
+    ``out_of_order`` for a number whose first citation is not in ascending order. ``call`` is the number, the name and
+    year, or the key. ``line`` is its first line, or in a Word document its first paragraph, as ``counts`` specifies.
+    ``text`` has the words around it. ``file`` is its file if there are several.
     """
 
-    kind: Literal["no_entry", "never_called"]
+    kind: Literal["no_entry", "never_called", "out_of_order"]
     call: str
     line: int | None = omit_if_empty()
     counts: Literal["paragraph"] | None = omit_if_empty()
     text: str | None = omit_if_empty()
+    file: SkipJsonSchema[str | None] = omit_if_empty()
 
 
 class CheckRequest(Request):
@@ -182,9 +188,10 @@ class CheckedReference(Result):
     ``differences`` has the fields that differ from the record. If ``status`` is ``another_work``, the record is that of
     another work, and ``same_work`` is false. ``standing_status`` is the combined result of all ``sources``: ``none``
     only if no source failed, ``unknown`` if the status could not be determined. ``duplicate_of`` is the row number,
-    from 1, of an earlier reference to the same work.
+    from 1, of an earlier reference to the same work in its file. ``file`` is its file if there are several.
     """
 
+    file: SkipJsonSchema[str | None] = omit_if_empty()
     key: str
     line: int | None = omit_if_empty()
     number: str | None = omit_if_empty()
@@ -220,6 +227,11 @@ class CheckedReference(Result):
         self.status = gravest(self.findings)
 
     @property
+    def is_open(self) -> bool:
+        """Whether it has a finding that is not accepted."""
+        return any(not finding.accepted for finding in self.findings)
+
+    @property
     def is_certain(self) -> bool:
         """Whether the record is that of the cited work, so that it can be used to correct the reference."""
         return bool(self.pmid or self.doi) and self.same_work is None
@@ -228,11 +240,23 @@ class CheckedReference(Result):
 class Change(Result):
     """A change in a corrected file; ``old`` is empty if the field was added."""
 
+    file: SkipJsonSchema[str | None] = omit_if_empty()
     key: str
     line: int | None = omit_if_empty()
     field: FieldName | Literal["note"]
     old: str
     new: str
+
+
+class FileFigures(Result):
+    """The counts of one of several files, and the path of its corrected copy."""
+
+    file: str
+    total: int
+    counts: dict[str, int]
+    accepted: int = Field(default=0, exclude_if=not_)
+    fixed: str | None = omit_if_empty()
+    corrected: int = Field(default=0, exclude_if=not_)
 
 
 class CheckResult(Result):
@@ -243,7 +267,8 @@ class CheckResult(Result):
 
     If the request was for problems only, ``references`` omits verified ones; ``total`` and ``counts`` include them.
 
-    ``changes`` has the changes of the corrected file, also if the file was not written.
+    ``changes`` has the changes of the corrected file, also if the file was not written. ``files`` has the counts of
+    each file if there are several; ``accepted`` is the number of references whose findings are all accepted.
     """
 
     RECORDS: ClassVar = "references"
@@ -256,12 +281,20 @@ class CheckResult(Result):
     fixed: str | None = omit_if_empty()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
     changes: list[Change] = omit_if_empty([])
+    accepted: int = Field(default=0, exclude_if=not_)
+    files: list[FileFigures] = omit_if_empty([])
     _corrections: dict[int, FieldUpdate] = PrivateAttr(default_factory=dict)
+    _open: Counter[str] = PrivateAttr(default_factory=Counter)
 
     @property
     def corrections(self) -> Mapping[int, FieldUpdate]:
         """The changes for the file, by the index of the reference."""
         return self._corrections
+
+    @property
+    def open_counts(self) -> Mapping[str, int]:
+        """The number of references with each code that is not accepted."""
+        return self._open
 
     @property
     def findings(self) -> int:
@@ -271,39 +304,60 @@ class CheckResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """The file of the references.
+    """A file of references.
 
     Args:
         warnings: warnings about the file.
         in_text: citations in the text of a manuscript without an entry, and uncited entries.
         target: the path of the corrected file, if anything changes.
+        name: its name, if there are several files.
+        total: the number of its references; None if there are no other files.
+        accepted: the findings that a person accepted.
     """
 
     warnings: list[Warn] = field(default_factory=list)
     in_text: list[InTextFinding] = field(default_factory=list)
     target: str | None = None
+    name: str | None = None
+    total: int | None = None
+    accepted: Accepted = field(default_factory=Accepted)
+
+    def warn(self) -> Iterator[Warn]:
+        """Yield its warnings; of several files, each with the name of the file."""
+        for one in self.warnings:
+            message = FrontendText(f"{self.name}: ", one.text) if self.name else one.text
+            yield Warn.model_validate({**one.model_dump(), "message": message})
 
 
 class CheckFileRequest(CheckRequest):
-    """A request of the terminal: the references, and their file."""
+    """A request of the terminal: the references of all files in order, and the files."""
 
-    file: CheckedFile
+    files: list[CheckedFile]
 
 
 class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
     """The outcomes of references, in order. After the iteration, ``result`` returns the result document."""
 
-    def __init__(self, services: Services, request: CheckRequest, file: CheckedFile | None = None) -> None:
+    def __init__(self, services: Services, request: CheckRequest, files: Sequence[CheckedFile] = ()) -> None:
         super().__init__()
-        self._file = file or CheckedFile()
-        self.warnings = [*self._file.warnings]
+        self._files = files or [CheckedFile()]
+        self.warnings = [warning for file in self._files for warning in file.warn()]
         self._services = services
         self._request = request
         self._checked: list[CheckedReference] = []
-        self._counts: Counter[CheckStatus] = Counter()
+        self._counts = [Counter[str]() for _ in self._files]
+        self._open: Counter[str] = Counter()
+        self._accepted = [0] * len(self._files)
         self._unanswered = 0
-        self._rows: dict[str, int] = {}
+        self._rows: dict[tuple[int, str], int] = {}
         self._corrections: dict[int, FieldUpdate] = {}
+
+    @cached_property
+    def _owners(self) -> list[int]:
+        """The number of the file of each reference."""
+        rest = len(self._request.listed)
+        totals = [rest if file.total is None else file.total for file in self._files]
+        return [number for number, total in enumerate(totals) for _ in range(total)]
 
     def __iter__(self) -> Iterator[CheckedReference]:
         references = self._request.listed
@@ -323,35 +377,68 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
                 if one.failure is not None and article is None:
                     failure = failure or one.failure
                     self._unanswered += 1
-                self._counts.update({outcome.status, *(finding.code for finding in outcome.findings)})
-                if self._request.only == "all" or outcome.findings:
+                self._count(outcome, number)
+                if self._request.only == "all" or outcome.is_open:
                     self._checked.append(outcome)
                     yield outcome
         tracing.step(len(references), len(references))
         if failure is not None and self._unanswered == len(references):
             raise failure
         self.warnings += [*self._request.warn_about_text(), *_warn_of_duplicates(self._checked)]
+        self.warnings += _warn_of_unused(self._files)
+
+    def _count(self, outcome: CheckedReference, number: int) -> None:
+        """Mark accepted findings, and count the codes of an outcome for its file."""
+        place = self._owners[number]
+        file = self._files[place]
+        outcome.file = file.name
+        file.accepted.accept(outcome.key, outcome.findings)
+        self._counts[place].update({outcome.status, *(finding.code for finding in outcome.findings)})
+        self._open.update({finding.code for finding in outcome.findings if not finding.accepted})
+        self._accepted[place] += bool(outcome.findings) and not outcome.is_open
 
     def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
-        """Add the finding ``duplicate`` if an earlier row cites the same work."""
+        """Add the finding ``duplicate`` if an earlier row of the file cites the same work."""
         work = outcome.pmid or outcome.doi
-        if work and outcome.same_work is not False and (first := self._rows.setdefault(work, number)) != number:
+        if not work or outcome.same_work is False:
+            return
+        if (first := self._rows.setdefault((self._owners[number], work), number)) != number:
             outcome.duplicate_of = first + 1
             outcome.add("duplicate", f"already cited in row {first + 1}")
 
     def result(self) -> CheckResult:
+        several = len(self._files) > 1
+        total: Counter[str] = sum(self._counts, Counter())
         result = CheckResult(
             references=self._checked,
             total=len(self._request.listed),
-            counts={status: self._counts[status] for status in STATUSES},
-            in_text=self._file.in_text,
+            counts={status: total[status] for status in STATUSES},
+            in_text=[
+                one.model_copy(update={"file": file.name}) if several else one
+                for file in self._files
+                for one in file.in_text
+            ],
             warnings=self.warnings,
-            fixed=self._file.target if self._corrections else None,
+            fixed=self._files[0].target if self._corrections and not several else None,
             corrected=len(self._corrections),
-            changes=_list_changes(self._request.listed, self._corrections),
+            changes=_list_changes(self._request.listed, self._corrections, [self._files[n].name for n in self._owners]),
+            accepted=sum(self._accepted),
+            files=[self._summarize(place) for place in range(len(self._files))] if several else [],
         )
-        result._corrections = self._corrections
+        result._corrections, result._open = self._corrections, self._open
         return result
+
+    def _summarize(self, place: int) -> FileFigures:
+        file, counts = self._files[place], self._counts[place]
+        corrected = sum(self._owners[number] == place for number in self._corrections)
+        return FileFigures(
+            file=file.name or "",
+            total=self._owners.count(place),
+            counts={status: counts[status] for status in STATUSES},
+            accepted=self._accepted[place],
+            fixed=file.target if corrected else None,
+            corrected=corrected,
+        )
 
 
 def check_references(services: Services, request: CheckRequest) -> Checks:
@@ -371,15 +458,29 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
 
 
 def _warn_of_duplicates(checked: Sequence[CheckedReference]) -> list[Warn]:
-    works: dict[str, list[str]] = {}
+    works: dict[tuple[str | None, str], list[str]] = {}
     for outcome in checked:
         if outcome.pmid and outcome.same_work is not False:
-            works.setdefault(outcome.pmid, []).append(outcome.key)
+            works.setdefault((outcome.file, outcome.pmid), []).append(outcome.key)
     return [
-        Warn(code="duplicate_work", message=f"PMID {pmid} is cited {len(keys)} times: {', '.join(keys[:10])}.")
-        for pmid, keys in works.items()
+        Warn(
+            code="duplicate_work",
+            message=f"{f'{file}: ' if file else ''}PMID {pmid} is cited {len(keys)} times: {', '.join(keys[:10])}.",
+        )
+        for (file, pmid), keys in works.items()
         if len(set(keys)) > 1
     ]
+
+
+def _warn_of_unused(files: Sequence[CheckedFile]) -> list[Warn]:
+    """Return a warning about accepted findings that no file has any more."""
+    lists = [file.accepted.list_unused() for file in files]
+    unused = [one for one in dict.fromkeys(one for found in lists for one in found) if all(one in o for o in lists)]
+    if not unused:
+        return []
+    named = ", ".join(unused[:MAX_UNUSED]) + (f" and {len(unused) - MAX_UNUSED} more" if unused[MAX_UNUSED:] else "")
+    message = f"Accepted, but not found by this check: {named}. Remove them."
+    return [Warn(code="accepted_unused", message=message, terms=unused[:MAX_LEFT])]
 
 
 # Outcomes
@@ -636,12 +737,14 @@ def _build_correction(reference: Reference, outcome: CheckedReference, article: 
     return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
 
 
-def _list_changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpdate]) -> list[Change]:
+def _list_changes(
+    references: Sequence[Reference], corrections: Mapping[int, FieldUpdate], files: Sequence[str | None]
+) -> list[Change]:
     """Return the change of each corrected field, with the old and the new text."""
     changes: list[Change] = []
     for number, correction in corrections.items():
         reference = references[number]
-        base: dict[str, Any] = {"key": reference.key, "line": reference.line}
+        base: dict[str, Any] = {"file": files[number], "key": reference.key, "line": reference.line}
         for name, value in correction.fields.items():
             old: Any = getattr(reference, name)
             new = value
@@ -655,8 +758,8 @@ def _list_changes(references: Sequence[Reference], corrections: Mapping[int, Fie
 
 
 def check_file(services: Services, request: CheckFileRequest) -> Checks:
-    """Check the references of a file, like ``check_references``."""
-    return Checks(services, request, request.file)
+    """Check the references of files, like ``check_references``."""
+    return Checks(services, request, request.files)
 
 
 CHECK: Final = Operation(

@@ -1,7 +1,11 @@
 """The findings of a reference: one object for each problem that ``check`` reports."""
 
 from collections.abc import Iterable
+from operator import not_
 from typing import Final, Literal, get_args
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Standing
@@ -29,7 +33,8 @@ class Finding(Result):
     """One problem of a reference.
 
     ``field`` is the field that differs, ``given`` its value in the reference, ``recorded`` its value in the record.
-    If an identifier belongs to a different article, ``pmid`` and ``standing`` are those of that article.
+    If an identifier belongs to a different article, ``pmid`` and ``standing`` are those of that article. ``accepted``
+    is true if a person accepted the finding, so that it does not fail a check again.
     """
 
     code: FindingCode
@@ -38,6 +43,7 @@ class Finding(Result):
     recorded: str | None = omit_if_empty()
     pmid: str | None = omit_if_empty()
     standing: Standing | None = omit_if_empty()
+    accepted: SkipJsonSchema[bool] = Field(default=False, exclude_if=not_)
     message: str
 
 

@@ -1,8 +1,10 @@
 """Find the citations in the text of a manuscript without an entry in its list, and uncited entries."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 from entrez_kit.pubmed.comparison import fold_text
@@ -14,6 +16,8 @@ from entrez_kit.references.manuscripts.document import DASH, Line, Manuscript, P
 
 AROUND: Final = 40
 MIN_CALLS: Final = 2
+MIN_ORDERED: Final = 5
+"""Fewer entries can be in alphabetical order by chance."""
 FIRST_YEAR: Final = 1800
 LAST_YEAR: Final = 2100
 _BRACKETED: Final = re.compile(rf"\[(\s*+[0-9]{{1,4}}(?>(?:\s*+(?:[,;]|{DASH})\s*+[0-9]{{1,4}})*)\s*+)\]")
@@ -57,7 +61,7 @@ class _Call:
 
 
 def check_calls(manuscript: Manuscript) -> list[InTextFinding]:
-    """Return the citations without an entry, then the entries without a citation.
+    """Return the citations without an entry, the entries without a citation, and the numbers that are out of order.
 
     The style of citation is detected: keys; numbers in brackets, in parentheses or as superscript; or names with years.
     """
@@ -178,7 +182,37 @@ def _check_numbers(references: Sequence[Reference], calls: Sequence[_Call]) -> I
     }
     places = {number: [place] for place, number in enumerate(sorted(numbers))}
     entries = [(str(number), one) for number, one in sorted(numbers.items())]
-    return _match_calls(calls, entries, lambda number: places.get(number, []))
+    yield from _match_calls(calls, entries, lambda number: places.get(number, []))
+    if not _is_alphabetical([one for _, one in entries]):
+        yield from _find_out_of_order([call for call in calls if call.what in numbers])
+
+
+def _is_alphabetical(references: Sequence[Reference]) -> bool:
+    """Return true if a list is ordered by author: its numbers do not follow the text."""
+    names = [_fold_first_author(one).partition(" ")[0] for one in references]
+    return len(names) >= MIN_ORDERED and names == sorted(names)
+
+
+def _find_out_of_order(calls: Sequence[_Call]) -> Iterator[InTextFinding]:
+    """Yield the numbers to move so that first citations ascend: the fewest, in the order of the text."""
+    first: dict[int, _Call] = {}
+    for _, group in groupby(calls, key=lambda call: (call.line, call.text)):  # [3, 1] cites both at the same place
+        for call in sorted(group, key=lambda call: call.what):
+            first.setdefault(call.what, call)
+    tails: list[int] = []  # tails[n] ends the longest ascending sequence of n + 1 numbers
+    before: dict[int, int | None] = {}
+    for number in first:
+        place = bisect_left(tails, number)
+        before[number] = tails[place - 1] if place else None
+        tails[place : place + 1] = [number]
+    ascending: set[int] = set()
+    last = tails[-1] if tails else None
+    while last is not None:
+        ascending.add(last)
+        last = before[last]
+    for number, call in first.items():
+        if number not in ascending:
+            yield InTextFinding(kind="out_of_order", call=call.label, line=call.line, text=call.text)
 
 
 # Names and years

@@ -316,3 +316,82 @@ def test_check_works_in_the_demo(program: Any, tmp_path: Path) -> None:
 
     assert done.status == 4
     assert [json.loads(line)["status"] for line in done.out.splitlines()] == ["verified", "another_work"]
+
+
+def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, bib: Path) -> None:
+    ris = bib.with_name("b.ris")
+    record = cli("fetch", "99000001", "99000050", "-f", "ris").out
+    ris.write_text(record.replace("PY  - 2019", "PY  - 1999"), encoding="utf-8")
+    alone = [json.loads(cli("check", str(one), "--fix", "--force").out) for one in (bib, ris)]
+    fixed = [one.with_name(f"{one.stem}.fixed{one.suffix}") for one in (bib, ris)]
+    texts = [one.read_bytes() for one in fixed]
+
+    done = cli("check", str(bib), str(ris), "--fix", "--force")
+
+    assert done.status == 4
+    both = json.loads(done.out)
+    assert [one.pop("file") for one in both["references"]] == [str(bib)] * 5 + [str(ris)] * 2
+    assert both["references"] == [row for one in alone for row in one["references"]]
+    assert both["counts"] == {code: sum(one["counts"][code] for one in alone) for code in both["counts"]}
+    assert [(one["file"], one["total"], one["counts"], one["corrected"]) for one in both["files"]] == [
+        (str(file), one["total"], one["counts"], one["corrected"]) for file, one in zip((bib, ris), alone, strict=True)
+    ]
+    assert [one["fixed"] for one in both["files"]] == [str(one) for one in fixed]
+    assert [one.read_bytes() for one in fixed] == texts
+    rows = list(csv.DictReader(io.StringIO(cli("check", str(bib), str(ris), "-f", "csv").out)))
+    assert [row["file"] for row in rows] == [str(bib)] * 5 + [str(ris)] * 2
+
+
+@pytest.mark.parametrize("place", ["file", "comment", "table"])
+def test_accepted_findings_do_not_fail_again(cli: Cli, bib: Path, place: str) -> None:
+    text = (
+        "madeup another_work\nwrong mismatch, duplicate  # the year of the print\nmoon: retracted\nnobody not_found\n"
+    )
+    accepted = bib.with_name("accepted.txt")
+    command = ["check", str(bib), "--accept", str(accepted)]
+    match place:
+        case "file":
+            accepted.write_text(text, encoding="utf-8")
+        case "table":
+            made = cli(
+                "check", str(bib), "--only", "problems", "-f", "tsv", "--fields", "key,codes", "-o", str(accepted)
+            )
+            assert made.status == 4
+        case _:
+            comments = "".join(f"% entrez-kit: accept {line}\n" for line in text.splitlines())
+            bib.write_text(comments + bib.read_text(encoding="utf-8"), encoding="utf-8")
+            command = command[:2]
+
+    done = cli(*command)
+
+    assert done.status == 0
+    found = json.loads(done.out)
+    assert found["accepted"] == 4
+    assert found["counts"]["retracted"] == 1
+    assert "warnings" not in found or "accepted_unused" not in [one["code"] for one in found["warnings"]]
+    assert json.loads(cli(*command, "--only", "problems").out)["references"] == []
+
+
+def test_an_accepted_finding_does_not_hide_another_one(cli: Cli, bib: Path) -> None:
+    accepted = bib.with_name("accepted.txt")
+    accepted.write_text("wrong mismatch\nmoon mismatch\nmadeup another_work\nnobody not_found\n", encoding="utf-8")
+
+    done = cli("check", str(bib), "--accept", str(accepted))
+
+    assert done.status == 4
+    found = json.loads(done.out)
+    assert found["accepted"] == 2
+    assert [one["terms"] for one in found["warnings"] if one["code"] == "accepted_unused"] == [["moon mismatch"]]
+    only = ("--fail-on", "mismatch,another_work,not_found")
+    assert cli("check", str(bib), "--accept", str(accepted), *only).status == 0
+
+
+@pytest.mark.parametrize("line", ["wrong", "wrong mistake", "mismatch", "retracted mismatch-ish"])
+def test_an_accepted_line_without_a_key_or_a_code_is_refused(cli: Cli, bib: Path, line: str) -> None:
+    accepted = bib.with_name("accepted.txt")
+    accepted.write_text(f"# reviewed\n{line}\n", encoding="utf-8")
+
+    done = cli("check", str(bib), "--accept", str(accepted))
+
+    assert done.status == 2
+    assert envelope(done)["details"]["line"] == 2

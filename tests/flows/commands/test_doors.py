@@ -39,7 +39,7 @@ FLAGS_ONLY = {
     "translate_strategy": {"file"},
     "measure_recall": {"file"},
     "lint_strategy": {"file", "fail_on", "fix", "force"},
-    "check_references": {"file", "in_text", "fail_on", "fix", "dry_run", "force"},
+    "check_references": {"file", "in_text", "accept", "fail_on", "fix", "dry_run", "force"},
     "pubmed_search_articles": {"strict", "strategy", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
     "get_gene": {"input"},

@@ -5,6 +5,7 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
 from typing import Any
 
 import pytest
@@ -532,6 +533,11 @@ def findings(manuscript: Manuscript) -> set[tuple[str, str]]:
 
 NUMBERED = [f"{n}. Doe{chr(96 + n)} J. A title of number {n}. J Inv. 20{10 + n};{n}:1." for n in range(1, 7)]
 
+ORDERED = [
+    f"{n}. {name} A. A title of {name}. J. 2019;7:{n}."
+    for n, name in enumerate(("Zo", "Ya", "Xu", "Wa", "Vo", "Un"), start=1)
+]
+
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
@@ -547,6 +553,37 @@ def test_calls_by_number_are_held_against_the_list(text: str, wrong: set[tuple[s
     content = f"# T\n\n{text}\n\n# References\n\n" + "\n".join(NUMBERED)
 
     assert findings(read_manuscript(content.encode(), "a.md", ".md")) == wrong
+
+
+def out_of_order(text: str, references: Sequence[str]) -> list[int]:
+    content = f"# T\n\n{text}\n\n# References\n\n" + "\n".join(references)
+    found = check_calls(read_manuscript(content.encode(), "a.md", ".md"))
+    return [int(one.call) for one in found if one.kind == "out_of_order"]
+
+
+@pytest.mark.parametrize("order", [*permutations(range(1, 5)), (6, 1, 2, 1, 3, 6, 4, 5), (2, 3, 4, 5, 6, 1)])
+def test_the_fewest_numbers_that_break_the_order_are_named(order: tuple[int, ...]) -> None:
+    first = list(dict.fromkeys(order))
+
+    moved = out_of_order(" ".join(f"Words that differ {n} here [{number}]." for n, number in enumerate(order)), ORDERED)
+
+    assert [one for one in first if one not in moved] == sorted(set(first) - set(moved))
+    fewest = next(
+        size
+        for size in range(len(first))
+        for left in combinations(first, size)
+        if (rest := [one for one in first if one not in left]) == sorted(rest)
+    )
+    assert len(moved) == fewest
+
+
+@pytest.mark.parametrize("text", ["So [1, 2], and [4, 3], then [5-6] and [1].", "So.¹ And⁴,²,³ too⁵⁻⁶."])
+def test_numbers_at_the_same_place_have_no_order(text: str) -> None:
+    assert out_of_order(text, ORDERED) == []
+
+
+def test_an_alphabetical_list_has_no_order_of_citations() -> None:
+    assert out_of_order("So [3], then [1], then [2, 4-6].", NUMBERED) == []
 
 
 def test_raised_numbers_of_a_word_file_are_calls() -> None:
