@@ -1,10 +1,11 @@
 """Kill commands of a review before each change of its folder, and run them again.
 
-    python killed_review.py FOLDER COMMAND [COMMAND...]
+    python killed_review.py FOLDER STEP COMMAND [STEP COMMAND...]
 
-FOLDER is a review; a COMMAND is one argument. For each n, a child runs the command on a copy of the folder and kills itself with SIGKILL directly
-before its n-th change of a file there, until a child ends by itself. Another child runs the command again. Stdout is a
-JSON document with the number of killed children and the states that differ, for each command.
+FOLDER is a review; a COMMAND is one argument. For each n, a child runs the command on a copy of the folder and kills
+itself with SIGKILL directly before its n-th change of a file there; with a STEP of 3, n is 1, 4, 7 and so on. Another
+child runs the command again. Stdout is a JSON document with the number of killed children and the states that differ,
+for each command.
 """
 
 import contextlib
@@ -67,8 +68,8 @@ def _state(folder: Path) -> dict[str, Any]:
     return {**texts, "warnings": [one.code for one in review.warnings], "staged": staged}
 
 
-def try_command(review: Path, command: list[str]) -> dict[str, Any]:
-    """Kill the command before each change; return the number of kills, and the differences."""
+def try_command(review: Path, step: int, command: list[str]) -> dict[str, Any]:
+    """Kill the command before every ``step``-th change; return the number of kills, and the differences."""
     global _folder
     calm, problems, killed = review.with_name("calm"), [], 0
     shutil.rmtree(calm, ignore_errors=True)
@@ -76,7 +77,7 @@ def try_command(review: Path, command: list[str]) -> dict[str, Any]:
     with contextlib.chdir(calm):
         assert _run(command, 0) in (0, 4)
     expected = _state(calm)
-    for number in range(1, MOST):
+    for number in range(1, MOST, step):
         folder = review.with_name(f"killed-{number}")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(review, folder)
@@ -95,5 +96,6 @@ def try_command(review: Path, command: list[str]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     sys.addaudithook(_watch)
-    results = [try_command(Path(sys.argv[1]).resolve(), command.split()) for command in sys.argv[2:]]
+    pairs = zip(sys.argv[2::2], sys.argv[3::2], strict=True)
+    results = [try_command(Path(sys.argv[1]).resolve(), int(step), command.split()) for step, command in pairs]
     sys.stdout.write(json.dumps(results))

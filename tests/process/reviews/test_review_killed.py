@@ -31,9 +31,9 @@ def review(program: Program, tmp_path: Path) -> Path:
 
 def test_a_killed_command_leaves_a_whole_folder_and_can_be_repeated(review: Path) -> None:
     commands = [
-        "review import --source PubMed ../pubmed.ris --quiet",
-        "review dedupe --quiet",
-        "review search --demo --quiet",
+        *("1", "review import --source PubMed ../pubmed.ris --quiet"),
+        *("2", "review dedupe --quiet"),
+        *("4", "review search --demo --quiet"),
     ]
     done = subprocess.run(
         [sys.executable, str(SUPPORT / "killed_review.py"), str(review), *commands],
@@ -45,6 +45,8 @@ def test_a_killed_command_leaves_a_whole_folder_and_can_be_repeated(review: Path
     )
 
     assert done.returncode == 0, done.stderr
-    for found in json.loads(done.stdout):
-        assert found["problems"] == []
-        assert found["killed"] >= 10  # each staged file, the commit, each rename and the end
+    imported, deduplicated, searched = json.loads(done.stdout)
+    assert [one["problems"] for one in (imported, deduplicated, searched)] == [[], [], []]
+    assert imported["killed"] >= 10  # each staged file, the commit, each rename and the end
+    assert deduplicated["killed"] >= 5
+    assert searched["killed"] >= 3
