@@ -11,6 +11,7 @@ from entrez_kit.base.invisible import visible
 from entrez_kit.fulltext.fetch_fulltext import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.models import (
     CutArticle,
+    CutCopy,
     ListedReference,
     PmcArticle,
     Section,
@@ -111,7 +112,7 @@ def _format_title(section: Section) -> str:
     return line(section.heading) or "(untitled)"
 
 
-def _format_cut(cut: CutArticle) -> Text:
+def _format_cut(cut: CutArticle | CutCopy) -> Text:
     cut_short = ", ".join(f"{line(part.title) or '(untitled)'}" for part in cut.sections[:8])
     more = " ..." if len(cut.sections) > 8 else ""
     size = f"{cut.returned_characters:,} of {cut.original_characters:,} characters"

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -223,6 +223,9 @@ class Operation(Generic[Req, Res]):
         inputs: arguments that list the inputs; a call has one of them.
         once: fields of records that duplicate another field, and that field; agents get the duplicate only if they
             request it or exclude the other field.
+        levels: the fields of records by ``detail_level``, the level with the fewest first, without those of every
+            level; agents that request a field get a level that has it.
+        switches: fields of records that an argument turns on; agents that request such a field turn it on.
         prose: whether the document is a text for people, which agents get as Markdown in addition to the data.
         cut_by: the argument that shortens the texts of a single record that is larger than a portion.
         read_only: whether it never changes the local store.
@@ -251,6 +254,8 @@ class Operation(Generic[Req, Res]):
     next_page: str = ""
     inputs: tuple[str, ...] = ()
     once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    levels: Mapping[str, Collection[str]] = field(default_factory=lambda: MappingProxyType({}))
+    switches: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     prose: bool = False
     cut_by: str | None = None
     read_only: bool = True

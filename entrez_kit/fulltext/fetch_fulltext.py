@@ -15,6 +15,7 @@ from entrez_kit.core.operation import Operation, Outcomes
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
 from entrez_kit.fulltext.models import (
     CutArticle,
+    CutCopy,
     FulltextArticle,
     PmcArticle,
     Truncation,
@@ -23,7 +24,7 @@ from entrez_kit.fulltext.models import (
     pmc_url,
     pubmed_url,
 )
-from entrez_kit.fulltext.selection import select
+from entrez_kit.fulltext.selection import cut, select, select_markdown
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_error
 from entrez_kit.services import Services
@@ -35,7 +36,8 @@ _MAX_TITLES: Final = 40
 KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "pmcid"), ("dois", "doi"))
 
 
-_OPTIONS: Final = ("include_references", "sections", "max_sections", "max_characters", "overflow_mode")
+_OPTIONS: Final = ("include_references", "sections", "max_sections", "overflow_mode")
+"""Options without effect on open-access copies."""
 
 
 def _read_kind(text: str, kind: IdKind) -> Identifier | None:
@@ -187,7 +189,7 @@ class FulltextOutcome:
     id: str
     article: PmcArticle | UnpaywallArticle | None = None
     unavailable: Unavailable | None = None
-    cut: CutArticle | None = None
+    cut: CutArticle | CutCopy | None = None
     omitted_sections: int = 0
     warnings: list[Warn] = field(default_factory=list)
 
@@ -211,7 +213,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         self.found = 0
         self.unavailable: list[Unavailable] = []
         self.invalid: list[str] = []
-        self._cuts: list[CutArticle] = []
+        self._cuts: list[CutArticle | CutCopy] = []
         self._omitted_sections = 0
 
     def __iter__(self) -> Iterator[FulltextOutcome]:
@@ -244,9 +246,16 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             return FulltextOutcome(name, unavailable=lookup.unavailable(identifier))
         fields = FulltextRequest.model_fields
         ignored = [name for name in _OPTIONS if getattr(request, name) != fields[name].default]
-        lookup.copy.standing = lookup.standing
+        copy = lookup.copy
+        if request.sections and copy.content_format == "html-markdown":
+            content = select_markdown(copy.content, request.sections)
+            if content:
+                copy = copy.model_copy(update={"content": content})
+                ignored.remove("sections")
+        copy, told = _cut_copy(name, copy, request)
+        copy.standing = lookup.standing
         warnings = [_ignored_warning(name, ignored)] if ignored else []
-        return FulltextOutcome(name, lookup.copy, warnings=[*warnings, *_standing_warnings(lookup)])
+        return FulltextOutcome(name, copy, cut=told, warnings=[*warnings, *_standing_warnings(lookup)])
 
     @property
     def truncation(self) -> Truncation | None:
@@ -332,6 +341,15 @@ def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -
     )
 
 
+def _cut_copy(name: str, copy: UnpaywallArticle, request: FulltextRequest) -> tuple[UnpaywallArticle, CutCopy | None]:
+    """Return an open-access copy with at most the requested characters, and the cut."""
+    content = copy.content if request.max_characters is None else cut(copy.content, request.max_characters)
+    if content == copy.content:
+        return copy, None
+    told = CutCopy(id=name, original_characters=len(copy.content), returned_characters=len(content))
+    return copy.model_copy(update={"content": content}), told
+
+
 def _standing_warnings(lookup: ArticleLookup) -> list[Warn]:
     if lookup.standing_error is None:
         return []
@@ -343,7 +361,7 @@ def _ignored_warning(name: str, options: Sequence[str]) -> Warn:
     list_names = f"{', '.join(others)} and {last} were" if others else f"{last} was"
     return Warn(
         code="selection_ignored",
-        message=f"{name} is an open-access copy, which has no separate sections or references: {list_names} ignored.",
+        message=f"{name} is an open-access copy, which does not have what these select: {list_names} ignored.",
     )
 
 

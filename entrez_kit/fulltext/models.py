@@ -160,6 +160,20 @@ class CutArticle(Result):
     sections: list[CutSection] = omit_if_empty([])
 
 
+class CutCopy(Result):
+    """An open-access copy that was cut."""
+
+    id: str
+    source: Literal["unpaywall"] = "unpaywall"
+    original_characters: int
+    returned_characters: int
+
+    @property
+    def sections(self) -> list[CutSection]:
+        """No sections: the copy is one text."""
+        return []
+
+
 class Truncation(Result):
     """The text omitted because of max_characters or max_sections."""
 
@@ -169,7 +183,7 @@ class Truncation(Result):
     original_characters: int
     returned_characters: int
     omitted_sections: int
-    articles: list[CutArticle]
+    articles: list[CutArticle | CutCopy]
 
 
 def pubmed_url(pmid: str | None) -> str | None:

@@ -1,5 +1,6 @@
 """Select the sections of an article by title, number and length."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -176,3 +177,31 @@ def _is_boundary(text: str, at: int) -> bool:
         flags = len(text[:at]) - len(text[:at].rstrip("".join(chr(0x1F1E6 + letter) for letter in range(26))))
         return flags % 2 == 0
     return not (before == "\r" and after == "\n")
+
+
+_HEADING: Final = re.compile(r"(#{1,6}) (.*)")
+
+
+def select_markdown(text: str, titles: Iterable[str]) -> str:
+    """Return the sections of a Markdown text whose headings contain one of these texts, with their subsections.
+
+    Args:
+        text: the Markdown.
+        titles: texts, ignoring case.
+
+    Returns:
+        The sections in order; empty if no heading matches.
+    """
+    wanted = [title.strip().casefold() for title in titles if title.strip()]
+    kept: list[str] = []
+    inside = 0
+    for line in text.splitlines():
+        if heading := _HEADING.fullmatch(line):
+            level = len(heading[1])
+            if any(title in heading[2].casefold() for title in wanted):
+                inside = min(level, inside or level)
+            elif inside and level <= inside:
+                inside = 0
+        if inside:
+            kept.append(line)
+    return "\n".join(kept).strip()

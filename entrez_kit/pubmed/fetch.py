@@ -302,5 +302,16 @@ FETCH_CONTENTS = Operation(
     portions=("articles", "content"),
     paging=HISTORY_PAGING,
     inputs=("pmids",),
+    levels={
+        "citation_data": tuple(CitationData.model_fields),
+        "abstract_plus": tuple(Article.model_fields),
+        "full_xml": tuple(FullXmlArticle.model_fields),
+        "medline_text": tuple(MedlineArticle.model_fields),
+    },
+    switches={
+        "mesh_terms": "include_mesh_terms",
+        "grant_list": "include_grant_info",
+        "references": "include_references",
+    },
     once={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
 )

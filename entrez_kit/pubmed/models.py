@@ -463,7 +463,8 @@ class BriefSummary(Result):
 
     ``authors`` is one text ("Doe J, Smith A"); ``source`` contains journal, date and place ("J Example Sci. 2023
     Mar;10(2):100-10"). Dates are ISO dates if possible (2023-03-15, 2023-03, 2023), otherwise PubMed's own text.
-    ``snippet`` is the beginning of the abstract, if it was requested.
+    ``comments`` are letters and comments on the article, or the article that it comments on. ``snippet`` is the
+    beginning of the abstract, if it was requested.
     """
 
     pmid: str
@@ -476,10 +477,11 @@ class BriefSummary(Result):
     pmcid: str | None = omit_if_empty()
     retraction_status: RetractionStatus = "none"
     standing: Standing | None = omit_if_empty()
+    publication_types: list[str] = omit_if_empty([])
+    comments: list[Correction] = omit_if_empty([])
     snippet: str | None = omit_if_empty()
-    _publication_types: list[str] = PrivateAttr(default_factory=list)
 
     @property
     def study_type(self) -> str | None:
         """The kind of study, if a publication type names it; not part of the document."""
-        return next((kind for kind in STUDY_TYPES if kind in self._publication_types), None)
+        return next((kind for kind in STUDY_TYPES if kind in self.publication_types), None)

@@ -100,7 +100,7 @@ class SearchRequest(Request):
     )
     offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip.")
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
-        default="relevance", description="Order of results."
+        default="relevance", description="Order; pub_date: newest first."
     )
     date_range: DateRange | None = Field(default=None, description="One bound is enough.")
     filter_by_publication_types: list[str] = Field(
@@ -110,10 +110,10 @@ class SearchRequest(Request):
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="MeSH terms; all must match.")
     language: str | None = Field(default=None, description="Language, e.g. french.")
-    species: Literal["humans", "animals"] | None = Field(default=None, description="Study subjects.")
+    species: Literal["humans", "animals"] | None = Field(default=None, description="Study subjects, by MeSH.")
     has_abstract: bool = Field(default=False, description="Only articles with an abstract.")
     free_full_text: bool = Field(default=False, description="Only articles with free full text.")
-    fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a title.")
+    fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a summary.")
     snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI, to fetch it later.")
     broader_results: BroaderResults = True
@@ -460,10 +460,9 @@ def _search_all(services: Services, request: SearchRequest) -> Search:
 
 
 def search_articles(services: Services, request: SearchRequest) -> SearchHits:
-    """Search PubMed and return PMIDs with NCBI's translation of the query.
+    """Search PubMed for PMIDs. Use it to find articles by topic, author, journal, date or MeSH term.
 
-    Use it to find articles by topic, author, journal, date or MeSH term, e.g.
-    query_term "base editing AND sickle cell". Read the `warnings`.
+    Example: query_term "base editing AND sickle cell". Read the `warnings`.
 
     Raises:
         InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.

@@ -6,7 +6,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.base.mixed_content import text_of
 from entrez_kit.pubmed.encoded_markup import plain_text
-from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.models import BriefSummary, Correction
 from entrez_kit.pubmed.pages import article_number
 from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
@@ -17,7 +17,8 @@ from entrez_kit.services.small_replies import malformed_error
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
 _DOI: Final = re.compile(r"doi:\s*(10\.\S*[^\s.;])", re.IGNORECASE)
 _BAD_UID: Final = re.compile(r"(?:invalid uid|uid=)\s*+:?\s*+([^\s:]++)", re.IGNORECASE)
-_REF_TYPES: Final = {kind.lower(): kind for kind in KINDS}
+_COMMENTS: Final = ("CommentIn", "CommentOn")
+_REF_TYPES: Final = {kind.lower(): kind for kind in (*KINDS, *_COMMENTS)}
 """The kinds of related records by ESummary's names without spaces ("Retraction in" is "retractionin")."""
 
 _MOMENT: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d")
@@ -142,7 +143,7 @@ def _read_summary(fields: Fields) -> BriefSummary:
         str(item.get("idtype", "")).lower(): str(item.get("value", "")) for item in _list_objects(fields, "articleids")
     }
     listed = fields.get("pubtype")
-    types = [str(kind) for kind in listed] if isinstance(listed, list) else []
+    types = [kind for kind in listed if isinstance(kind, str)] if isinstance(listed, list) else []
     related = [_read_related(item) for item in _list_objects(fields, "references")]
     people = [(str(one.get("name") or ""), str(one.get("authtype") or "")) for one in _list_objects(fields, "authors")]
     pmid = next((ids[key] for key in ("pubmed", "pmid") if ids.get(key)), "") or fields["uid"]
@@ -153,7 +154,7 @@ def _read_summary(fields: Fields) -> BriefSummary:
     standing = standing_of(publication_types=types, corrections=related, title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
     named = [(plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
-    summary = BriefSummary(
+    return BriefSummary(
         pmid=pmid,
         title=title,
         authors=", ".join([name for name, editor in named if not editor] or [name for name, _ in named]) or None,
@@ -164,9 +165,9 @@ def _read_summary(fields: Fields) -> BriefSummary:
         pmcid=pmcid,
         retraction_status=retraction_status(standing),
         standing=standing,
+        publication_types=types,
+        comments=[Correction.model_validate(one) for one in related if one["kind"] in _COMMENTS],
     )
-    summary._publication_types = types
-    return summary
 
 
 def format_source(journal: str, published: str, volume: str, issue: str, pages: str) -> str:

@@ -204,26 +204,25 @@ class Methods(OperationRunner):
         broader_results: bool = True,
         retrieve_all: bool = False,
     ) -> "SearchResult":
-        """Search PubMed and return PMIDs with NCBI's translation of the query.
+        """Search PubMed for PMIDs. Use it to find articles by topic, author, journal, date or MeSH term.
 
-        Use it to find articles by topic, author, journal, date or MeSH term, e.g. query_term "base editing AND sickle
-        cell". Read the `warnings`.
+        Example: query_term "base editing AND sickle cell". Read the `warnings`.
 
         Args:
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
             max_results: How many PMIDs to return.
             offset: How many results to skip. From 0 to 9998.
-            sort_by: Order of results.
+            sort_by: Order; pub_date: newest first.
             date_range: One bound is enough.
             filter_by_publication_types: Any of these publication types, e.g. "Review".
             author: In PubMed's form, e.g. Doudna JA.
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Study subjects.
+            species: Study subjects, by MeSH.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
-            fetch_brief_summaries: How many results get a title.
+            fetch_brief_summaries: How many results get a summary.
             snippet_characters: Characters of each abstract. From 0 to 2000.
             use_history: Keep the result set at NCBI, to fetch it later.
             broader_results: Accept a broadened query.
@@ -1173,17 +1172,17 @@ class Methods(OperationRunner):
         Args:
             progress: called with the number of PMIDs retrieved so far and the number counted.
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
-            sort_by: Order of results.
+            sort_by: Order; pub_date: newest first.
             date_range: One bound is enough.
             filter_by_publication_types: Any of these publication types, e.g. "Review".
             author: In PubMed's form, e.g. Doudna JA.
             journal: Title, abbreviation or ISSN.
             mesh_terms: MeSH terms; all must match.
             language: Language, e.g. french.
-            species: Study subjects.
+            species: Study subjects, by MeSH.
             has_abstract: Only articles with an abstract.
             free_full_text: Only articles with free full text.
-            fetch_brief_summaries: How many results get a title.
+            fetch_brief_summaries: How many results get a summary.
             snippet_characters: Characters of each abstract. From 0 to 2000.
             broader_results: Accept a broadened query.
 

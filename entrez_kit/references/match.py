@@ -20,6 +20,7 @@ from entrez_kit.pubmed.citation_matcher import (
     name_candidates,
     search_title,
 )
+from entrez_kit.pubmed.comparison import begins, fold_text, text_likeness
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.compare import compare
 from entrez_kit.references.check.compare_fields import Agreement, FieldName
@@ -81,7 +82,8 @@ class CitationMatch(Result):
 
     ``citation`` is the record found, ``candidate_pmids`` are records that the reference may cite. If ``status`` is
     ``mismatch``, the record is another work or differs in more than one field. ``findings`` has each field that
-    differs, with its value in the reference and in the record, in the format of ``check``.
+    differs, with its value in the reference and in the record, in the format of ``check``. ``similarity`` compares the
+    title in the reference with the title of the record, 0 to 1; a shortened title has 1.
     """
 
     key: str
@@ -94,6 +96,7 @@ class CitationMatch(Result):
     candidate_pmids: list[str] = omit_if_empty([])
     warnings: list[MatchWarning] = omit_if_empty([])
     findings: list[Finding] = omit_if_empty([])
+    similarity: float | None = omit_if_empty()
     detail: str | None = omit_if_empty()
 
 
@@ -256,7 +259,16 @@ def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Recor
     articles = [records.articles[pmid] for pmid in answer.pmids[:MAX_COMPARED]]
     compared = [(compare_citation(citation, article), article) for article in articles]
     compared.sort(key=lambda pair: (not pair[0].same, len(pair[0].differences)))
-    return _judge_match(key, compared, complete=len(answer.pmids) <= MAX_COMPARED, detail=answer.detail)
+    judged = _judge_match(key, compared, complete=len(answer.pmids) <= MAX_COMPARED, detail=answer.detail)
+    if citation.title and judged.citation:
+        judged.similarity = _compare_titles(citation.title, compared[0][1].title)
+    return judged
+
+
+def _compare_titles(given: str, recorded: str) -> float:
+    """Return the similarity of two titles, 0 to 1; a title without its end has 1."""
+    one, other = fold_text(given), fold_text(recorded)
+    return 1.0 if begins(one, other) else round(text_likeness(one, other), 2)
 
 
 def _judge_match(

@@ -133,7 +133,8 @@ class EntrezServer:
     def _instructions(self, scopes: Collection[str] | None) -> str:
         listed = [[self.toolbox.name_of(name, scopes) for name in chain] for chain in CHAINS]
         chains = [" -> ".join(name for name in chain if name) for chain in listed if all(chain)]
-        return INSTRUCTIONS.format(chains=f": {'; '.join(chains)}" if chains else "")
+        demo = self.services.settings.demo_warning
+        return INSTRUCTIONS.format(chains=f": {'; '.join(chains)}" if chains else "") + (f" {demo}" if demo else "")
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """List the tools that the caller may use."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -144,7 +144,10 @@ def _find_synonym(name: str, value: Any, properties: Mapping[str, Any], given: s
 
 
 def _fit(value: Any, part: Mapping[str, Any]) -> Any:
-    """Convert a value to the type of the schema: JSON in a string to a list or object, one value to a list."""
+    """Convert a value to the type of the schema: JSON in a string to a list or object, one value to a list.
+
+    Values of an enumeration may differ in case, and in spaces or hyphens for underscores.
+    """
     kind = part.get("type")
     if isinstance(value, str) and kind in ("array", "object"):
         value = _unpack(value, list if kind == "array" else dict)
@@ -156,11 +159,21 @@ def _fit(value: Any, part: Mapping[str, Any]) -> Any:
         inner = part.get("items", {})
         if isinstance(value, list) and inner.get("type") == "object":
             return [read_arguments(one, inner) if isinstance(one, dict) else one for one in value]
+        if isinstance(value, list) and "enum" in inner:
+            return [_find_choice(one, inner["enum"]) for one in value]
     elif kind == "object" and isinstance(value, dict):
         return read_arguments(value, part)
     elif kind in ("string", "integer") and isinstance(value, list) and len(value) == 1:
-        return value[0]
-    return value
+        value = value[0]
+    return _find_choice(value, part.get("enum", ()))
+
+
+def _find_choice(value: Any, choices: Sequence[Any]) -> Any:
+    """Return the choice that a text means, or the text unchanged."""
+    if not isinstance(value, str) or value in choices:
+        return value
+    wanted = re.sub(r"[ -]", "_", value.strip()).casefold()
+    return next((one for one in choices if isinstance(one, str) and one.casefold() == wanted), value)
 
 
 def _unpack(text: str, kind: type) -> Any:

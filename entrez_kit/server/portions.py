@@ -1,13 +1,13 @@
 """Limit the size of tool replies: cut between records, account for every input, and name the next call."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.model import Request
@@ -23,6 +23,8 @@ _NAMED: Final = 150
 """Characters of the reserve for the names of shortened members."""
 _MIN_CUT: Final = 300
 """The minimum length of a shortened text or list; a record with only shorter ones is not cut."""
+_DEEPEST: Final = 4
+"""The maximum depth of a member that ``fields`` can name."""
 _MAX_NAME: Final = 100
 """The maximum number of characters of an input in a list of ids."""
 _ECHOES: Final = ("outcomes", "requested_pmids", "ids")
@@ -52,6 +54,8 @@ def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> 
     listed_name = input_schema(ReplyArguments)["properties"]
     if not operation.once:  # records with few members
         del listed_name["fields"]
+    elif operation.levels:
+        listed_name["fields"]["description"] += f" {_describe_fields(operation)}"
     if operation.paging is not None and not operation.paging.only_with:
         del listed_name["reply_start"]
     return {**schema, "properties": {**schema["properties"], **listed_name}}
@@ -98,6 +102,8 @@ class Portion:
         inputs: names of the inputs, in order.
         next_page: the member with the start of the next page, with a dot if nested.
         beside: a member with the id of each record and of results without a record.
+        details: the members of the document about its request, which the reply does not have.
+        known: the names of all members that records may have, with dots, and their empty values.
     """
 
     member: str = ""
@@ -109,6 +115,8 @@ class Portion:
     inputs: tuple[str, ...] = ()
     beside: str = ""
     next_page: str = ""
+    known: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def cut(self, document: Document) -> Document:
         """Return the part of a document that fits the limit, with ``reply_cut`` if something was omitted.
@@ -121,7 +129,7 @@ class Portion:
         """
         held = document.get(self.member)
         if isinstance(held, list):
-            _check_fields(held, self.fields)
+            _check_fields(held, self.fields, self.known)
             held = [self._project(record) for record in held]
             document = {**document, self.member: held}
         is_last_page = self.page is None or not isinstance(held, list | str) or self._is_last(document, held)
@@ -153,7 +161,7 @@ class Portion:
     def _is_last(self, document: Document, held: list[Any] | str) -> bool:
         assert self.page is not None
         count = len(held) if isinstance(held, list) else len(split_record_text(held).parts)
-        return self.page.total(document, count) <= count
+        return self.page.total({**document, **self.details}, count) <= count
 
     def _project(self, record: Any) -> Any:
         """Return a record with the requested members and its ids."""
@@ -164,6 +172,8 @@ class Portion:
         out |= {again for again, first in self.once.items() if again not in wanted and first not in out}
         if wanted:
             wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
+            lacking = [name for name in self.fields if name in self.known and "." not in name and name not in record]
+            record = {**record, **{name: self.known[name] for name in lacking}}
         return _keep(record, "", wanted, out)
 
     def _cut_records(self, document: Document, records: list[Any]) -> Document:
@@ -243,10 +253,12 @@ class Portion:
         """Return ``reply_cut``: the part, the outcome of each input, and the arguments of the next call."""
         skipped, total, following = 0, count, {"reply_start": end}
         if self.page is not None:
-            skipped, total = self.page.skipped, self.page.total(document, count)
+            skipped, total = self.page.skipped, self.page.total({**document, **self.details}, count)
             following = self.page.next_arguments(end)
             if end == count < total:  # the service may have sent fewer than requested
-                sent = self.page.paging.sent(document) if self.page.paging.sent is not None else count
+                sent = (
+                    self.page.paging.sent({**document, **self.details}) if self.page.paging.sent is not None else count
+                )
                 end = max(end, sent or 0)
                 following = self.page.next_arguments(end)
         message = f"{self.member} {skipped + start} to {skipped + end} of {skipped + total}."
@@ -354,6 +366,8 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
         raise (operation.argument_error or invalid_arguments)(exc, ReplyArguments) from None
     start, limit = own.reply_start or 0, own.reply_limit
     wanted = tuple(field.strip() for field in own.fields if field.strip())
+    rest |= _select_level({name.partition(".")[0] for name in wanted if not name.startswith("-")}, rest, operation)
+    known = list_record_fields(operation) if wanted else {}
     paging, page = operation.paging, None
     if paging is not None and (not paging.only_with or rest.get(paging.only_with)):
         skipped, size = (_as_number(rest.get(name)) for name in (paging.skip, paging.size))
@@ -369,9 +383,65 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
     once, next_page = operation.once, operation.next_page
     return rest, [
-        Portion(one, wanted, start, limit, page, once, inputs, beside if beside != one else "", next_page)
+        Portion(one, wanted, start, limit, page, once, inputs, beside if beside != one else "", next_page, known)
         for one in members
     ]
+
+
+def _select_level(
+    fields: Collection[str], arguments: Mapping[str, Any], operation: Operation[Any, Any]
+) -> dict[str, Any]:
+    """Return the arguments with which records have these fields: their switches, and a level that has them."""
+    needed: dict[str, Any] = {operation.switches[name]: True for name in fields if name in operation.switches}
+    usual = operation.mcp_defaults.get("detail_level") or _default_level(operation)
+    has = operation.levels.get(str(arguments.get("detail_level") or usual), ())
+    listed = {name for names in operation.levels.values() for name in names}
+    lacking = {name for name in fields if name in listed and name not in has}
+    if lacking:
+        best = max(operation.levels, key=lambda level: len(lacking.intersection(operation.levels[level])))
+        needed["detail_level"] = best
+    return needed
+
+
+def _default_level(operation: Operation[Any, Any]) -> str:
+    info = operation.request.model_fields.get("detail_level")
+    return str(info.default) if info is not None else ""
+
+
+def _describe_fields(operation: Operation[Any, Any]) -> str:
+    """Return the names of the fields of records by level, each name once."""
+    told: set[str] = set()
+    lines = []
+    for level, names in operation.levels.items():
+        if new := [name for name in names if name not in told]:
+            lines.append(f"{level}{' also' if told else ''}: {', '.join(new)}.")
+            told.update(new)
+    return " ".join(lines)
+
+
+def list_record_fields(operation: Operation[Any, Any]) -> Mapping[str, Any]:
+    """Return the names of all members of records, with dots for nested ones, and their empty values: ``[]`` or null."""
+    from entrez_kit.server.schemas import result_schema
+
+    result: type[BaseModel] = operation.result
+    schema = result_schema(result)
+    definitions = schema.get("$defs", {})
+    found: dict[str, Any] = {}
+
+    def walk(part: Mapping[str, Any], above: str) -> None:
+        while "$ref" in part:
+            part = definitions[part["$ref"].rpartition("/")[2]]
+        for option in (*part.get("anyOf", ()), *part.get("oneOf", ()), *([part["items"]] if "items" in part else ())):
+            walk(option, above)
+        for name, inner in part.get("properties", {}).items():
+            place = above + name
+            if place not in found and place.count(".") < _DEEPEST:
+                kinds = {option.get("type") for option in (inner, *inner.get("anyOf", ()))}
+                found[place] = [] if "array" in kinds else None
+                walk(inner, f"{place}.")
+
+    walk(schema["properties"].get(operation.result.RECORDS, {}), "")
+    return MappingProxyType(found)
 
 
 def _as_number(value: Any) -> int | None:
@@ -409,8 +479,8 @@ def wrong_argument(
     )
 
 
-def _check_fields(records: Sequence[Any], fields: Sequence[str]) -> None:
-    known = {name for record in records for name in _names_in(record)} if fields else set()
+def _check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collection[str]) -> None:
+    known = {*may_have, *(name for record in records for name in _names_in(record))} if fields else set()
     for requested in fields:
         name = requested.removeprefix("-")
         if known and name not in known:

@@ -12,6 +12,7 @@ from pydantic_core import InitErrorDetails
 from entrez_kit.core.model import NO_SUCH_ARGUMENT, Request, is_absent, wrong
 from entrez_kit.core.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
+from entrez_kit.server.trimming import is_request_detail
 
 Schema = dict[str, Any]
 
@@ -19,14 +20,6 @@ _KEPT: Final = (
     "type", "enum", "const", "description", "default", "minimum", "maximum", "minLength", "maxLength", "minItems",
     "maxItems", "pattern", "anyOf", "items", "properties", "required", "additionalProperties",
 )  # fmt: skip
-
-ECHOES: Final = frozenset((
-    "search_parameters", "efetch_details", "certificate", "warnings", "query", "query_term", "effective_query",
-    "effective_esearch_term", "sort_by", "offset", "original", "entrez_id", "source_pmid", "relationship_type",
-    "requested_pmids", "total_submitted", "total_returned", "total_formatted", "total_converted", "total_matched",
-    "total_warnings", "retrieved_pmid_count", "retrieved_count", "articles_returned", "broader_total",
-))  # fmt: skip
-"""Result members without a description in schemas: common to all tools, repeated arguments, or counts."""
 
 _SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # the call takes no type argument
 """Marks a field that is hidden in the schema."""
@@ -117,27 +110,63 @@ def _compact_request(whole: Schema) -> Schema:
 
 
 @cache
-def _json_schema(result: Any) -> Schema:
+def result_schema(result: Any) -> Schema:
     """Return pydantic's schema of a result model. Callers must not change it."""
     schema: Schema = result.model_json_schema(by_alias=False)
     return schema
 
 
-def output_schema(result: type[BaseModel]) -> Schema:
-    """Return a shallow schema of a result (its members and their types) that also accepts the error envelope.
+def output_schema(result: type[BaseModel], *, in_portions: bool = False) -> Schema:
+    """Return the schema of a result: all members that agents get, with their types; it also accepts the error envelope.
 
     Some clients validate errors against the schema too. So no member is required and other members are allowed; many
     hosts do not support ``oneOf``.
     """
-    whole = _json_schema(result)
+    whole = result_schema(result)
     definitions = whole.get("$defs", {})
     properties: Schema = {}
     for name, part in whole.get("properties", {}).items():
-        if name in ECHOES or name.endswith("_url"):
+        if is_request_detail(name):
             continue
         left_out_when_empty = result.model_fields[name].exclude_if is not None
-        properties[name] = _type_of(part, definitions, nullable=not left_out_when_empty)
+        properties[name] = _outline(part, definitions, _DEPTH)
+        if left_out_when_empty and isinstance(kinds := properties[name].get("type"), list):
+            kinds.remove("null")
+            properties[name]["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if "warnings" in result.model_fields and "warnings" not in properties:  # pydantic leaves it out of the schema
+        properties["warnings"] = {"type": "array", "items": {"type": "object"}}
+    properties["incomplete"] = {"type": "object"}
+    if in_portions:
+        properties["reply_cut"] = {"type": "object"}
     return {"type": "object", "properties": properties}
+
+
+_DEPTH: Final = 1
+"""The depth of objects whose members an output schema lists."""
+
+
+def _outline(schema: Mapping[str, Any], definitions: Mapping[str, Schema], depth: int) -> Schema:
+    """Return the types of a value and of what it contains, up to a depth; of several models, the members of all."""
+    options = [_resolve(part, definitions) for part in schema.get("anyOf", schema.get("oneOf", (schema,)))]
+    options = [inner for one in options for inner in (one.get("anyOf") or one.get("oneOf") or [one])]
+    options = [_resolve(one, definitions) for one in options]
+    kinds = list(dict.fromkeys(str(one["type"]) for one in options if isinstance(one.get("type"), str)))
+    if not kinds or len(kinds) < len({str(one.get("type")) for one in options}):
+        return {}
+    outline: Schema = {"type": kinds[0] if len(kinds) == 1 else kinds}
+    items = [one["items"] for one in options if isinstance(one.get("items"), Mapping)]
+    if "array" in kinds and items:
+        outline["items"] = _outline({"anyOf": items} if len(items) > 1 else items[0], definitions, depth)
+    members: dict[str, list[Mapping[str, Any]]] = {}
+    for one in options:
+        for name, part in one.get("properties", {}).items():
+            members.setdefault(name, []).append(part)
+    if members and depth:
+        outline["properties"] = {
+            name: _outline({"anyOf": parts} if len(parts) > 1 else parts[0], definitions, depth - 1)
+            for name, parts in members.items()
+        }
+    return outline
 
 
 def closed_output_schema(result: type[BaseModel]) -> Schema:
@@ -145,7 +174,7 @@ def closed_output_schema(result: type[BaseModel]) -> Schema:
 
     Optional members outside the contract stay shallow.
     """
-    whole = _json_schema(result)
+    whole = result_schema(result)
     schema = _close(whole, whole.get("$defs", {}))
     schema["properties"]["error"] = {}
     return schema

@@ -39,17 +39,22 @@ class ToolDefinition:
 
         inner = AgentOperation.of(operation)
         inputs = inner.input_schema()
-        listed_name = closed_output_schema if operation.closed else output_schema
+        result = operation.result
+        outputs = (
+            closed_output_schema(result)
+            if operation.closed
+            else output_schema(result, in_portions=bool(operation.portions))
+        )
         return cls(
             name=operation.name,
             aliases=operation.aliases,
             method=operation.method,
             toolset=operation.toolset,
             title=operation.title,
-            description=" ".join(inner.description.split()),
+            description=" ".join(inner.description.split()) + (" Replies in Markdown." if operation.prose else ""),
             read_only=operation.read_only,
             inputs=with_portions(inputs, operation) if operation.portions else inputs,
-            outputs=listed_name(operation.result),
+            outputs=outputs,
         )
 
     @property

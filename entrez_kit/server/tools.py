@@ -194,14 +194,15 @@ class Toolbox:
         facts = self.find(name)
         started = time.monotonic()
         document: dict[str, Any] | None = None
+        details: dict[str, Any] = {}
         if facts is None:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown_error(name, scopes))
         else:
-            outcome, document = self._run(facts, services, arguments, scopes)
+            outcome, document, details = self._run(facts, services, arguments, scopes)
         seconds = time.monotonic() - started
         source = services.settings.answer_warning(outcome.trace.describe_fidelity())
-        result = self._result(outcome, seconds, facts, document, source=source, scopes=scopes)
+        result = self._result(outcome, seconds, facts, document, source=source, scopes=scopes, details=details)
         with tracing.trace(outcome.trace.request_id):
             called = facts.name if facts is not None else name
             is_success = outcome.result is not None
@@ -214,9 +215,10 @@ class Toolbox:
 
     def _run(
         self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
-    ) -> tuple[Execution[Any], dict[str, Any] | None]:
-        """Run an operation; return its outcome and the document, or the requested portion of a large one."""
+    ) -> tuple[Execution[Any], dict[str, Any] | None, dict[str, Any]]:
+        """Run an operation; return its outcome, the document or a portion of it, and details of the request."""
         from entrez_kit.server.portions import Portion, take_portion
+        from entrez_kit.server.trimming import trim_reply
 
         operation, portions = self.operation(facts), [Portion()]
         try:
@@ -228,10 +230,10 @@ class Toolbox:
             turn = operation.argument_error or invalid_arguments
             error = turn(exc, ArgumentNames) if isinstance(exc, ValidationError) else exc
             with tracing.trace(tracing.new_request_id()) as opened:
-                return Execution(opened, error=error), None
+                return Execution(opened, error=error), None, {}
         outcome = execute(operation, services, arguments)
         if outcome.result is None:
-            return outcome, None
+            return outcome, None, {}
         document = outcome.result.model_dump(mode="json")
         portion = next((one for one in portions if one.member in document), portions[0])
         if operation.cut_by is not None and operation.cut_by not in arguments and portion.has_too_large(document):
@@ -240,10 +242,13 @@ class Toolbox:
                 document = again.result.model_dump(mode="json")
         if outcome.error is not None and not operation.closed:
             document["incomplete"] = _describe_missing(operation, self.say(outcome.error, scopes))
+        details: dict[str, Any] = {}
+        if not operation.closed:
+            document, details = trim_reply(document, operation.result.RECORDS, arguments)
         try:
-            return outcome, portion.cut(document)
+            return outcome, replace(portion, details=details).cut(document), details
         except InvalidInput as exc:
-            return Execution(outcome.trace, error=exc), None
+            return Execution(outcome.trace, error=exc), None, {}
 
     def answer_again(self, facts: ToolDefinition, kept: CachedResponse) -> CallToolResult:
         """Return a cached response for another call."""
@@ -269,14 +274,18 @@ class Toolbox:
         *,
         source: tuple[str, str] | None = None,
         scopes: Collection[str] | None = None,
+        details: Mapping[str, Any] = MappingProxyType({}),
     ) -> CallToolResult:
         """Return an outcome as structured content and as text, for both kinds of host.
 
         The text is compact JSON, or Markdown on request. An incomplete result is not an error; ``incomplete`` describes
         the missing parts. For closed documents this, a cut, and the demo or the local copy are in ``_meta`` and in a
-        second text.
+        second text. Details of the request are in ``_meta`` alone.
         """
+        from entrez_kit.server.trimming import DEMO_FLAG, shorten_demo_warning
+
         meta = {**_build_meta(outcome.trace, seconds), **dict([source] if source else [])}
+        meta |= {"request": details} if details else {}
         envelope: dict[str, Any] = {}
         operation = self.operation(facts) if facts is not None else None
         if (error := outcome.error) is not None:
@@ -291,8 +300,11 @@ class Toolbox:
                 meta["incomplete"] = _describe_missing(operation, error)
         document = envelope if document is None else document
         remarks = [] if outcome.result is None else outcome.result.remarks()
+        is_demo = source is not None and source[0] == "demo"
+        if source and is_demo:
+            shorten_demo_warning(document, source[1])
         if source and "warnings" not in document:
-            remarks = [source[1], *remarks]
+            remarks = [DEMO_FLAG if is_demo else source[1], *remarks]
         if operation is not None and operation.closed:
             if cut := document.pop("reply_cut", None):
                 meta["reply_cut"] = cut

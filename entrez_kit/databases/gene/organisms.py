@@ -1,6 +1,7 @@
 """Organisms: convert common names, scientific names and taxids to a verified taxid."""
 
 import re
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
@@ -39,6 +40,36 @@ _TAXID: Final = re.compile(
 )
 _UNSEARCHABLE: Final = re.compile(r'["\[\]():*\x00-\x1f\x7f]')
 _MOST_SHOWN: Final = 5
+_MISSPELT: Final = 0.85
+"""The similarity from which a name is a misspelling of another one: "homo sapeins" has 0.92."""
+
+
+@dataclass(frozen=True, slots=True)
+class Organism:
+    """The taxid of an organism, and the name that was taken for a misspelt one."""
+
+    taxid: int
+    corrected: str = ""
+
+
+def find_organism(services: Services, organism: str) -> Organism:
+    """Return the organism with a name; a misspelt name of one well-known organism means that organism.
+
+    Raises:
+        AmbiguousQuery: see ``taxid_of``.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    try:
+        return Organism(taxid_of(services, organism))
+    except AmbiguousQuery as exc:
+        misspelt = dict.fromkeys(
+            COMMON[name] for name in get_close_matches(organism.strip().lower(), COMMON, n=3, cutoff=_MISSPELT)
+        )
+        if exc.details.get("reason") != "unknown_organism" or len(misspelt) != 1:
+            raise
+        (taxid,) = misspelt
+        return Organism(taxid, _name_organism(taxid))
 
 
 def taxid_of(services: Services, organism: str) -> int:
@@ -88,13 +119,17 @@ def _search_taxids(services: Services, term: str) -> list[str]:
     return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]
 
 
+def _name_organism(taxid: int) -> str:
+    return f"{_NAMES[taxid].rpartition(', ')[2].capitalize()} (txid{taxid})"
+
+
 def _unknown_error(organism: str, message: str) -> AmbiguousQuery:
     # Well-known organisms with a similar name, the most similar first: "Mus musculus (txid10090)".
     word = organism.strip().lower()
     begun = [name for name in COMMON if len(word) > 2 and name.startswith(word)]
     names = dict.fromkeys([*begun, *get_close_matches(word, COMMON, n=3, cutoff=0.7)])
     taxids = dict.fromkeys(COMMON[name] for name in names)
-    near = [f"{_NAMES[taxid].rpartition(', ')[2].capitalize()} (txid{taxid})" for taxid in taxids][:_MOST_SHOWN]
+    near = [_name_organism(taxid) for taxid in taxids][:_MOST_SHOWN]
     return AmbiguousQuery(
         message,
         invalid_input=f"organism={organism}",

@@ -18,7 +18,7 @@ from entrez_kit.core.model import Request, Warn, incomplete_error
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
-from entrez_kit.databases.gene.organisms import taxid_of
+from entrez_kit.databases.gene.organisms import find_organism
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import Complaint, ESearchReply
 from entrez_kit.services.transport.in_flight import all_at_once
@@ -111,9 +111,13 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     Source: ESearch and ESummary (db=gene); ESearch (db=taxonomy) for organisms without a built-in name.
     """
     with only_gene_codes("organism", request.organism):
-        taxid = taxid_of(services, request.organism) if request.organism else None
+        organism = find_organism(services, request.organism) if request.organism else None
+    taxid = organism.taxid if organism is not None else None
     query = GeneQuery.of(request.query, taxid=taxid, current_only=not request.include_discontinued)
     listing = _Listing(services, request)
+    if organism is not None and organism.corrected:
+        message = f"NCBI Taxonomy has no organism {request.organism!r}; the search is for {organism.corrected}."
+        listing.warnings.append(Warn(code="organism_corrected", message=message))
     with only_gene_codes("query", request.query):
         _run_searches(listing, query)
         totals = listing.totals

@@ -347,6 +347,13 @@ def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
     )
 
 
+_ONLY_FULL: Final = frozenset((
+    *("abstract_text", "abstract_sections", "abstract_copyright", "languages", "keywords", "mesh_terms", "chemicals"),
+    *("grant_list", "corrections", "data_banks", "license", "investigators"),
+))  # fmt: skip
+"""Fields that brief records never have."""
+
+
 EUROPEPMC_SEARCH: Final = Operation(
     name="europepmc_search",
     portions=("articles",),
@@ -359,5 +366,6 @@ EUROPEPMC_SEARCH: Final = Operation(
     errors=(NotConfigured, UpstreamError, RateLimited),
     mcp_caps={"page_size": MAX_MCP_PAGE_SIZE},
     mcp_defaults={"detail_level": "brief"},
+    levels={"brief": (), "full": sorted(_ONLY_FULL)},
     once={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
 )

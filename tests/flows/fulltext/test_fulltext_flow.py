@@ -64,7 +64,7 @@ def test_the_sources_are_asked_in_turn(kit_for: KitFor, sandbox: Sandbox) -> Non
     [
         ({"include_references": True}, "include_references was ignored"),
         ({"overflow_mode": "outline"}, "overflow_mode was ignored"),
-        ({"sections": ["methods"], "max_characters": 10}, "sections and max_characters were ignored"),
+        ({"sections": ["methods"], "max_characters": 1_000_000}, "sections was ignored"),
         ({"include_references": True, "max_sections": 1, "overflow_mode": "outline"}, "references, max_sections and"),
         ({}, None),
     ],
@@ -77,6 +77,22 @@ def test_options_that_a_copy_cannot_heed_are_named(
     assert isinstance(result.articles[0], UnpaywallArticle)
     assert [warning.code for warning in result.warnings] == (["selection_ignored"] if named else [])
     assert all((named or "") in warning.message for warning in result.warnings)
+
+
+def test_a_copy_is_cut_to_the_characters_that_were_requested(kit_for: KitFor, sandbox: Sandbox) -> None:
+    kit = kit_for(sandbox)
+    (whole,) = kit.fetch_fulltext(pmids=[NOT_IN_BUCKET]).articles
+    result = kit.fetch_fulltext(pmids=[NOT_IN_BUCKET], max_characters=60)
+    (article,) = result.articles
+
+    assert isinstance(whole, UnpaywallArticle)
+    assert isinstance(article, UnpaywallArticle)
+    assert len(article.content) <= 60 < len(whole.content)
+    assert whole.content.startswith(article.content.rstrip("…").rstrip())
+    assert result.truncation is not None
+    (told,) = result.truncation.articles
+    assert (told.source, told.original_characters) == ("unpaywall", len(whole.content))
+    assert told.returned_characters == len(article.content)
 
 
 def test_a_retracted_article_says_so(kit_for: KitFor, sandbox: Sandbox) -> None:

@@ -15,7 +15,9 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.corpus.operations import SYNC
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.app import EntrezServer
 from entrez_kit.server.tools import Toolbox
+from entrez_kit.server.trimming import DEMO_FLAG
 
 CLOSED = {"rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_set"}
 
@@ -36,9 +38,22 @@ def test_an_answer_of_the_demo_says_so_in_the_document_or_beside_a_closed_one(
         answer = Toolbox([operation]).call(services, operation.name, arguments)
 
         has_place = not answer.is_error and operation.name not in CLOSED
-        assert (DEMO_WARNING in json.dumps((answer.structured_content or {}).get("warnings"))) is (asked and has_place)
+        assert (DEMO_FLAG in json.dumps((answer.structured_content or {}).get("warnings"))) is (asked and has_place)
         assert ((answer.meta or {}).get("demo") == DEMO_WARNING) is asked
-        assert any(DEMO_WARNING in getattr(part, "text", "") for part in answer.content) is asked
+        assert any(DEMO_FLAG in getattr(part, "text", "") for part in answer.content) is asked
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_server_says_once_in_full_that_the_demo_answers(
+    services_for: ServicesFor, sandbox: Sandbox, asked: bool
+) -> None:
+    services = services_for(sandbox)
+    if asked:
+        services.settings = replace(services.settings, demo=True, origins={"demo": "flag"})
+
+    instructions = EntrezServer(services).build().instructions or ""
+
+    assert instructions.endswith(DEMO_WARNING) is asked
 
 
 def test_only_who_asked_for_the_demo_is_told() -> None:

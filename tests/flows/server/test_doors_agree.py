@@ -17,6 +17,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.tools import TOOLSETS
+from entrez_kit.server.trimming import is_request_detail
 
 pytestmark = pytest.mark.anyio
 
@@ -108,7 +109,21 @@ async def test_the_terminal_and_agents_get_the_same_document(
             lacks = document.pop("incomplete", None)
             assert bool(lacks) == ("incomplete" in (result.meta or {}))
             assert lacks is None or done.status
-            assert said_once(json.loads(done.out), operation) == document
+            told = said_once(json.loads(done.out), operation)
+            assert (told if operation.closed else without_details(told, operation, fields)) == document
+            details = {} if operation.closed else {name for name in json.loads(done.out) if is_request_detail(name)}
+            assert set((result.meta or {}).get("request", {})) == set(details)
+
+
+def without_details(document: dict[str, Any], operation: Operation[Any, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a document without the details of its request, unscaled scores, and what sections do not mean."""
+    kept = {name: value for name, value in document.items() if not is_request_detail(name)}
+    out = {"raw_score", "link_url", *(("abstract", "affiliations") if fields.get("sections") else ())}
+    for record in kept.get(operation.result.RECORDS) or ():
+        if isinstance(record, dict):
+            for name in out:
+                record.pop(name, None)
+    return kept
 
 
 def said_once(document: dict[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:

@@ -47,11 +47,57 @@ async def test_a_tree_number_leads_to_the_heading_above_and_those_below(services
     assert heading["children"]
 
 
-async def test_an_organism_that_is_nearly_right_is_told_with_its_number(services: ServerServices, era: str) -> None:
-    error = (await asked(services, era, "search_genes", query="TP53", organism="Mus musculs"))["error"]
+async def test_an_organism_that_is_nearly_right_is_searched_with_a_warning(services: ServerServices, era: str) -> None:
+    page = await asked(services, era, "search_genes", query="TP53", organism="homo sapeins")
 
-    assert error["code"] == "AMBIGUOUS_QUERY"
-    assert "Mus musculus (txid10090)" in f"{error['message']} {error['recovery_hint']}"
+    assert [one["symbol"] for one in page["items"]] == ["TP53"]
+    (told,) = (one for one in page["warnings"] if one["code"] == "organism_corrected")
+    assert "txid9606" in told["message"]
+
+
+async def test_choices_ignore_case(services: ServerServices, era: str) -> None:
+    newest = await asked(services, era, "pubmed_search_articles", query_term="crispr", sort_by="Pub Date")
+    usual = await asked(services, era, "pubmed_search_articles", query_term="crispr", sort_by="pub_date")
+
+    assert newest["pmids"] == usual["pmids"]
+
+
+async def test_fields_that_a_record_lacks_are_empty_and_those_switched_off_are_fetched(
+    services: ServerServices, era: str
+) -> None:
+    fields = ["grant_list", "corrections", "vernacular_title", "abstract_text"]
+    arguments = {"pmids": ["99000001"], "detail_level": "citation_data", "fields": fields}
+    (record,) = (await asked(services, era, "pubmed_fetch_contents", **arguments))["articles"]
+
+    assert record["grant_list"]
+    assert record["abstract_text"]
+    assert (record["corrections"], record["vernacular_title"]) == ([], None)
+    assert set(record) == {*fields, "pmid", "pmcid"}
+
+
+async def test_sections_come_without_the_abstract_and_affiliations(services: ServerServices, era: str) -> None:
+    arguments = {"pmids": ["99000001"], "sections": ["methods"]}
+    (part,) = (await asked(services, era, "pubmed_fetch_fulltext", **arguments))["articles"]
+    (whole,) = (await asked(services, era, "pubmed_fetch_fulltext", pmids=["99000001"]))["articles"]
+    (named,) = (await asked(services, era, "pubmed_fetch_fulltext", pmids=["99000001"], sections=["Abstract"]))[
+        "articles"
+    ]
+
+    assert {"abstract", "affiliations"} <= set(whole) & set(named)
+    assert not {"abstract", "affiliations"} & set(part)
+    assert part["sections"]
+
+
+async def test_a_shortened_title_and_a_wrong_one_differ_in_similarity(services: ServerServices, era: str) -> None:
+    right = "Base editing of a cryptic splice site restores mucus transport in human airway cells"
+    place = {"journal": "Ann Imaginary Genome Ed (Demo)", "year": "2019", "volume": "3", "first_page": "101"}
+    titles = [right, "Base editing of a cryptic splice site", "Base edting of a cryptic splice site restores mucus"]
+    citations = [{**place, "title": title} for title in (*titles, "Rice genomes under drought")]
+    found = (await asked(services, era, "pubmed_lookup_citation", citations=citations))["results"]
+
+    exact, shortened, misspelt, wrong = (one.get("similarity") for one in found)
+    assert exact == shortened == 1
+    assert wrong < 0.6 < misspelt < 1
 
 
 @pytest.mark.parametrize(

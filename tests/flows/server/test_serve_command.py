@@ -21,7 +21,7 @@ def test_the_check_lists_what_is_offered_without_asking_ncbi(alone: Cli) -> None
     assert [tool["name"] for tool in document["tools"]] == [
         operation.name for operation in OPERATIONS if operation.toolset in DEFAULT_TOOLSETS
     ]
-    assert document["tools_list_bytes"] < 26_100
+    assert document["tools_list_bytes"] < 45_000
     assert {"pubmed-connect://info", "pubmed-connect://stats/pubmed"} <= set(document["resources"])
     assert "literature_review" in document["prompts"]
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from entrez_kit.fulltext.models import OverflowMode, Section
-from entrez_kit.fulltext.selection import characters, cut, select
+from entrez_kit.fulltext.selection import characters, cut, select, select_markdown
 
 STATISTICS = Section(title="Statistical Analysis", text="s" * 40)
 CELLS = Section(title="Cells", label="2.1", text="c" * 200, subsections=[STATISTICS])
@@ -173,3 +173,19 @@ def test_a_character_of_several_parts_is_never_cut_in_two(piece: str) -> None:
         assert len(kept) % len(piece) == 0, (limit, kept)
         assert len(kept) < limit or not kept
         kept.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("titles", "kept"),
+    [
+        (["METHODS"], "## Methods\nm\n### Cells\nc"),
+        (["cells"], "### Cells\nc"),
+        (["cells", "results"], "### Cells\nc\n## Results\nr"),
+        (["no such"], ""),
+        ([" "], ""),
+    ],
+)
+def test_sections_of_markdown_are_selected_by_their_headings(titles: list[str], kept: str) -> None:
+    text = "# Title\nt\n## Methods\nm\n### Cells\nc\n## Results\nr\n#no heading"
+
+    assert select_markdown(text, titles).removesuffix("\n#no heading") == kept

@@ -302,6 +302,7 @@ def test_summaries_of_unknown_uids_are_told_apart() -> None:
         "pmcid": "PMC9",
         "retraction_status": "retracted",
         "standing": {"status": "retracted"},
+        "publication_types": ["Retracted Publication"],
     }
 
 

@@ -62,6 +62,7 @@ def test_version_2_gives_every_field_and_names_the_ids_without_summary() -> None
         "doi": "10.5555/Example",
         "pmcid": "PMC9900001",
         "retraction_status": "none",
+        "publication_types": ["Journal Article"],
     }
     assert missing == ["99999999"]
 
@@ -83,6 +84,16 @@ def test_related_records_say_whether_an_article_was_retracted(kind: str, status:
     assert summary.retraction_status == status
 
 
+@pytest.mark.parametrize(("kind", "recorded"), [("Comment in", "CommentIn"), ("Comment on", "CommentOn")])
+def test_comments_are_linked(kind: str, recorded: str) -> None:
+    reference = f"<Reference><RefSource>J</RefSource><RefType>{kind}</RefType><PMID>2</PMID></Reference>"
+
+    (summary,), _ = parse_summaries(parse_esummary(VERSION_2.format(references=reference).encode()))
+
+    assert [(one.kind, one.pmid) for one in summary.comments] == [(recorded, "2")]
+    assert summary.retraction_status == "none"
+
+
 def test_version_1_is_read_like_version_2() -> None:
     (summary,), missing = parse_summaries(parse_esummary(VERSION_1.format(rest="").encode()))
 
@@ -96,6 +107,7 @@ def test_version_1_is_read_like_version_2() -> None:
         "pmcid": "PMC77",
         "retraction_status": "retracted",
         "standing": {"status": "retracted"},
+        "publication_types": ["Retracted Publication"],
     }
     assert missing == []
 
@@ -144,7 +156,8 @@ def test_lists_of_another_kind_are_passed_over(odd: object) -> None:
 
     (summary,), missing = parse_summaries(parse_esummary(_json(record)))
 
-    assert summary.model_dump(exclude_none=True) == {"pmid": "1", "title": "T", "retraction_status": "none"}
+    types = {"publication_types": ["text"]} if odd == ["text", None] else {}
+    assert summary.model_dump(exclude_none=True) == {"pmid": "1", "title": "T", "retraction_status": "none", **types}
     assert missing == []
 
 
