@@ -30,6 +30,7 @@ from entrez_kit.reviews.decisions import Decision, read_decisions, write_decisio
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.records import ReviewRecord, sort_key
 from entrez_kit.reviews.review_settings import FILE, ReviewSettings, describe_field_problem, read_settings
+from entrez_kit.reviews.ro_crate import CRATE, list_described, write_crate
 
 RECORDS: Final = "records.jsonl"
 RUNS: Final = "runs.jsonl"
@@ -37,6 +38,7 @@ PAIRS: Final = "duplicates.csv"
 SCREENING: Final = "screening.csv"
 CHANGED: Final = (RECORDS, RUNS, PAIRS, SCREENING)
 """The files that commands replace."""
+_COMMITTED: Final = (*CHANGED, CRATE)
 _STAGED: Final = ".staged"
 _COMMIT: Final = "commit.json"
 _LOCK: Final = ".lock"
@@ -287,7 +289,22 @@ def save(review: Review, run: Run | None, *, pairs: str | None = None) -> None:
         files[RUNS] = write_lines(review.runs)
     if pairs is not None:
         files[PAIRS] = pairs.encode()
+    if (review.folder / CRATE).exists():
+        files[CRATE] = describe_files(review, files)
     replace_files(review.folder, files)
+
+
+def describe_files(review: Review, new: Mapping[str, bytes]) -> bytes:
+    """Return the metadata of the folder as RO-Crate.
+
+    Args:
+        new: the new content of files that a command replaces.
+    """
+    files = dict(new)
+    for name in (*CHANGED, *list_described(review.settings)):
+        if name not in files and (content := read_bytes(review.folder, name, MAX_FILE)) is not None:
+            files[name] = content
+    return write_crate(review.settings, review.runs, files)
 
 
 def replace_files(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -344,7 +361,7 @@ def _read_commit(content: bytes) -> dict[str, str]:
         data = json.loads(content)
     except (ValueError, RecursionError):
         raise unreadable_error(name, "not JSON") from None
-    if not isinstance(data, dict) or not all(key in CHANGED and isinstance(data[key], str) for key in data):
+    if not isinstance(data, dict) or not all(key in _COMMITTED and isinstance(data[key], str) for key in data):
         raise unreadable_error(name, "not a file of this program")
     return data
 

@@ -55,6 +55,7 @@ class ReviewSettings(_Table):
     title: Text = ""
     authors: Text = ""
     registration: Text = ""
+    license: Text = ""
     pubmed: PubMedSettings = Field(default_factory=PubMedSettings)
     sources: dict[str, SourceSettings] = Field(default_factory=dict, max_length=200)
     previous: Previous | None = None
@@ -105,7 +106,7 @@ def write_settings(title: str, dialect: str | None) -> str:
 
     document = tomlkit.document()
     document.add("format", tomlkit.item(1))
-    for name, value in (("title", title), ("authors", ""), ("registration", "")):
+    for name, value in (("title", title), ("authors", ""), ("registration", ""), ("license", "")):
         document.add(name, tomlkit.item(value))
     pubmed: Any = tomlkit.table()
     pubmed.add("strategy", "strategies/pubmed.txt")

@@ -13,7 +13,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.draw_flow import draw_flow
 from entrez_kit.reviews.flow import Flow
-from entrez_kit.reviews.folder import Review, open_review
+from entrez_kit.reviews.folder import Review, describe_files, open_review, replace_files
 from entrez_kit.reviews.prisma_s import (
     PrismaItem,
     find_dates,
@@ -24,6 +24,7 @@ from entrez_kit.reviews.prisma_s import (
 )
 from entrez_kit.reviews.report_page import write_page
 from entrez_kit.reviews.review_settings import SOURCE
+from entrez_kit.reviews.ro_crate import CRATE
 from entrez_kit.reviews.screen_export import write_output
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
@@ -44,6 +45,8 @@ class ReportResult(Warned):
 
 def write_report(_: Services, request: ReviewRequest) -> ReportResult:
     """Write the report of a review to the folder ``report``; the same review gives the same page and diagram.
+
+    ``ro-crate-metadata.json`` describes all files and runs of the folder.
 
     Raises:
         InvalidInput: decisions contradict each other, or the review has no records.
@@ -80,9 +83,9 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
             warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_join(exc)}"))
         for name, content in files.items():
             write_output(review.folder, f"{FOLDER}/{name}", content)
-    return ReportResult(
-        flow=flow, prisma_s=items, files=[f"{FOLDER}/{name}" for name in sorted(files)], warnings=warnings
-    )
+        replace_files(review.folder, {CRATE: describe_files(review, {})})
+    written = [*(f"{FOLDER}/{name}" for name in sorted(files)), CRATE]
+    return ReportResult(flow=flow, prisma_s=items, files=written, warnings=warnings)
 
 
 def _join(exc: EntrezKitError) -> str:

@@ -1,11 +1,13 @@
 """The report of a review: numbers from records, hostile texts, one page without other files."""
 
 import csv
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -136,3 +138,66 @@ def test_open_items_of_prisma_s_are_named_until_a_person_answers(cli: Cli, repor
     again = json.loads(cli("review", "report", "--json").out)
 
     assert again["prisma_s"][13]["text"] == "PRESS"
+
+
+def read_crate() -> dict[str, dict[str, Any]]:
+    """Return the entities of the folder's crate by their id, after the checks that the specification demands."""
+    document = json.loads(Path("ro-crate-metadata.json").read_text(encoding="utf-8"))
+    assert document["@context"] == "https://w3id.org/ro/crate/1.3/context"
+    entities: dict[str, dict[str, Any]] = {one["@id"]: one for one in document["@graph"]}
+    assert len(entities) == len(document["@graph"])
+    assert entities["ro-crate-metadata.json"] == {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.3"},
+        "about": {"@id": "./"},
+    }
+    for one in entities.values():
+        assert one["@type"]
+        for name, value in one.items():
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, dict):  # entities are flat: a value is a reference
+                    assert set(part) == {"@id"}
+                    assert part["@id"] in entities or name in ("conformsTo", "actionStatus"), part
+                else:
+                    assert isinstance(part, str)
+    root = entities["./"]
+    assert root["@type"] == "Dataset"
+    assert all(root[name] for name in ("name", "description", "datePublished", "license"))
+    parts = {one["@id"] for one in root["hasPart"]}
+    assert parts == {one["@id"] for one in entities.values() if one["@type"] == "File"}
+    for name in parts:
+        content = Path(unquote(name)).read_bytes()
+        assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()
+        assert entities[name]["contentSize"] == str(len(content))
+    for one in root["mentions"]:
+        assert entities[one["@id"]]["@type"] == "CreateAction"
+        instrument = entities[entities[one["@id"]]["instrument"]["@id"]]
+        assert (instrument["@type"], bool(instrument["softwareVersion"])) == ("SoftwareApplication", True)
+    return entities
+
+
+def test_the_crate_describes_every_file_and_run_also_after_a_later_run(cli: Cli, report: dict[str, Any]) -> None:
+    runs = [json.loads(line) for line in Path("runs.jsonl").read_text(encoding="utf-8").splitlines()]
+    crate = read_crate()
+    kept = {one.relative_to(".").as_posix() for one in Path().rglob("*") if one.is_file()}
+    left_out = {".lock", ".gitignore", "d.csv", "ro-crate-metadata.json"}
+    assert set(crate) >= {name for name in kept - left_out if not name.startswith("screening/")}
+    actions = [crate[one["@id"]] for one in crate["./"]["mentions"]]
+    assert [(one["startTime"], one["endTime"]) for one in actions] == [
+        (one["started"], one["finished"]) for one in runs
+    ]
+    (search,) = [run["search"] for run in runs if run["step"] == "search"]
+    used = [crate[part["@id"]] for action in actions for part in action.get("object", ())]
+    assert search["query"] in [one["value"] for one in used if one["@type"] == "PropertyValue"]
+    digest = hashlib.sha256(Path("../e.ris").read_bytes()).hexdigest()
+    assert digest in [one.get("sha256") for one in used]
+
+    Path("../f.ris").write_text(
+        "TY  - JOUR\nTI  - Another title of another work\nPY  - 2021\nER  - \n", encoding="utf-8"
+    )
+    assert cli("review", "import", "--source", "Scopus", "../f.ris").status == 0
+
+    later = read_crate()
+    assert len(later["./"]["mentions"]) == len(actions) + 1
+    assert later["records.jsonl"]["sha256"] != crate["records.jsonl"]["sha256"]

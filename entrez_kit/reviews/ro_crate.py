@@ -1,0 +1,176 @@
+"""Describe the folder of a review as RO-Crate 1.3: its files with hashes, and its runs as actions.
+
+The specification is https://w3id.org/ro/crate/1.3, with the profile Process Run Crate 0.6 for the runs.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from entrez_kit.reviews.journal import Run
+from entrez_kit.reviews.review_settings import ReviewSettings
+
+CRATE: Final = "ro-crate-metadata.json"
+SPECIFICATION: Final = "https://w3id.org/ro/crate/1.3"
+PROFILE: Final = "https://w3id.org/ro/wfrun/process/0.6"
+REPORT: Final = "report"
+NO_LICENSE: Final = "The authors of the review have not named a license."
+DESCRIPTIONS: Final[Mapping[str, str]] = {
+    "review.toml": "Settings of the review",
+    "records.jsonl": "All records, one per line, with source, work and family",
+    "runs.jsonl": "Journal of all runs",
+    "duplicates.csv": "Pairs of records, and decisions on them",
+    "screening.csv": "Decisions of screening",
+    "report/report.html": "Report with flow diagram, strategies, PRISMA-S and all works",
+    "report/flow.svg": "PRISMA 2020 flow diagram",
+    "report/flow.csv": "Boxes of the flow diagram",
+    "report/appendix.md": "Strategies as printed",
+    "report/appendix.docx": "Strategies as printed, for Word",
+}
+_TYPES: Final[Mapping[str, str]] = {
+    "csv": "text/csv",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "html": "text/html",
+    "jsonl": "application/jsonl",
+    "md": "text/markdown",
+    "svg": "image/svg+xml",
+    "toml": "application/toml",
+}
+_STEPS: Final[Mapping[str, str]] = {
+    "init": "Creation of the review",
+    "search": "Search",
+    "import": "Import",
+    "dedupe": "Deduplication",
+    "screen_import": "Import of decisions",
+    "update": "Update",
+}
+Entity = dict[str, Any]
+
+
+def write_crate(settings: ReviewSettings, runs: Sequence[Run], files: Mapping[str, bytes]) -> bytes:
+    """Return the metadata of a folder.
+
+    Args:
+        files: the content of all files to describe, by their path in the folder.
+    """
+    entities = [*_describe_files(files)]
+    known = {(one["@id"], one["sha256"]) for one in entities}
+    more: dict[str, Entity] = {}
+    actions = [_describe_run(run, known, more) for run in runs]
+    people = [name for part in settings.authors.split(";") if (name := " ".join(part.split()))]
+    authors = [{"@id": f"#author-{n}", "@type": "Person", "name": name} for n, name in enumerate(people, start=1)]
+    root: Entity = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": settings.title or "Systematic review",
+        "description": f"A systematic review as a folder of plain files: {_count(runs)}, with strategies, records and "
+        "decisions.",
+        "datePublished": runs[-1].finished if runs else "",
+        "license": {"@id": settings.license} if settings.license.startswith("https://") else NO_LICENSE,
+        "conformsTo": {"@id": PROFILE},
+        "hasPart": _refer(entities),
+        "mentions": _refer(actions),
+    }
+    if settings.license and not settings.license.startswith("https://"):
+        root["license"] = settings.license
+    if settings.registration:
+        root["identifier"] = settings.registration
+    if authors:
+        root["author"] = _refer(authors)
+    descriptor = {
+        "@id": CRATE,
+        "@type": "CreativeWork",
+        "conformsTo": {"@id": SPECIFICATION},
+        "about": {"@id": "./"},
+    }
+    profile = {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.6"}
+    licenses = [{"@id": settings.license, "@type": "CreativeWork", "name": settings.license}]
+    graph = [
+        *(descriptor, root, profile, *authors, *entities, *actions, *more.values()),
+        *(licenses if settings.license.startswith("https://") else []),
+    ]
+    document = {"@context": f"{SPECIFICATION}/context", "@graph": graph}
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def list_described(settings: ReviewSettings) -> Iterator[str]:
+    """Yield the paths of the settings, the strategies and the report; some may not exist."""
+    yield "review.toml"
+    yield from dict.fromkeys(
+        one for one in (settings.pubmed.strategy, *(source.strategy for source in settings.sources.values())) if one
+    )
+    yield from (name for name in DESCRIPTIONS if name.startswith(f"{REPORT}/"))
+
+
+def _describe_files(files: Mapping[str, bytes]) -> Iterator[Entity]:
+    for name, content in sorted(files.items()):
+        yield {
+            "@id": _to_id(name),
+            "@type": "File",
+            "name": DESCRIPTIONS.get(name, f"Strategy {name.rpartition('/')[2]}"),
+            "encodingFormat": _TYPES.get(name.rpartition(".")[2].lower(), "text/plain"),
+            "contentSize": str(len(content)),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+
+
+def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
+    """Return a run as an action; what it used and is not in the folder any more is added to ``more``."""
+    application = f"#entrez-kit-{run.version}"
+    more.setdefault(
+        application,
+        {"@id": application, "@type": "SoftwareApplication", "name": "entrez-kit", "softwareVersion": run.version},
+    )
+    used: list[Entity] = []
+    for file in [*([run.search.strategy] if run.search else []), *run.files]:
+        used.append(_refer_to_file(file.name, file.sha256, known, more))
+    action: Entity = {
+        "@id": f"#run-{run.number}",
+        "@type": "CreateAction",
+        "name": f"{_STEPS[run.step]}{f' of {run.source}' if run.source else ''} (run {run.number})",
+        "startTime": run.started,
+        "endTime": run.finished,
+        "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
+        "instrument": {"@id": application},
+        "result": _refer_to_file("records.jsonl", run.records_sha256, known, more),
+    }
+    facts = [f"{count:,} {name.replace('_', ' ')}" for name, count in run.counts.items()]
+    if run.answered_by:
+        facts.insert(0, f"answered by {run.answered_by}")
+    if run.search is not None:
+        parameters = {"query": run.search.query, "query translation": run.search.query_translation}
+        for name, value in parameters.items():
+            entity_id = f"#run-{run.number}-{name.replace(' ', '-')}"
+            more[entity_id] = {"@id": entity_id, "@type": "PropertyValue", "name": name, "value": value}
+            used.append({"@id": entity_id})
+    if facts:
+        action["description"] = "; ".join(facts)
+    if used:
+        action["object"] = used
+    return action
+
+
+def _refer_to_file(name: str, digest: str, known: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
+    """Return a reference to a file of the folder, or to a description of a file that is not in it."""
+    if (_to_id(name), digest) in known:
+        return {"@id": _to_id(name)}
+    entity_id = f"#sha256-{digest}"
+    about = "This content is not in the folder: the file was imported from elsewhere, or was replaced later."
+    more.setdefault(
+        entity_id, {"@id": entity_id, "@type": "CreativeWork", "name": name, "sha256": digest, "description": about}
+    )
+    return {"@id": entity_id}
+
+
+def _to_id(name: str) -> str:
+    return quote(name)
+
+
+def _refer(entities: Sequence[Entity]) -> list[Entity]:
+    return [{"@id": one["@id"]} for one in entities]
+
+
+def _count(runs: Sequence[Run]) -> str:
+    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}"
