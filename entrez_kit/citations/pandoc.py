@@ -35,6 +35,9 @@ _STYLE: Final = (
 )
 """A banner, e.g. of a retraction, is a block quote in Markdown. Excel reads the second rule: all cells are text."""
 _NOT_TEXT: Final = frozenset(("RawInline", "RawBlock", "Image"))
+MIN_COLUMN: Final = 8
+MAX_COLUMN: Final = 60
+"""Bounds of the width of a table's column, in characters, before widths are made relative."""
 
 
 def run_pandoc(arguments: Sequence[str], content: bytes) -> bytes:
@@ -106,6 +109,10 @@ def convert_markdown(text: str, form: str, title: str, name: str = "entrez-kit")
     """
     tree = json.loads(run_pandoc(("--from=commonmark+pipe_tables", "--to=json"), text.encode("utf-8", "replace")))
     tree["blocks"] = _remove_active_content(tree["blocks"])
+    if form == "docx":  # word processors give all columns the same width otherwise
+        for block in tree["blocks"]:
+            if block["t"] == "Table":
+                _set_widths(block["c"])
     found = [block["c"] for block in tree["blocks"] if block["t"] == "Header"]
     headings = [(rank, "".join(run.text for run in _read_runs(words))) for rank, _, words in found]
     first, *others = [words for rank, words in headings if rank == min(headings)[0]] or [name]
@@ -113,6 +120,29 @@ def convert_markdown(text: str, form: str, title: str, name: str = "entrez-kit")
     arguments = ["--from=json", f"--to={form}", "--standalone", f"--metadata=pagetitle:{title}"]
     content = run_pandoc([*arguments, "--output=-"], json.dumps(tree).encode())
     return content.replace(b"</head>", _STYLE + b"\n</head>", 1) if form == "html" else content
+
+
+def _set_widths(table: list[Any]) -> None:
+    """Set the widths of the columns in proportion to their longest texts; the table is as wide as the page."""
+    _, _, columns, head, bodies, _ = table
+    rows = [*head[1], *(row for body in bodies for row in (*body[2], *body[3]))]
+    lengths = [MIN_COLUMN] * len(columns)
+    for _, cells in rows:
+        for place, cell in enumerate(cells[: len(columns)]):
+            lengths[place] = max(lengths[place], min(_count_letters(cell), MAX_COLUMN))
+    for column, length in zip(columns, lengths, strict=True):
+        column[1] = {"t": "ColWidth", "c": length / sum(lengths)}
+
+
+def _count_letters(node: Any) -> int:
+    """Return the number of characters in a part of a document."""
+    if isinstance(node, list):
+        return sum(map(_count_letters, node))
+    if not isinstance(node, dict):
+        return 0
+    if node.get("t") in ("Str", "Code"):
+        return len(node["c"] if isinstance(node["c"], str) else node["c"][-1])
+    return _count_letters(node["c"]) if "c" in node else 1
 
 
 def _remove_active_content(node: Any) -> Any:

@@ -221,31 +221,34 @@ def _draw_wide(flow: Flow, title: str) -> str:
 
 
 def _draw_narrow(flow: Flow, title: str) -> str:
-    width, indent = 356.0, 26.0
+    width, indent, line = 356.0, 26.0, 13.0
     steps, others, included = _list_steps(flow), _list_other_steps(flow), _included(flow)
     parts: list[str] = []
     y = 4.0
+    ends: list[tuple[float, float]] = []  # where the arrows to the last box begin
     for label, chosen in (("Databases and registers", steps), ("Other methods", others)):
         if not chosen:
             continue
-        parts.append(f'<text x="2" y="{y + 14:g}" font-weight="bold">{label}</text>')
+        left = 2 + indent * len(ends)  # the arrow of the boxes above passes on the left
+        parts.append(f'<text x="{left:g}" y="{y + 14:g}" font-weight="bold">{label}</text>')
         y += 24
         before: _Box | None = None
         for step in chosen:
-            step.main.place(2, y, width - 4)
+            step.main.place(left, y, width - left - 2)
             if before is not None:
-                parts.append(_arrow(13, before.y + before.height, 13, y))
+                parts.append(_arrow(left - 2 + line, before.y + before.height, left - 2 + line, y))
             parts += step.main.draw()
             y += step.main.height + 10
             if step.side is not None:
-                step.side.place(2 + indent, y, width - indent - 4)
+                step.side.place(left + indent, y, width - left - indent - 2)
                 parts += step.side.draw()
                 y += step.side.height
             y += 18
             before = step.main
+        last = chosen[-1].main
+        ends.append((left - 2 + line, last.y + last.height))
     included.place(2, y, width - 4)
-    last = (others or steps)[-1].main
-    parts.append(_arrow(13, last.y + last.height, 13, y))
+    parts += [_arrow(x, end, x, y) for x, end in ends]
     parts += included.draw()
     return _document(parts, width, y + included.height + 4, title, describe_flow(flow), "narrow")
 

@@ -67,6 +67,7 @@ summary { cursor: pointer; color: #444; }
   .records thead, .lines thead { position: absolute; left: -10000px; }
   .records tr, .lines tr { display: block; border-bottom: 1px solid #999; padding: .4rem 0; }
   .records td, .lines td { display: block; border: 0; padding: .1rem 0; text-align: left; }
+  .lines td:empty { display: none; }
   .lines td::before { content: attr(data-label) " "; color: #555; font-size: .8rem; }
 }
 @media print {
@@ -222,11 +223,7 @@ def _write_search(run: Run) -> Iterator[str]:
         if not line.original.strip():
             continue
         count = "" if line.count is None else f"{line.count:,}"
-        loss = (
-            f'<br><span class="note">{clean(line.label or "")}: {clean("; ".join(line.loss))}</span>'
-            if line.loss
-            else ""
-        )
+        loss = f'<br><span class="note">{clean("; ".join(line.loss))}</span>' if line.loss else ""
         number = "" if line.number is None else str(line.number)
         yield (
             f'<tr><td data-label="Line">{number}</td>'

@@ -129,7 +129,7 @@ def _write_appendix(review: Review, title: str) -> Iterator[str]:
             yield f"Answered by: {_escape(last.answered_by)}.\n\n"
         if review.settings.pubmed.limits:
             yield f"Limits: {_escape(review.settings.pubmed.limits)}\n\n"
-        yield "| \\# | Search | Results |\n|---:|:-----------------------------------------------------|------:|\n"
+        yield "| \\# | Search | Results |\n|---:|:---|---:|\n"
         for line in search.lines:
             if not line.original.strip():
                 continue
@@ -137,12 +137,11 @@ def _write_appendix(review: Review, title: str) -> Iterator[str]:
             yield f"| {line.number or ''} | {_escape(strip_number(line.original, line.number))} | {count} |\n"
         if search.dialect != "pubmed":
             yield "\n### Lines as run in PubMed\n\n"
-            yield "| \\# | PubMed | Difference |\n|---:|:---------------------------------|:----------------------|\n"
+            yield "| \\# | PubMed | Difference |\n|---:|:---|:---|\n"
             for line in search.lines:
                 if line.pubmed is None:
                     continue
-                label = line.label or ""
-                loss = f"{label}: {'; '.join(line.loss)}" if line.loss else label
+                loss = "; ".join(line.loss) or line.label or ""
                 yield f"| {line.number or ''} | {_escape(line.pubmed)} | {_escape(loss)} |\n"
         yield f"\nTranslation by PubMed: {_escape(search.query_translation)}\n\n"
     for name, settings in sorted(review.settings.sources.items()):

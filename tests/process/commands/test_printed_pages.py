@@ -1,5 +1,6 @@
 """Web pages and Word documents: what Markdown has, banners first, and nothing that runs or loads."""
 
+import io
 import re
 import zipfile
 from pathlib import Path
@@ -109,3 +110,13 @@ def test_a_table_of_a_web_page_is_text_for_a_spreadsheet() -> None:
 
     assert "<td>=HYPERLINK(1)</td>" in page
     assert re.search(r'<style>[^<]*\* \{ mso-number-format: "\\@"; \}', page)
+
+
+def test_a_column_of_a_word_document_is_as_wide_as_its_text_needs() -> None:
+    rows = "".join(f"| {n} | {'a long line of a strategy ' * 3} | 1,204 |\n" for n in range(3))
+    document = convert_markdown(f"| # | Search | Results |\n|---:|:---|---:|\n{rows}", "docx", "T")
+
+    with zipfile.ZipFile(io.BytesIO(document)) as archive:
+        text = archive.read("word/document.xml").decode()
+    first, middle, last = map(int, re.findall(r'<w:gridCol w:w="(\d+)"', text))
+    assert middle > 4 * max(first, last)
