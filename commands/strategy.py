@@ -123,7 +123,13 @@ KnownFiles = Annotated[
 
 @app.command("lint")
 @formats(*FORMATS)
-@request_options(LINT_STRATEGY, *TRANSLATION, option("online"), option("ignore", metavar="CODES"))
+@request_options(
+    LINT_STRATEGY,
+    *TRANSLATION,
+    option("online"),
+    option("mesh", kind=Path, metavar="FILE"),
+    option("ignore", metavar="CODES"),
+)
 def lint(
     ctx: typer.Context,
     options: dict[str, Any],
@@ -150,6 +156,7 @@ def lint(
 
     The exit status is 4 if there are errors or warnings, and 0 otherwise: entrez-kit strategy lint ovid.txt
     For a protocol review: entrez-kit strategy lint ovid.txt --online --fail-on error
+    With the present headings of MeSH, without a request: entrez-kit strategy lint ovid.txt --mesh desc2026.gz
     """
     if not fix:
         refuse_without(ctx, "force", "--fix")

@@ -86,8 +86,15 @@ def _cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
     is_text = one.kind in ("comment", "header")
     style = "dim" if is_text else ""
     label = one.label or ""
-    notes = [Text(label.replace("_", " "), style=LABELS.get(label, ""))] if label else []
-    notes += [Text(line(note), style="dim") for note in list_notes(record)]
+    # A loss begins with its direction, so that the label would often only repeat it.
+    notes = (
+        [Text(label.replace("_", " "), style=LABELS.get(label, ""))]
+        if label and not any(note.startswith(label) for note in one.loss)
+        else []
+    )
+    notes += [
+        Text(line(note), style=LABELS.get(label, "") if note in one.loss else "dim") for note in list_notes(record)
+    ]
     cells = [
         Text("" if one.number is None else str(one.number)),
         Text(line(_remove_number(one.original, one.number)), style=style),

@@ -1055,6 +1055,7 @@ class Methods(OperationRunner):
         online: bool = False,
         known: Sequence[str] | None = None,
         ignore: Sequence[str] | str = (),
+        mesh: str | None = None,
     ) -> "LintResult":
         """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
 
@@ -1072,6 +1073,7 @@ class Methods(OperationRunner):
             online: Count the lines in PubMed and look up the headings in MeSH.
             known: Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.
             ignore: Codes of findings to leave out, such as language-limit.
+            mesh: MeSH file with the present headings, such as desc2026.gz.
 
         Returns:
             The findings of a strategy by line. ``matters`` is true for lines that the last line depends on.

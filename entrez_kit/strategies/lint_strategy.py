@@ -2,9 +2,11 @@
 
 import re
 from functools import partial
+from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 from pydantic import BeforeValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
@@ -12,8 +14,10 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
 from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.tree import Heading, walk
-from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.mesh import Heading as MeshHeading
+from entrez_kit.query.mesh import Vocabulary, read_headings
 from entrez_kit.query.words import normalize
+from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.strategies.models import MOST_KNOWN, StrategyRequest
@@ -47,6 +51,9 @@ class LintRequest(StrategyRequest):
     )
     ignore: Annotated[list[str], BeforeValidator(split_at_commas)] = Field(
         default_factory=list, description="Codes of findings to leave out, such as language-limit."
+    )
+    mesh: SkipJsonSchema[str | None] = Field(
+        default=None, description="MeSH file with the present headings, such as desc2026.gz."
     )
 
 
@@ -97,7 +104,10 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     strategy = read_request(services, request)
     problems = find_problems(strategy)
     copy = open_proving_copy(services)
-    if copy is not None and not copy.read_vocabulary().headings.is_empty:
+    if request.mesh is not None:
+        names = read_names(Path(request.mesh))
+        problems += check_currency(strategy, lambda name: names.get(normalize(name)))
+    elif copy is not None and not copy.read_vocabulary().headings.is_empty:
         problems += check_currency(strategy, partial(_find_in_vocabulary, copy.read_vocabulary()))
     elif request.online:
         problems += check_currency(strategy, look_up_headings(services, strategy).get)
@@ -130,6 +140,24 @@ def _to_finding(problem: Problem, *, matters: bool) -> LintFinding:
         press=PRESS.get(problem.code, "5"),
         matters=matters,
     )
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Return the present names of headings by their normalized names and entry terms, from a MeSH file.
+
+    Raises:
+        InvalidInput: the file is damaged, or has no descriptors.
+    """
+    from entrez_kit.local.sources import SourceFile
+
+    file = SourceFile(path)
+    headings: list[MeshHeading] = (
+        file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
+    )
+    if not headings:
+        raise unreadable_error(str(path), "it has no MeSH descriptors", hint="Give a file such as desc2026.gz.")
+    by_term = {normalize(term): one.name for one in headings for term in one.entry_terms}
+    return by_term | {normalize(one.name): one.name for one in headings}
 
 
 def _find_in_vocabulary(vocabulary: Vocabulary, name: str) -> str | None:

@@ -1,5 +1,6 @@
 """Strategies in the terminal, in Python and as tools, against the demo's services."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -221,3 +222,31 @@ def test_lint_finds_a_not_that_excludes_known_records(cli: Cli, sandbox: Sandbox
     found = json.loads(cli("strategy", "lint", "s.txt", "--known", "known.txt", "--json").out)["findings"]
 
     assert ("not-removes-known", 2) in {(one["code"], one["line"]) for one in found}
+
+
+def test_a_mesh_file_shows_renamed_and_missing_headings_without_a_request(
+    cli: Cli, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    records = "".join(
+        f"<DescriptorRecord><DescriptorUI>D{n}</DescriptorUI><DescriptorName><String>{name}</String></DescriptorName>"
+        "<ConceptList><Concept><TermList>"
+        + "".join(f"<Term><String>{term}</String></Term>" for term in (name, *terms))
+        + "</TermList></Concept></ConceptList></DescriptorRecord>"
+        for n, (name, *terms) in enumerate([("Stroke", "Brain Attack"), ("Aphasia", "Stroke, Silent")], start=1)
+    )
+    packed = tmp_path / "desc2026.gz"
+    packed.write_bytes(gzip.compress(f"<DescriptorRecordSet>{records}</DescriptorRecordSet>".encode()))
+    file = tmp_path / "s.txt"
+    file.write_text("1. exp Brain Attack/\n2. Aphasia/\n3. Dizzy Spells/\n4. or/1-3\n", encoding="utf-8")
+
+    done = cli("strategy", "lint", str(file), "--mesh", str(packed), "--json")
+
+    assert done.status == 4
+    found = [(one["code"], one["line"]) for one in json.loads(done.out)["findings"]]
+    about = [one for one in found if one[0] in ("heading-renamed", "not-mesh")]
+    assert about == [("heading-renamed", 1), ("not-mesh", 3)]
+    assert sandbox.requests() == 0
+    file.write_text("1. exp Stroke/\n", encoding="utf-8")
+    for content in (b"text", gzip.compress(b"<DescriptorRecordSet/>"), packed.read_bytes()[:-20]):
+        packed.write_bytes(content)
+        assert cli("strategy", "lint", str(file), "--mesh", str(packed)).status == 2
