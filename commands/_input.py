@@ -2,7 +2,8 @@
 
 Plain text has one or more per line, separated by white space, commas or semicolons; ``#`` starts a comment. Each line
 of JSON lines has a ``pmid`` (or an ``input``, if it failed in an earlier run). A JSON document is a list of ids, or the
-output of ``search`` or ``fetch``. In a table with a ``pmid`` column in its header, that column is read.
+output of ``search`` or ``fetch``. In a table with a ``pmid`` column in its header, that column is read; for ids of
+genes and other records an ``id`` column.
 
 A line of several words is a list only if every word is an identifier. Other lines are text, which is refused with the
 line number, because a year or page in it would be read as a PMID. A single word that is not an identifier gets the
@@ -187,7 +188,7 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known) -> Iterator[
     if first.lstrip()[:1] in ("{", "[") and not _NUMBERED.match(first):
         yield from _from_json(first, lines, name, known)
         return
-    column = _pmid_column(first)
+    column = _find_id_column(first, ("pmid",) if known is is_article_id else ("id", "entrez_id", "gene_id"))
     if column is not None:
         yield from _from_table(*column, (line for _, line in lines), name, known)
         return
@@ -263,13 +264,14 @@ def _not_text(name: str, line: int) -> InvalidInput:
 # Tables
 
 
-def _pmid_column(header: str) -> tuple[int, str] | None:
-    """Return the index of the column with PMIDs and the delimiter; None if the line is not a header."""
+def _find_id_column(header: str, names: Sequence[str]) -> tuple[int, str] | None:
+    """Return the index of the first column with one of these names and the delimiter; None if there is none."""
     csv.field_size_limit(MAX_CELL)
     for delimiter in ("\t", ",", ";"):
         cells = [cell.strip().lower() for cell in next(csv.reader([header], delimiter=delimiter), [])]
-        if "pmid" in cells:
-            return cells.index("pmid"), delimiter
+        for name in names:
+            if name in cells:
+                return cells.index(name), delimiter
     return None
 
 
@@ -277,7 +279,7 @@ def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str, kn
     try:
         for number, row in enumerate(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter), start=1):
             if column < len(row):
-                yield from split_line(row[column], f"The pmid in row {number} of {name}", known)
+                yield from split_line(row[column], f"The id in row {number} of {name}", known)
     except csv.Error as exc:
         raise InvalidInput(
             f"{name} starts like a table, but cannot be parsed as one: {exc}.",

@@ -1,22 +1,25 @@
 """`entrez-kit gene`: find genes by symbol, look genes up by id, and find articles about genes."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from entrez_kit.base.errors import UnresolvedEntity
+from entrez_kit.base.errors import AmbiguousQuery, UnresolvedEntity
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.core.per_input import PerInputAnswer
+from entrez_kit.databases.gene.find_symbols import FIND_SYMBOLS, SymbolOutcome, SymbolsResult
 from entrez_kit.databases.gene.gene_errors import looks_like_gene_id
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_LINKS, GeneBatch
 from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
-from entrez_kit.databases.gene.search_genes import SEARCH_GENES, SearchGenesRequest
+from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 
 from ._formats.fields import Record, as_data, columns_at
-from ._ids import describe_failed_input, run_each
-from ._options import argument, ids_argument, option, request_options
+from ._ids import describe_failed_input, read_inputs, run_each
+from ._options import Parameter, ids_argument, option, request_options
 from ._pipeline import Family, View, build_request, formats, plan, run, tell_rest
+from ._state import STDIN
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -67,22 +70,74 @@ def _render_search_table(page: GenePage, console: "Console") -> "RenderableType"
     return search_table(page, console)
 
 
+_SYMBOL: Final = re.compile(r"(?=[A-Za-z0-9.@-]*[A-Z0-9])[A-Za-z][A-Za-z0-9.@-]*")
+"""A word that is written like a symbol: TP53, p53, Trp53, HLA-A; "cancer" and "AND" are not."""
+_OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
+SYMBOL_COLUMNS: Final = columns_at(
+    "input", "status", "id", "symbol", "name", "organism", "taxon_id", "match", "candidates", "message"
+)
+
+
+class _Symbols(list[str]):
+    """A list of symbols, also of one; a query is a plain list with one text."""
+
+
+def _read_query(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str]:
+    """Return a list of symbols (of a file, of standard input, several words like symbols), or a query in a list."""
+    words = list(typed or ())
+    if files or STDIN in words or (len(words) > 1 and all(map(_is_symbol, words))):
+        found = read_inputs(ctx, words, files, field="query=", noun="symbols", known=lambda word: True)
+        return _Symbols(found)
+    if not words:
+        raise AmbiguousQuery(
+            "No query was given.",
+            invalid_input="query=",
+            recovery_hint="Name a symbol or words; - reads symbols from standard input, -i FILE from a file.",
+            details={"reason": "no_query"},
+        )
+    return [" ".join(words)]
+
+
+def _is_symbol(word: str) -> bool:
+    return word not in _OPERATORS and _SYMBOL.fullmatch(word) is not None
+
+
+def _render_symbols_table(result: SymbolsResult, console: "Console") -> "RenderableType":
+    from ._views.gene import symbols_table
+
+    return symbols_table(result, console)
+
+
+def _symbol_records(item: SymbolOutcome) -> Iterator[Record]:
+    """Yield the outcome of a symbol, with a gene or without."""
+    yield as_data(item)
+
+
 @app.command("search")
 @formats(*FORMATS, Family.COUNT)
 @request_options(
     SEARCH_GENES,
-    argument("query", "QUERY", joined=True),
+    Parameter(path="query", metavar="QUERY...", read=_read_query),
+    "input",
     option("organism", metavar="NAME"),
     option("page_size"),
     option("cursor", metavar="CURSOR"),
     option("include_discontinued"),
     option("broader_results", "--broader/--no-broader"),
 )
-def search(ctx: typer.Context, request: SearchGenesRequest) -> None:
-    """Find genes by symbol, alias, name or words, best match first.
+def search(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Find genes by symbol, alias, name or words, best match first; or the gene of each symbol in a list.
+
+    A list comes from a file, from standard input, or is several symbols. It has one outcome per symbol, in order:
 
     entrez-kit gene search TP53 --organism human
+    entrez-kit gene search -i symbols.txt --organism human -f csv
+    entrez-kit gene search TP53 BRCA1 --organism human -f ids | entrez-kit gene pubmed -
     """
+    if isinstance(options["query"], _Symbols):
+        _search_list(ctx, options)
+        return
+    request = build_request(ctx, SEARCH_GENES, {**options, "query": options["query"][0]})
     view: View[GenePage] = View(
         table=_render_search_table,
         total=lambda page: page.pagination.total_count or 0,
@@ -96,6 +151,21 @@ def search(ctx: typer.Context, request: SearchGenesRequest) -> None:
             tell_rest(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=remarks)
+
+
+def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
+    """Find the gene of each symbol in a list."""
+    symbols, organism = options.pop("query"), options.pop("organism")
+    arguments = {"symbols": symbols, "organism": organism, "include_discontinued": options["include_discontinued"]}
+    view: View[SymbolsResult] = View(
+        table=_render_symbols_table,
+        records=_symbol_records,
+        total=lambda result: result.total_found,
+        columns=SYMBOL_COLUMNS,
+        id_key="id",
+    )
+    request = build_request(ctx, FIND_SYMBOLS, arguments)
+    run(ctx, FIND_SYMBOLS, request, view, idle="Standard input contained no symbols, so no request was sent.")
 
 
 def _render_gene_page(gene: Gene, console: "Console") -> "RenderableType":

@@ -6,6 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from entrez_kit.databases.gene.find_symbols import SymbolsResult
 from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
@@ -122,6 +123,19 @@ def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
             _add_gene(table, next(genes), console)
         else:
             table.add_row(Text(line(outcome.input)), "", "", "", format_failure(outcome))
+    return table
+
+
+def symbols_table(result: SymbolsResult, console: Console) -> RenderableType:
+    """Return a table of symbols with their genes; a symbol without one has its candidates and a message."""
+    table = Listing(fixed("Input"), fixed("Id"), fixed("Symbol"), "Organism", "Name")
+    for one in result.symbols:
+        if one.id is not None:
+            found = (_link_id(one.id, console), Text(line(one.symbol), style="bold"), Text(line(one.organism)))
+            table.add_row(Text(line(one.input)), *found, Text(line(one.name)))
+        else:
+            told = Text(f"{one.status}: {line(one.message)} {', '.join(one.candidates)}".strip(), style="yellow")
+            table.add_row(Text(line(one.input)), "", "", "", told)
     return table
 
 

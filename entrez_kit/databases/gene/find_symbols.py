@@ -1,0 +1,181 @@
+"""Find the gene of each symbol in a list: one outcome per symbol, in order."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import ClassVar, Final, Literal
+
+from pydantic import Field
+
+from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import Argument, FrontendText, list_names
+from entrez_kit.core.model import Request, Result, Warn, Warned, omit_if_empty
+from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
+from entrez_kit.databases.gene.models import GeneId, GeneSearchCandidate, MatchKind
+from entrez_kit.databases.gene.search_genes import SEARCH_GENES
+from entrez_kit.services import Services
+from entrez_kit.services.transport.in_flight import in_order
+
+MAX_SYMBOLS: Final = 20_000
+PAGE: Final = 20
+"""How many candidates of a symbol are compared; symbols are ranked first."""
+MAX_CANDIDATES: Final = 10
+
+SymbolStatus = Literal["found", "ambiguous", "not_found", "invalid", "error"]
+
+
+class FindSymbolsRequest(Request):
+    """The symbols, and the organism."""
+
+    symbols: list[str] = Field(min_length=1, max_length=MAX_SYMBOLS, description="Symbols or aliases of genes.")
+    organism: str | None = Field(default=None, description="Common or scientific name, or taxid; default: all.")
+    include_discontinued: bool = Field(default=False, description="Include withdrawn and merged records.")
+
+
+class SymbolOutcome(Result):
+    """The gene of one symbol.
+
+    ``match`` is symbol (its official symbol) or alias. An ambiguous symbol has ``candidates`` instead of a gene.
+    """
+
+    input: str
+    status: SymbolStatus
+    id: GeneId | None = omit_if_empty()
+    symbol: str | None = omit_if_empty()
+    name: str | None = omit_if_empty()
+    organism: str | None = omit_if_empty()
+    taxon_id: int | None = omit_if_empty()
+    match: MatchKind | None = omit_if_empty()
+    candidates: list[GeneId] = omit_if_empty([])
+    message: str | None = omit_if_empty()
+
+
+class SymbolsResult(Warned):
+    """One outcome per symbol, in order."""
+
+    RECORDS: ClassVar = "symbols"
+
+    symbols: list[SymbolOutcome]
+    total_found: int
+    total_submitted: int
+
+
+class Symbols(BatchedOutcomes[str, SymbolOutcome]):
+    """The outcome of each symbol; searches run concurrently, and a repeated symbol is searched once."""
+
+    PART = 1
+
+    def __init__(self, services: Services, request: FindSymbolsRequest) -> None:
+        super().__init__(services, request.symbols)
+        self._request = request
+        self._answers: dict[str, SymbolOutcome] = {}
+        self._told: set[str] = set()
+
+    def __iter__(self) -> Iterator[SymbolOutcome]:
+        distinct = list(dict.fromkeys(self._inputs))
+        self._pending = in_order((partial(self._find, one) for one in distinct), self._services.eutils.at_once)
+        yield from super().__iter__()
+
+    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[SymbolOutcome]:
+        for one in inputs:
+            if one not in self._answers:
+                answer, warnings, failed = next(self._pending)
+                self._answers[one] = answer
+                self.error = self.error or failed
+                for warning in warnings:
+                    if warning.message not in self._told:
+                        self._told.add(warning.message)
+                        self.warnings.append(warning)
+            yield self._answers[one]
+
+    def _find(self, symbol: str) -> tuple[SymbolOutcome, list[Warn], EntrezKitError | None]:
+        """Search one symbol; return its outcome, the warnings about the organism, and the error of a service."""
+        arguments = {
+            "query": symbol,
+            "organism": self._request.organism,
+            "page_size": PAGE,
+            "include_discontinued": self._request.include_discontinued,
+            "broader_results": False,
+        }
+        try:
+            page = SEARCH_GENES.answer(self._services, SEARCH_GENES.build(arguments))
+        except AmbiguousQuery as exc:
+            if exc.details.get("reason") in ("unknown_organism", "ambiguous_organism"):
+                raise
+            return SymbolOutcome(input=symbol, status="invalid", message=exc.message), [], None
+        except (UpstreamError, RateLimited) as exc:
+            return SymbolOutcome(input=symbol, status="error", message=exc.message), [], exc
+        warnings = [one for one in page.warnings if one.code == "organism_corrected"]
+        return _choose(symbol, page.items), warnings, None
+
+    def missing_error(self) -> EntrezKitError | None:
+        """Return the error for symbols without exactly one gene."""
+        named = list_names(one.input for one in self.missing)
+        hint = FrontendText("An ambiguous symbol lists its candidates; name an ", Argument("organism"), " to choose.")
+        return build_missing_error(
+            self.missing,
+            self.found,
+            "input",
+            unanswered=f"NCBI did not answer for all symbols; missing: {named}.",
+            invalid=None,
+            unknown=(f"No single gene for {len(self.missing)} of {len(self._inputs)} symbols: {named}.", hint),
+        )
+
+
+def _choose(symbol: str, items: Sequence[GeneSearchCandidate]) -> SymbolOutcome:
+    """Return the only gene with a symbol, or else the only one with it as an alias."""
+    for kind in ("symbol", "alias"):
+        genes = [one for one in items if one.match == kind]
+        if len(genes) == 1:
+            (gene,) = genes
+            return SymbolOutcome(
+                input=symbol,
+                status="found",
+                id=gene.id,
+                symbol=gene.symbol,
+                name=gene.name,
+                organism=gene.organism,
+                taxon_id=gene.taxon_id,
+                match=gene.match,
+            )
+        if genes:
+            organisms = list_names(dict.fromkeys(one.organism for one in genes))
+            return SymbolOutcome(
+                input=symbol,
+                status="ambiguous",
+                candidates=[one.id for one in genes][:MAX_CANDIDATES],
+                message=f"{len(genes)} genes have this {kind}, of {organisms}.",
+            )
+    return SymbolOutcome(input=symbol, status="not_found", message="No gene has this symbol or alias.")
+
+
+def find_symbols(services: Services, request: FindSymbolsRequest) -> Symbols:
+    """Find the gene of each symbol in a list: the only gene with it as official symbol, or else as alias.
+
+    Raises:
+        AmbiguousQuery: the organism is unknown, or several have its name.
+        UpstreamError: NCBI answered for no symbol.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch and ESummary (db=gene), as for ``search_genes``, for each symbol.
+    """
+    return Symbols(services, request)
+
+
+def result_of(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
+    """Build the result document from all outcomes."""
+    found = list(symbols)
+    return SymbolsResult(
+        symbols=found, total_found=symbols.found, total_submitted=len(found), warnings=symbols.warnings
+    )
+
+
+FIND_SYMBOLS: Final = Operation(
+    name="find_symbols",
+    outcomes=find_symbols,
+    collect=result_of,
+    command=("gene", "search"),
+    toolset="gene",
+    title="Find the genes of symbols",
+    errors=(AmbiguousQuery, UpstreamError, RateLimited),
+)
+"""The terminal's operation for lists of symbols. It is not in the catalogue."""
