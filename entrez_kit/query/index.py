@@ -72,10 +72,6 @@ class SearchIndex(ABC):
         """Return whether any record has a value."""
         return bool(self.values(source, value))
 
-    def known_phrase(self, source: str, words: Sequence[str]) -> BitMap:
-        """Return records that are known to have these words in sequence; the positions of all others are compared."""
-        return BitMap()
-
     def find_phrase(self, source: str, slots: Sequence[Sequence[str]]) -> BitMap:
         """Return the records with a sequence of words in one value of a word list.
 
@@ -83,9 +79,8 @@ class SearchIndex(ABC):
             source: the word list.
             slots: the alternatives for each place of the sequence.
         """
-        plain = all(len(slot) == 1 for slot in slots)
-        found = self.known_phrase(source, [slot[0] for slot in slots]) if plain else BitMap()
-        for number, places in self._find_together(source, slots, found.copy()):
+        found = BitMap()
+        for number, places in self._find_together(source, slots):
             starts = set(places[0])
             for offset, there in enumerate(places[1:], start=1):
                 starts.intersection_update([place - offset for place in there])
@@ -96,16 +91,14 @@ class SearchIndex(ABC):
     def find_window(self, source: str, words: Sequence[str], distance: int) -> BitMap:
         """Return the records with words in any order and at most ``distance`` other words between first and last."""
         found = BitMap()
-        for number, places in self._find_together(source, [[word] for word in words], BitMap()):
+        for number, places in self._find_together(source, [[word] for word in words]):
             if unsettled.is_within(places, words, distance):
                 found.add(number)
         return found
 
-    def _find_together(
-        self, source: str, slots: Sequence[Sequence[str]], known: BitMap
-    ) -> Iterator[tuple[int, list[Sequence[int]]]]:
-        """Yield the records, except known ones, that have a word of each slot, with the positions of these words."""
-        together = reduce(and_, [self.find_any_word(source, slot) for slot in slots]) - known
+    def _find_together(self, source: str, slots: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[Sequence[int]]]]:
+        """Yield the records that have a word of each slot, with the positions of these words."""
+        together = reduce(and_, [self.find_any_word(source, slot) for slot in slots])
         if not together:
             return
         words = list(dict.fromkeys(word for slot in slots for word in slot))

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from pyroaring import BitMap
 
@@ -10,6 +11,7 @@ from entrez_kit.query.index import MemoryIndex, RecordTerms, SearchIndex
 
 SortKeys = tuple[int, str, str, int]
 """The sort keys of a record: publication date, first author, journal, PMID."""
+_ORDERS: Final = {"pub_date": 0, "Author": 1, "JournalName": 2}
 
 
 class SortedIndex(SearchIndex):
@@ -37,26 +39,35 @@ class ParsedIndex(MemoryIndex, SortedIndex):
     """An inverted index of the terms of parsed records."""
 
     def __init__(self, count: int, read: Callable[[int], tuple[RecordTerms, SortKeys]]) -> None:
-        self._keys: list[SortKeys] = []
+        self.keys: list[SortKeys] = []
 
         def read_terms(number: int) -> RecordTerms:
             terms, keys = read(number)
-            if len(self._keys) == number:
-                self._keys.append(keys)
+            if len(self.keys) == number:
+                self.keys.append(keys)
             return terms
 
         super().__init__(count, read_terms)
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
         """Return record numbers in the requested order; ties are sorted by descending PMID."""
-        newest = sorted(numbers, key=lambda number: -self._keys[number][3])
-        if order == "pub_date":
-            return sorted(newest, key=lambda number: -self._keys[number][0])
-        if order == "Author":
-            return sorted(newest, key=lambda number: self._keys[number][1])
-        if order == "JournalName":
-            return sorted(newest, key=lambda number: self._keys[number][2])
+        return sort_records(numbers, order, lambda number, place: self.keys[number][place])
+
+
+def sort_records(numbers: Iterable[int], order: str, get_key: Callable[[int, int], Any]) -> list[int]:
+    """Return record numbers in the requested order; ties are sorted by descending PMID.
+
+    Args:
+        numbers: the records.
+        order: "pub_date", "Author" or "JournalName"; any other order is by descending PMID.
+        get_key: returns the key of a record at a place of ``SortKeys``.
+    """
+    newest = sorted(numbers, key=lambda number: get_key(number, 3), reverse=True)
+    place = _ORDERS.get(order)
+    if place is None:
         return newest
+    # A reversed sort keeps ties in their order, too.
+    return sorted(newest, key=lambda number: get_key(number, place), reverse=place == 0)
 
 
 def score_words(index: SearchIndex, words: Iterable[str], records: BitMap) -> Counter[int]:

@@ -1,23 +1,24 @@
 """Generated, invented records in any number, the same for the same seed. A record is rendered when it is read.
 
-A record consists of a few choices such as topic, method and journal, one byte each; ``generated_index`` searches them.
+A record consists of the choices of its model, such as topic, method and journal, and of its own PMID and dates;
+``generated_index`` searches both.
 """
 
 import random
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import RLock
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.collection import RecordCollection, read_terms
+from entrez_kit.query.sorted_index import ParsedIndex
 from entrez_kit.sandbox import vocabulary
-from entrez_kit.sandbox.generated_index import GeneratedIndex
+from entrez_kit.sandbox.generated_index import FIRST_PMID, MODELS, GeneratedIndex
 from entrez_kit.sandbox.render import Choices, Timing, render
 
-FIRST_PMID: Final = 99_100_001
 MOST: Final = 100_000_000 - FIRST_PMID
 FIRST_DAY: Final = date(2010, 1, 1)
 DAYS: Final = 5_479
@@ -66,23 +67,22 @@ class GeneratedCollection(RecordCollection):
         self.seed = seed
         self.days = max(1, min(days, DAYS))
         self._lock = RLock()
-        self._columns: dict[str, bytes] = {}
 
-    def column(self, name: str) -> bytes:
-        """Return one choice for all records, one byte per record."""
-        with self._lock:
-            found = self._columns.get(name)
-            if found is None:
-                chooser = random.Random(f"{self.seed}:{name}")
-                weights = WEIGHTS[name]
-                found = bytes(chooser.choices(range(len(weights)), weights=weights, k=self.size))
-                self._columns[name] = found
-            return found
+    @cached_property
+    def _models(self) -> list[dict[str, int]]:
+        """The choices of each model."""
+        columns = [
+            random.Random(f"{self.seed}:{name}").choices(range(len(weights)), weights=weights, k=MODELS)
+            for name, weights in WEIGHTS.items()
+        ]
+        return [dict(zip(WEIGHTS, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def choices(self, number: int) -> Choices:
         """Return all choices of one record."""
-        picked = {name: self.column(name)[number] for name in WEIGHTS}
+        model = number % MODELS
+        picked = self._models[model].copy()
         return Choices(
+            model=model,
             pmid=self.pmid(number),
             entered=self.get_entry_day(number),
             team=self.teams[picked.pop("team")],
@@ -92,8 +92,8 @@ class GeneratedCollection(RecordCollection):
 
     def timing(self, number: int) -> Timing:
         """Return the choices that determine the dates of one record."""
-        lag, status, style, electronic = (self.column(name)[number] for name in _TIMING)
-        return Timing(self.get_entry_day(number), lag, status, style, electronic)
+        picked = self._models[number % MODELS]
+        return Timing(self.get_entry_day(number), *(picked[name] for name in _TIMING))
 
     @cached_property
     def teams(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -114,13 +114,12 @@ class GeneratedCollection(RecordCollection):
         return FIRST_DAY + timedelta(days=number * self.days // max(1, self.size))
 
     def _references(self, number: int) -> list[int]:
-        step = self.column("lag")[number] % (_NEAR // REFERENCES) + 1
+        step = self._models[number % MODELS]["lag"] % (_NEAR // REFERENCES) + 1
         return [number - step * i for i in range(1, REFERENCES + 1) if number - step * i >= 0]
 
     @cached_property
     def _index(self) -> GeneratedIndex:
-        ranges = {name: len(weights) for name, weights in WEIGHTS.items()}
-        return GeneratedIndex(self.size, self.column, self.choices, self.timing, self.teams, ranges)
+        return GeneratedIndex(self.size, _index_models(self.seed, min(self.size, MODELS)), self.timing)
 
     @property
     def index(self) -> GeneratedIndex:
@@ -148,3 +147,9 @@ class GeneratedCollection(RecordCollection):
             return ()
         later = range(min(self.size - 1, cited + _NEAR), cited, -1)
         return [self.pmid(number) for number in later if cited in self._references(number)]
+
+
+@lru_cache(maxsize=4)
+def _index_models(seed: int, count: int) -> ParsedIndex:
+    collection = GeneratedCollection(count, seed)
+    return ParsedIndex(count, lambda number: read_terms(collection.document(number)))

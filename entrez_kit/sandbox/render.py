@@ -1,6 +1,5 @@
 """Render the choices of a generated record as XML."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -11,40 +10,24 @@ from entrez_kit.local.records.text import xml_attribute, xml_text
 from entrez_kit.query.dates import to_number
 from entrez_kit.sandbox import vocabulary
 
-TITLE: Final = ("{method}", "in", "{topic}", "among", "{population}:", "{design}", "(invented record", "{pmid})")
-_PLAIN_PARTS: Final = (
-    "This record was invented for trying out software.",
-    "We studied",
-    "{topic}",
-    "by",
-    "{method}",
-    "among",
-    "{population}.",
-    "Data came from",
-    "{sample}",
-    "participants.",
-    "{finding}.",
-    "Nothing here is a medical fact.",
-)
-PLAIN: Final = (("", _PLAIN_PARTS),)
-LABELLED: Final = (
+_TITLE: Final = "{method} in {topic} among {population}: {design} (invented record {pmid})"
+_PLAIN: Final = (
     (
-        "BACKGROUND",
-        ("This record was invented for trying out software.", "It is about", "{topic}", "among", "{population}."),
+        "",
+        "This record was invented for trying out software. We studied {topic} by {method} among {population}. Data "
+        "came from {sample} participants. {finding}. Nothing here is a medical fact.",
     ),
-    ("METHODS", ("We used", "{method}", "in", "{design}", "with", "{sample}", "participants.")),
-    ("RESULTS", ("{finding}.",)),
-    ("CONCLUSIONS", ("Nothing here is a medical fact.",)),
 )
-"""The parts of titles and abstracts; ``{name}`` is the placeholder for the text of a choice."""
-
-PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-STATUSES: Final = ("MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process")
-COUNTRY: Final = "Nowhere"
-NOTICE: Final = "Invented notice"
-PAGES: Final = 900
-"""Number of different first pages."""
-RETRACTED: Final = ("Retracted Publication", "D016441")
+_LABELLED: Final = (
+    ("BACKGROUND", "This record was invented for trying out software. It is about {topic} among {population}."),
+    ("METHODS", "We used {method} in {design} with {sample} participants."),
+    ("RESULTS", "{finding}."),
+    ("CONCLUSIONS", "Nothing here is a medical fact."),
+)
+_STATUSES: Final = ("MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process")
+_COUNTRY: Final = "Nowhere"
+_NOTICE: Final = "Invented notice"
+_RETRACTED: Final = ("Retracted Publication", "D016441")
 _SEASONS: Final = ("Winter", "Spring", "Summer", "Autumn")
 
 
@@ -83,6 +66,7 @@ class Timing:
 class Choices(Timing):
     """All choices of one generated record; most numbers are indexes in the lists of ``vocabulary``."""
 
+    model: int
     pmid: str
     team: Sequence[tuple[int, int]]
     cited: Sequence[str]
@@ -102,19 +86,9 @@ class Choices(Timing):
     correction: int
 
     @property
-    def volume(self) -> str:
-        """The volume of the journal: one per year."""
-        return to_volume(self.published)
-
-    @property
-    def issue(self) -> str:
-        """The issue of the journal: one per month."""
-        return str(self.published.month)
-
-    @property
     def pages(self) -> str:
         """Page range."""
-        first = int(self.pmid) % PAGES + 1
+        first = self.model + 1
         return f"{first}-{first + self.lag % 12 + 1}"
 
     @property
@@ -127,30 +101,18 @@ class Choices(Timing):
         """The PMCID."""
         return f"PMC{self.pmid}" if self.pmc else ""
 
-
-def to_volume(day: date) -> str:
-    """Return the volume of a journal that has one volume per year."""
-    return str(day.year - 1999)
-
-
-def phrase(name: str, value: int) -> str:
-    """Return the text of a choice for its placeholder, as XML."""
-    if name == "topic":
-        return xml_text(vocabulary.TOPICS[value].phrase)
-    if name == "method":
-        return xml_text(vocabulary.METHODS[value].phrase)
-    if name == "population":
-        return vocabulary.POPULATIONS[value].phrase  # contains markup
-    if name == "design":
-        return xml_text(vocabulary.DESIGNS[value].phrase)
-    if name == "finding":
-        return xml_text(vocabulary.FINDINGS[value])
-    return str(vocabulary.SAMPLES[value])
-
-
-def abstract_parts(kind: int) -> Sequence[tuple[str, Sequence[str]]]:
-    """Return the label and the parts of each section of an abstract of this kind."""
-    return ((), PLAIN, LABELLED)[kind]
+    @property
+    def texts(self) -> dict[str, str]:
+        """The text of each placeholder, as XML."""
+        return {
+            "pmid": self.pmid,
+            "topic": xml_text(vocabulary.TOPICS[self.topic].phrase),
+            "method": xml_text(vocabulary.METHODS[self.method].phrase),
+            "population": vocabulary.POPULATIONS[self.population].phrase,  # contains markup
+            "design": xml_text(vocabulary.DESIGNS[self.design].phrase),
+            "finding": xml_text(vocabulary.FINDINGS[self.finding]),
+            "sample": str(vocabulary.SAMPLES[self.sample]),
+        }
 
 
 def published_number(choices: Timing) -> int:
@@ -167,14 +129,6 @@ def published_number(choices: Timing) -> int:
 
 def _get_season(day: date) -> int:
     return day.month % 12 // 3
-
-
-def _fill(parts: Sequence[str], choices: Choices) -> str:
-    def put(match: re.Match[str]) -> str:
-        name = match.group(1)
-        return choices.pmid if name == "pmid" else phrase(name, getattr(choices, name))
-
-    return PLACEHOLDER.sub(put, " ".join(parts))
 
 
 def _render_date(name: str, day: date | None, attributes: str = "") -> str:
@@ -201,21 +155,22 @@ def _render_journal(choices: Choices) -> str:
     journal = vocabulary.JOURNALS[choices.journal]
     return (
         f'<Journal><ISSN IssnType="Electronic">{journal.electronic_issn}</ISSN><JournalIssue CitedMedium="Internet">'
-        f"<Volume>{choices.volume}</Volume><Issue>{choices.issue}</Issue>{_render_issue_date(choices)}</JournalIssue>"
+        f"<Volume>{choices.model % 20 + 1}</Volume><Issue>{choices.model % 12 + 1}</Issue>"
+        f"{_render_issue_date(choices)}</JournalIssue>"
         f"<Title>{xml_text(journal.title)}</Title><ISOAbbreviation>{journal.abbreviation}</ISOAbbreviation></Journal>"
     )
 
 
 def _render_title(choices: Choices) -> str:
-    filled = _fill(TITLE, choices)
+    filled = _TITLE.format(**choices.texts)
     return f"<ArticleTitle>{f'[{filled}].' if choices.language else f'{filled}.'}</ArticleTitle>"
 
 
 def _render_abstract(choices: Choices) -> str:
     pieces = []
-    for label, parts in abstract_parts(choices.abstract):
+    for label, text in ((), _PLAIN, _LABELLED)[choices.abstract]:
         attribute = f' Label="{label}" NlmCategory="{label}"' if label else ""
-        pieces.append(f"<AbstractText{attribute}>{_fill(parts, choices)}</AbstractText>")
+        pieces.append(f"<AbstractText{attribute}>{text.format(**choices.texts)}</AbstractText>")
     return f"<Abstract>{''.join(pieces)}</Abstract>" if pieces else ""
 
 
@@ -249,33 +204,17 @@ def _render_grants(choices: Choices) -> str:
     )
 
 
-def list_types(design: int, correction: int) -> list[tuple[str, str]]:
-    """Return name and UI of each publication type."""
-    types = list(vocabulary.DESIGNS[design].types)
-    return [*types, RETRACTED] if correction == 1 else types
-
-
-def list_headings(choices: Choices) -> list[tuple[str, str, bool]]:
-    """Return name, UI and major-topic flag of each MeSH heading; only records with the status MEDLINE have any."""
+def _render_mesh(choices: Choices) -> str:
     if choices.status != 0:
-        return []
+        return ""
     topic, method = vocabulary.TOPICS[choices.topic], vocabulary.METHODS[choices.method]
     people = vocabulary.POPULATIONS[choices.population].headings
-    found = [
-        (topic.heading, topic.ui, True),
-        (method.heading, method.ui, False),
-        *((name, ui, False) for name, ui in people),
-    ]
-    return sorted(found)
-
-
-def _render_mesh(choices: Choices) -> str:
+    headings = [(topic.heading, topic.ui, "Y"), (method.heading, method.ui, "N"), *((*one, "N") for one in people)]
     rows = "".join(
-        f'<MeshHeading><DescriptorName UI="{ui}" MajorTopicYN="{"Y" if major else "N"}">{xml_text(name)}'
-        "</DescriptorName></MeshHeading>"
-        for name, ui, major in list_headings(choices)
+        f'<MeshHeading><DescriptorName UI="{ui}" MajorTopicYN="{major}">{xml_text(name)}</DescriptorName></MeshHeading>'
+        for name, ui, major in sorted(headings)
     )
-    return f"<MeshHeadingList>{rows}</MeshHeadingList>" if rows else ""
+    return f"<MeshHeadingList>{rows}</MeshHeadingList>"
 
 
 def _render_corrections(choices: Choices) -> str:
@@ -285,7 +224,7 @@ def _render_corrections(choices: Choices) -> str:
     source = f"{vocabulary.JOURNALS[choices.journal].abbreviation}. {choices.revised.year};1:1"
     return (
         f'<CommentsCorrectionsList><CommentsCorrections RefType="{kind}"><RefSource>{source}</RefSource>'
-        f"<Note>{NOTICE}</Note></CommentsCorrections></CommentsCorrectionsList>"
+        f"<Note>{_NOTICE}</Note></CommentsCorrections></CommentsCorrectionsList>"
     )
 
 
@@ -334,13 +273,13 @@ def render(choices: Choices) -> bytes:
     language, vernacular = vocabulary.LANGUAGES[choices.language]
     types = "".join(
         f'<PublicationType UI="{ui}">{xml_text(name)}</PublicationType>'
-        for name, ui in list_types(choices.design, choices.correction)
+        for name, ui in (*vocabulary.DESIGNS[choices.design].types, *((_RETRACTED,) if choices.correction == 1 else ()))
     )
     location = f'<ELocationID EIdType="doi" ValidYN="Y">{choices.doi_name}</ELocationID>' if choices.doi else ""
     original = f"<VernacularTitle>{xml_text(vernacular)}.</VernacularTitle>" if vernacular else ""
     owner = xml_attribute("NLM")
     return (
-        f'<PubmedArticle><MedlineCitation Status="{STATUSES[choices.status]}" Owner="{owner}">'
+        f'<PubmedArticle><MedlineCitation Status="{_STATUSES[choices.status]}" Owner="{owner}">'
         f'<PMID Version="1">{choices.pmid}</PMID>'
         f"{_render_date('DateCompleted', choices.completed)}{_render_date('DateRevised', choices.revised)}"
         f'<Article PubModel="{model}">{_render_journal(choices)}{_render_title(choices)}'
@@ -348,7 +287,7 @@ def render(choices: Choices) -> bytes:
         f"{_render_authors(choices)}<Language>{language}</Language>{_render_grants(choices)}"
         f"<PublicationTypeList>{types}</PublicationTypeList>{original}"
         + _render_date("ArticleDate", choices.published_online, ' DateType="Electronic"')
-        + f"</Article><MedlineJournalInfo><Country>{COUNTRY}</Country><MedlineTA>{journal.abbreviation}</MedlineTA>"
+        + f"</Article><MedlineJournalInfo><Country>{_COUNTRY}</Country><MedlineTA>{journal.abbreviation}</MedlineTA>"
         f"<NlmUniqueID>{journal.nlm_id}</NlmUniqueID><ISSNLinking>{journal.print_issn}</ISSNLinking></MedlineJournalInfo>"
         f"{_render_corrections(choices)}{_render_mesh(choices)}{_render_keywords(choices)}</MedlineCitation>{_render_pubmed_data(choices)}</PubmedArticle>"
     ).encode()
