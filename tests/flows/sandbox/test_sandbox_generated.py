@@ -12,7 +12,8 @@ from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.records.collection import ParsedCollection
 from entrez_kit.query.fields import FIELDS
 from entrez_kit.query.search import search
-from entrez_kit.sandbox.generate import FIRST_PMID, GeneratedCollection
+from entrez_kit.sandbox.generate import GeneratedCollection
+from entrez_kit.sandbox.generated_index import FIRST_PMID
 
 COUNT = 700
 
