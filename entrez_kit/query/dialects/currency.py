@@ -28,7 +28,6 @@ _CHANGES: Final = (
     ("Crohn's Disease", "Crohn Disease"),
     ("Substance Abuse", "Substance-Related Disorders"),
     ("Decubitus Ulcer", "Pressure Ulcer"),
-    ("Respiratory Distress Syndrome, Adult", "Respiratory Distress Syndrome"),
     ("Eating Disorders", "Feeding and Eating Disorders"),
     ("Ovarian Failure, Premature", "Primary Ovarian Insufficiency"),
     ("Animal", "Animals"),
@@ -37,7 +36,8 @@ _CHANGES: Final = (
 RENAMED: Final = {old.lower(): new for old, new in _CHANGES}
 """By the former name in lower case, the present name of a heading.
 
-The list is short and from memory of the yearly changes; a MeSH file has all former names as entry terms.
+The list is short; a MeSH file has all former names as entry terms. In NLM's tree file of 2017, each present name is a
+heading, and no former name is.
 """
 LEAVES: Final = frozenset(("humans",))
 """Headings without narrower ones, for which Cochrane prints [mh] instead of [mh:noexp]."""
