@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from entrez_kit.reviews.import_records import ImportResult
     from entrez_kit.reviews.init_review import InitResult
     from entrez_kit.reviews.screen_export import ScreenExportResult
-    from entrez_kit.reviews.screen_import import ScreenImportResult
+    from entrez_kit.reviews.screen_import import ScreenImportResult, UnmatchedRow
     from entrez_kit.reviews.search_review import SearchReviewResult
     from entrez_kit.reviews.show_status import StatusResult
     from entrez_kit.reviews.update_review import UpdateResult
@@ -144,8 +144,13 @@ def decisions_page(result: "ScreenImportResult") -> RenderableType:
     for title, rows in (("Unknown", result.unknown), ("Contradictory", result.contradictory)):
         if rows:
             parts.append(Text(f"{title}: {len(rows):,}", style="yellow"))
-            parts += [Text(f"  {line(one.place)}: {line(one.why)} ({line(one.text)})") for one in rows[:SHOWN]]
+            parts += [Text(f"  {line(one.place)}: {line(one.why)}{_quote(one)}") for one in rows[:SHOWN]]
     return Group(*parts)
+
+
+def _quote(row: "UnmatchedRow") -> str:
+    """Return the text of a row in parentheses; "" if the reason has it."""
+    return "" if row.text in row.why else f" ({line(row.text)})"
 
 
 def report_page(result: "ReportResult") -> RenderableType:

@@ -101,7 +101,8 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Fou
     ]
     final = next((line for line in result.lines if line.number == result.final), None)
     if final is not None and final.label not in (None, "exact"):
-        message = f"Line {final.number} of the strategy is {final.label} in PubMed: {'; '.join(final.loss)}."
+        loss = "; ".join(final.loss) or final.label
+        message = f"Line {final.number} of the strategy differs in PubMed ({loss})."
         warnings.append(Warn(code="translation_differs", message=message))
     return Found(search, found.pmids, warnings)
 

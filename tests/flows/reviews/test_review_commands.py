@@ -79,6 +79,26 @@ def test_a_person_decides_a_pair_and_the_next_run_obeys(cli: Cli, monkeypatch: p
     assert len({one["work"] for one in lines("records.jsonl")}) == 1
 
 
+def test_the_same_file_of_two_sources_adds_no_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("search", "crispr", "--all", "-o", "embase.ris").status == 0
+    assert cli("review", "init", "r", "--strategy", "ovid.txt").status == 0
+    monkeypatch.chdir("r")
+    figures = []
+    for source in ("Embase", "Scopus"):
+        assert cli("review", "import", "--source", source, "../embase.ris").status == 0
+        done = json.loads(cli("review", "dedupe", "--json").out)
+        status = json.loads(cli("review", "status", "--json").out)["flow"]
+        figures.append((done, status))
+
+    (once, _), (twice, flow) = figures
+    assert twice["counts"]["works"] == once["counts"]["works"]
+    assert twice["counts"]["records"] == 2 * once["counts"]["records"]
+    assert [one["only_here"] for one in twice["sources"]] == [0, 0]
+    assert sum(one["records"] for one in flow["sources"]) == flow["boxes"]["identified"] == twice["counts"]["records"]
+    assert sum(one["works"] for one in flow["sources"]) == flow["boxes"]["works"] == twice["counts"]["works"]
+    assert flow["boxes"]["duplicates"] == twice["counts"]["duplicates"] == len(lines("records.jsonl")) // 2
+
+
 def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("bad.txt").write_text("1. asthma.ti.\n2. aspirin.zz.\n3. 1 and 2\n", encoding="utf-8")
     assert cli("review", "init", "r", "--strategy", "bad.txt").status == 0

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import pytest
@@ -218,6 +218,27 @@ def test_a_family_is_linked_and_not_merged(relation: str) -> None:
     result = pair(first, FAMILIES[relation])
     assert result.counts.works == 2
     assert [(group.kind, group.relations) for group in result.groups] == [("family", [relation])]
+
+
+TITLED = {
+    **{name: FAMILIES[name] for name in ("part", "protocol", "erratum", "reply")},
+    "letter": replace(ARTICLE, title=f"Letter: {ARTICLE.title}", volume="13", pages="6"),
+    "comment": replace(ARTICLE, title=f"Comment on: {ARTICLE.title}", volume="13", pages="6"),
+    "retraction": replace(ARTICLE, title=f"Retraction: {ARTICLE.title}", volume="13", pages="6"),
+}
+EMPTY = {"volume": "", "issue": "", "pages": "", "journal": "", "abstract": ""}
+
+
+@pytest.mark.parametrize("relation", TITLED)
+def test_a_title_that_names_another_publication_is_never_merged_however_little_is_known(relation: str) -> None:
+    first = replace(ARTICLE, title=f"{ARTICLE.title}. Part I") if relation == "part" else ARTICLE
+    for size in range(len(EMPTY) + 1):
+        for names in combinations(EMPTY, size):
+            missing: dict[str, Any] = {name: EMPTY[name] for name in names}
+            for one, other in ((first, TITLED[relation]), (replace(first, **missing), TITLED[relation])):
+                result = pair(one, replace(other, **missing))
+                assert result.counts.works == 2, names
+                assert result.counts.families + result.counts.undecided <= 1
 
 
 def test_versions_of_a_cochrane_review_are_a_family() -> None:
