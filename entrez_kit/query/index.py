@@ -179,29 +179,6 @@ def find_positions(pieces: Iterable[Sequence[str]], words: Sequence[str]) -> lis
     return [wanted[word] for word in words]
 
 
-class PrefixSearch:
-    """Terms of lists that do not change, sorted on first use, to find those with a prefix."""
-
-    def __init__(self) -> None:
-        self._sorted: dict[tuple[str, str], list[str]] = {}
-
-    def find(self, kind: str, source: str, known: Collection[str], prefix: str) -> Collection[str]:
-        """Return the terms of a list that begin with a prefix.
-
-        Args:
-            kind: "words" or "values".
-            source: the name of the list.
-            known: its terms.
-            prefix: the prefix; all terms if it is empty.
-        """
-        if not prefix:
-            return known
-        terms = self._sorted.get((kind, source))
-        if terms is None:
-            terms = self._sorted[kind, source] = sorted(known)
-        return terms[bisect_left(terms, prefix) : bisect_left(terms, f"{prefix}\U0010ffff")]
-
-
 class MemoryIndex(SearchIndex):
     """An inverted index of records in memory.
 
@@ -215,7 +192,7 @@ class MemoryIndex(SearchIndex):
         self._words: dict[str, dict[str, array[int]]] = {}
         self._values: dict[str, dict[str, array[int]]] = {}
         self._columns: dict[str, list[tuple[int, int]]] = {}
-        self._prefixes = PrefixSearch()
+        self._sorted: dict[tuple[str, str], list[str]] = {}
         self._read = lru_cache(maxsize=4096)(read)
         for number in range(count):
             self._add(number, read(number))
@@ -245,7 +222,7 @@ class MemoryIndex(SearchIndex):
 
     def words(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the words of a word list that begin with a prefix."""
-        return self._prefixes.find("words", source, self._words.get(source, {}).keys(), prefix)
+        return self._find_prefix("words", source, self._words.get(source, {}).keys(), prefix)
 
     def values(self, source: str, value: str) -> BitMap:
         """Return the records with exactly this value."""
@@ -257,7 +234,16 @@ class MemoryIndex(SearchIndex):
 
     def known_values(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the values of a value list that begin with a prefix."""
-        return self._prefixes.find("values", source, self._values.get(source, {}).keys(), prefix)
+        return self._find_prefix("values", source, self._values.get(source, {}).keys(), prefix)
+
+    def _find_prefix(self, kind: str, source: str, known: Collection[str], prefix: str) -> Collection[str]:
+        """Return the terms of a list that begin with a prefix; they are sorted on first use."""
+        if not prefix:
+            return known
+        terms = self._sorted.get((kind, source))
+        if terms is None:
+            terms = self._sorted[kind, source] = sorted(known)
+        return terms[bisect_left(terms, prefix) : bisect_left(terms, f"{prefix}\U0010ffff")]
 
     def between(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""

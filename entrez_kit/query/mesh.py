@@ -200,25 +200,6 @@ def read_headings(file: IO[bytes]) -> Iterator[Heading]:
         )
 
 
-def read_substances(file: IO[bytes]) -> Iterator[Substance]:
-    """Read the supplementary concepts of a ``supp`` file."""
-    for _, record in read_mesh_records(file, ("SupplementalRecord",)):
-        name = record.findtext("SupplementalRecordName/String") or ""
-        terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
-        others = tuple(dict.fromkeys(term for term in terms if term != name))
-        yield Substance(name, others, read_related_numbers(record))
-
-
-def read_actions(file: IO[bytes]) -> dict[str, list[str]]:
-    """Read the members of each pharmacological action of a ``pa`` file."""
-    found: dict[str, list[str]] = {}
-    for _, record in read_mesh_records(file, ("PharmacologicalAction",)):
-        name = record.findtext("DescriptorReferredTo/DescriptorName/String") or ""
-        members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
-        found[name] = [one.text or "" for one in members]
-    return found
-
-
 def read_related_numbers(record: Any) -> tuple[str, ...]:
     """Return the related numbers without the names in parentheses behind them."""
     listed = record.iterfind("ConceptList/Concept/RelatedRegistryNumberList/RelatedRegistryNumber")

@@ -1,6 +1,6 @@
 """The common part of Europe PMC's query language: words, phrases, fields, AND, OR, NOT, parentheses.
 
-A query is parsed once into a tree, which is then run on each shelf of records.
+A query is parsed once; the evaluator of PubMed's language combines the records of its leaves on each shelf.
 """
 
 import re
@@ -11,7 +11,7 @@ from pyroaring import BitMap
 
 from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.query import dates
-from entrez_kit.query.algebra import And, Term
+from entrez_kit.query.algebra import And, Everything, HistorySet, Not, Or, Query, Term
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
 from entrez_kit.query.index import SearchIndex
@@ -91,29 +91,23 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """Two parts and their operator; NOT excludes the right part."""
-
-    operator: str
-    left: "Tree"
-    right: "Tree"
-
-
-Tree = Leaf | Joined | None
-"""A parsed query; None for an empty part."""
-
-
-@dataclass(frozen=True, slots=True)
 class Parsed:
-    """A query as a tree, the words for the relevance score, and whether the query names sources."""
+    """A parsed query and its leaves. In ``query``, ``HistorySet(n)`` is the leaf with this number."""
 
-    tree: Tree
-    ranking: tuple[str, ...]
-    names_sources: bool
+    query: Query
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """The words for the relevance score."""
+        texts = [leaf.text for leaf in self.leaves if leaf.field in ("", "TITLE", "TITLE_ABS")]
+        return tuple(dict.fromkeys(word for text in texts for word in split_words(text)))
 
     def run(self, shelf: Shelf) -> BitMap:
         """Return the records of a shelf that match the query."""
-        return _run(self.tree, shelf, self.names_sources)
+        names_sources = any(leaf.field == "SRC" for leaf in self.leaves)
+        leaves = Evaluator(shelf.index, lambda number: _run_leaf(self.leaves[number], shelf, names_sources))
+        return leaves.evaluate(self.query)
 
 
 def parse(query: str) -> Parsed:
@@ -124,31 +118,29 @@ def parse(query: str) -> Parsed:
     """
     if query.replace('\\"', "").count('"') % 2:
         raise BadQuery("a quotation mark is never closed")
-    leaves: list[Leaf] = []
-    parser = _Parser(query, leaves)
-    tree = parser.parse_expression("", 0)
+    parser = _Parser(query)
+    found = parser.parse_expression("", 0)
     if not parser.is_at_end():
         raise BadQuery("a closing parenthesis has no opening one")
-    ranking = [word for leaf in leaves if leaf.field in ("", "TITLE", "TITLE_ABS") for word in split_words(leaf.text)]
-    return Parsed(tree, tuple(dict.fromkeys(ranking)), any(leaf.field == "SRC" for leaf in leaves))
+    return Parsed(found, tuple(parser.leaves))
 
 
 class _Parser:
-    def __init__(self, query: str, leaves: list[Leaf]) -> None:
+    def __init__(self, query: str) -> None:
         self._query = query
         self._place = 0
-        self._leaves = leaves
+        self.leaves: list[Leaf] = []
 
     def is_at_end(self) -> bool:
         """Return whether only white space is left."""
         return not self._query[self._place :].strip()
 
-    def parse_expression(self, field: str, depth: int) -> Tree:
+    def parse_expression(self, field: str, depth: int) -> Query:
         """Parse up to the end or to a closing parenthesis; AND binds more tightly than OR."""
         if depth > _MAX_DEPTH:
             raise BadQuery("too many parentheses")
-        alternatives: list[Tree] = []
-        current: Tree = None
+        alternatives: list[Query] = []
+        current: Query | None = None
         operator = "AND"
         pending = False
         while True:
@@ -159,21 +151,23 @@ class _Parser:
             if word in _OPERATORS and not match["field"]:
                 self._place = match.end()
                 if word == "OR":
-                    alternatives.append(current)
+                    alternatives.append(current or Everything())
                     current = None
                 # "AND NOT" is one operator.
                 operator, pending = ("NOT" if word == "NOT" else "AND"), True
                 continue
             part = self._parse_part(match, (match["field"] or field).upper(), depth)
-            current = part if current is None and operator != "NOT" else Joined(operator, current, part)
+            if operator == "NOT":
+                current = Not(current or Everything(), part)
+            else:
+                current = part if current is None else And((current, part))
             operator, pending = "AND", False
         if pending:
             raise BadQuery("the query ends with an operator")
-        for left in reversed(alternatives):
-            current = Joined("OR", left, current)
-        return current
+        last = current or Everything()
+        return Or((*alternatives, last)) if alternatives else last
 
-    def _parse_part(self, match: "re.Match[str]", field: str, depth: int) -> Tree:
+    def _parse_part(self, match: "re.Match[str]", field: str, depth: int) -> Query:
         self._place = match.end()
         if match["open"]:
             inner = self.parse_expression(field, depth + 1)
@@ -183,21 +177,9 @@ class _Parser:
             self._place = closing.end()
             return inner
         text = next(match[name] for name in ("phrase", "range", "word") if match[name] is not None)
-        leaf = Leaf(field, re.sub(r"\\(.)", r"\1", text), match["phrase"] is not None, match["range"] is not None)
-        self._leaves.append(leaf)
-        return leaf
-
-
-def _run(tree: Tree, shelf: Shelf, names_sources: bool) -> BitMap:
-    if tree is None:
-        return BitMap(range(shelf.index.size))
-    if isinstance(tree, Leaf):
-        return _run_leaf(tree, shelf, names_sources)
-    right = _run(tree.right, shelf, names_sources)
-    left = _run(tree.left, shelf, names_sources)
-    if tree.operator == "OR":
-        return left | right
-    return left - right if tree.operator == "NOT" else left & right
+        plain = re.sub(r"\\(.)", r"\1", text)
+        self.leaves.append(Leaf(field, plain, match["phrase"] is not None, match["range"] is not None))
+        return HistorySet(len(self.leaves) - 1)
 
 
 def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> BitMap:

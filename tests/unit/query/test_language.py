@@ -10,7 +10,15 @@ from entrez_kit.query import unsettled
 from entrez_kit.query.dates import parse_relative_range
 from entrez_kit.query.fields import FIELDS, parse_tag
 from entrez_kit.query.index import MemoryIndex, RecordTerms
-from entrez_kit.query.mesh import Heading, Journal, Substance, Vocabulary, read_actions, read_headings, read_substances
+from entrez_kit.query.mesh import (
+    Heading,
+    Journal,
+    Substance,
+    Vocabulary,
+    read_headings,
+    read_mesh_records,
+    read_related_numbers,
+)
 from entrez_kit.query.parser import parse
 from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import Found, search
@@ -414,14 +422,11 @@ def test_vocabularies_are_read_from_xml() -> None:
         "</TermList>"
         "</Concept></ConceptList></SupplementalRecord></SupplementalRecordSet>"
     )
-    actions = (
-        "<PharmacologicalActionSet><PharmacologicalAction><DescriptorReferredTo><DescriptorName><String>Pain Relief"
-        "</String></DescriptorName></DescriptorReferredTo><PharmacologicalActionSubstanceList><Substance><RecordName>"
-        "<String>aspirin x</String></RecordName></Substance></PharmacologicalActionSubstanceList>"
-        "</PharmacologicalAction></PharmacologicalActionSet>"
-    )
 
     assert list(read_headings(io.BytesIO(descriptors.encode()))) == [Heading("Lung, A", ("A04", "B1"), ("Lungs",))]
     assert list(read_headings(io.BytesIO(qualifiers.encode()))) == [Heading("therapy", ("Y1",), (), "TH")]
-    assert list(read_substances(io.BytesIO(substances.encode()))) == [Substance("aspirin x", ("asp",), ("50-78-2",))]
-    assert read_actions(io.BytesIO(actions.encode())) == {"Pain Relief": ["aspirin x"]}
+    numbers = [
+        read_related_numbers(one)
+        for _, one in read_mesh_records(io.BytesIO(substances.encode()), ("SupplementalRecord",))
+    ]
+    assert numbers == [("50-78-2",)]
