@@ -39,6 +39,8 @@ ONE_DATE: Final = 0.8
 NARROWEST: Final = 30
 WIDEST: Final = 160
 """Characters of a line. Wrapped lines are neither shorter nor longer than these."""
+NAMES_AND_YEAR: Final = re.compile(r"[^0-9]{3,500}\((?:1[89]|20)[0-9]{2}[a-z]?\)[.:]?")
+"""The authors and the year of a reference, alone on a line."""
 NEARLY_FULL: Final = 0.88
 """Share of the width: the next word did not fit on a line that is longer than this."""
 ONE_PER_LINE: Final = 0.7
@@ -134,6 +136,10 @@ class ListLayout:
                 line.kind, line.count = "", None
                 line.read(0)
             last = line.count or last
+        marked = [line.count for line in lines if line.count is not None]
+        if len(marked) >= FEWEST_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
+            for line in lines:
+                line.count = None
         self.least = least
         self.hanging, self.first_indented = self._indents()
         self.is_counted = any(line.count for line in lines)
@@ -159,7 +165,11 @@ class ListLayout:
             if line.after_blank or not blocks:
                 blocks.append([])
             blocks[-1].append(line)
-        several = [sum(line.dated for line in block) for block in blocks if len(block) > 1]
+        several = [
+            sum(line.dated and not (line.begins and NAMES_AND_YEAR.fullmatch(line.body)) for line in block)
+            for block in blocks
+            if len(block) > 1
+        ]
         return len(several) >= FEWEST_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
 
     def _is_greedy(self, width: int) -> bool:
@@ -197,7 +207,17 @@ class ListLayout:
         if kind in UNCOUNTED and not (first.after_blank or first.after_note):
             return False
         heads = sum(self._may_begin(n, self.lines[n].body) for n in places)
-        return len(places) > 1 and heads >= MOST_MARKED * len(places)
+        return len(places) > 1 and heads >= MOST_MARKED * len(places) and self._may_count(places)
+
+    def _may_count(self, places: Sequence[int]) -> bool:
+        """Return whether numbers count references: most are larger than the one above, or most references have one.
+
+        "7. Aufl." at the beginning of a line is an edition.
+        """
+        counts = [count for n in places if (count := self.lines[n].count) is not None]
+        steps = sum(after > count for count, after in pairwise(counts))
+        first = sum(line.begins for line in self.lines)
+        return not counts or steps >= MOST_MARKED * (len(counts) - 1) or len(places) >= MOST_MARKED * first
 
     def _may_begin(self, n: int, body: str) -> bool:
         after_end = n == 0 or self.lines[n].after_blank or ends_reference(self.lines[n - 1].text)
@@ -263,7 +283,7 @@ class ListLayout:
         if GOES_ON.match(line.text):
             return WEB_PAGE.match(line.text) is not None and ends and self._is_page_alone(n)
         if line.after_blank and not self.kind:
-            return ends or not line.full
+            return ends or not (line.full or (self.hanging and line.indent > self.least))
         if self.is_block_each and not self.kind and not line.after_page:
             return False
         if self.is_counted and not self._lacks_a_number(n):
@@ -333,7 +353,7 @@ class ListLayout:
         if self.has_pages_below or self.kind:
             return False
         if self.hanging or self.first_indented:
-            return line.indent == (self.least if self.hanging else self.mark_indent) and self.complete
+            return (line.indent == self.least) == self.hanging and self.complete
         return self.complete and (line.after_blank if self.in_blocks else self.one_per_line)
 
     def _loose(self) -> bool:

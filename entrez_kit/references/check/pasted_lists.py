@@ -112,13 +112,14 @@ def read_list(text: str) -> PastedList:
     before = all_lines[start - 1].number if start else 0
     last = all_lines[end - 1].number if end else 0
     warnings = _warn_about_removed_lines(left_out, notes, line_numbers)
-    warnings += _warn_of_split(pieces, has_no_signs=layout.is_uncertain and len(references) > 1)
+    warnings += _warn_of_split(pieces, layout)
     return PastedList(references, range(before + 1, last + 1), start > 0, warnings)
 
 
-def _warn_of_split(rows: Sequence[Sequence[ListLine]], *, has_no_signs: bool) -> list[Warn]:
+def _warn_of_split(rows: Sequence[Sequence[ListLine]], layout: ListLayout) -> list[Warn]:
     """Return a warning that names the rows that can be a part of a reference, or several references."""
-    found = [rows[n][0] for n in find_uncertain_rows(rows)]
+    found = [rows[n][0] for n in find_uncertain_rows(rows, layout)]
+    has_no_signs = layout.is_uncertain and len(rows) > 1
     if not found and not has_no_signs:
         return []
     message = NO_SIGNS if has_no_signs else ""

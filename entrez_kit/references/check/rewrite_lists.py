@@ -7,7 +7,7 @@ sign on many lines, show what the marks are. A line keeps its number in the file
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from itertools import pairwise
@@ -18,6 +18,8 @@ from entrez_kit.references.check.line_signs import (
     BARE,
     BEGINS,
     ENDS,
+    ENDS_WITH_PLACE,
+    LATIN_SMALL,
     LETTER_FIRST,
     MARK,
     ends_reference,
@@ -40,6 +42,10 @@ MOST_DAMAGED: Final = 3
 """Maximum consecutive numbers of references that are damaged."""
 GAP: Final = 2
 """Minimum spaces between two columns of text."""
+MOST_COLLIDED: Final = 0.1
+"""Maximum share of lines in which the left column reaches into the right one."""
+AFTER_PLACE: Final = 0.6
+"""Minimum share of marks inside lines behind pages, a year or an identifier, if references begin there."""
 DEEPEST: Final = 8
 """Maximum indent of a line inside a column."""
 SHORTEST: Final = 25
@@ -85,13 +91,14 @@ _TAG: Final = re.compile(r"</?[a-z][a-z0-9]{0,10}(?: [^<>]{0,300})?/?>", re.IGNO
 _FRAME: Final = re.compile(r"\\(?:begin|end)\{[a-z]{1,20}\*?\}|\{\{[a-z]{1,20}\}\}|[|:\s-]{3,}", re.IGNORECASE)
 """A line that only begins, ends or divides a list or a table."""
 _INSIDE: Final = (
-    re.compile(r"\[([0-9]{1,3})\](?=[\s“\"‘'«]{0,2}[^\W\d_]|$)"),
+    re.compile(r"\[([0-9]{1,3})\](?=[\s“\"‘'«\[]{0,2}[^\W\d_]|$)"),
     re.compile(r"(?<![^\s.)\]])([0-9]{1,3})\. ?(?=[“\"‘'«]?[^\W\d_]|$)"),
     re.compile(r"(?<![^\s.)\]])\(?([0-9]{1,3})\) ?(?=[“\"‘'«]?[^\W\d_]|$)"),
 )
 """Marks of references inside a line."""
 
 
+_ENDS_WITH_NUMBER: Final = re.compile(r"[0-9] ?[^\W\d_]{0,2}\.?[)\]]? ?$")
 _HEADING_WORDS: Final = re.compile(
     r"\b(?:(?:primary|secondary|online|internet|electronic|print|other) (?:sources?|references?|resources?|literature)"
     r"|books?|(?:journal )?articles|web ?(?:sites?|pages?)|(?:included|excluded|primary|ongoing) studies|guidelines"
@@ -160,7 +167,9 @@ def _read_table_rows(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     kept = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
     if not is_table:
         return kept
-    return [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in kept]
+    # A row is one reference: an empty line divides it from the row above.
+    joined = [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in kept]
+    return [one for line in joined for one in ([replace(line, text="")] if line.text else []) + [line]]
 
 
 def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
@@ -180,18 +189,48 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     apart = [text for text in both if text[place - GAP : place].isspace() and text[:place].strip()]
     if len(apart) < FEWEST or len(apart) < MOSTLY * len(texts) or place < NARROWEST_COLUMN:
         return lines
-    if any(line.text[place - GAP : place].strip() for line in lines):
+    collided = sum(bool(text[place - GAP : place].strip()) for text in texts)
+    if collided > MOST_COLLIDED * len(texts):
         return lines
+    divide = _find_division(apart, place)
     unfolded: list[TextLine] = []
     page: list[TextLine] = []
     for line in (*lines, None):
         if line is None or (line.after_page and page):
-            unfolded += [replace(one, text=one.text[:place].rstrip()) for one in page]
-            unfolded += [replace(one, text=one.text[place:].rstrip(), after_page=False) for one in page]
+            columns = [divide(one.text) for one in page]
+            unfolded += [replace(one, text=left) for one, (left, _) in zip(page, columns, strict=True)]
+            unfolded += [
+                replace(one, text=text, after_page=False) for one, (_, text) in zip(page, columns, strict=True)
+            ]
             page = []
         if line is not None:
             page.append(line)
     return unfolded
+
+
+def _find_division(texts: Sequence[str], place: int) -> Callable[[str], tuple[str, str]]:
+    """Return the function that divides a line into its two columns.
+
+    A left line that is too long can move the right one to the right. Then most right lines begin at one of two places
+    only if they are moved back.
+    """
+
+    def end_left(text: str) -> int:
+        return len(text[:place].rstrip())
+
+    gap = min(place + _indent(text[place:]) - end_left(text) for text in texts)
+    still = Counter(_indent(text[place:]) for text in texts)
+    moved = Counter(_indent(text[max(place, end_left(text) + gap) :]) for text in texts)
+    are_moved = sum(n for _, n in moved.most_common(2)) > sum(n for _, n in still.most_common(2))
+
+    def divide(text: str) -> tuple[str, str]:
+        if text[place - GAP : place].strip():
+            end = text.find(" " * max(gap, GAP), place - GAP)
+            return (text[:end], text[end:].strip()) if end >= 0 else (text, "")
+        start = max(place, end_left(text) + gap) if are_moved else place
+        return text[:place].rstrip(), text[start:].rstrip()
+
+    return divide
 
 
 def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
@@ -201,8 +240,17 @@ def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
         return [replace(texts[0], text=f"{n}. {one}") for n, one in enumerate(references, start=1)]
     for pattern in _INSIDE:
         chain = _find_chain(lines, pattern)
-        at_starts = sum(not lines[n].text[:start].strip() for n, start in chain)
-        if len(chain) >= FEWEST and at_starts < len(chain) / 2:
+        inside = [lines[n].text[:start] for n, start in chain if lines[n].text[:start].strip()]
+        after_place = sum(bool(ENDS_WITH_PLACE.search(text) or _ENDS_WITH_NUMBER.search(text)) for text in inside)
+        is_plain = pattern is not _INSIDE[0]  # "2. Aufl." is an edition, "[2]" only a mark
+        if len(chain) < FEWEST or (is_plain and after_place < AFTER_PLACE * len(inside)):
+            continue
+        if len(inside) > len(chain) / 2:
+            break
+        # Most marks are at the beginning of lines, so that a number inside a line can be a part of a title.
+        first = {int(mark[1]) for line in lines if (mark := pattern.match(line.text.lstrip()))}
+        chain = [(n, start) for count, (n, start) in enumerate(chain, start=1) if count not in first]
+        if chain and after_place == len(inside):
             break
     else:
         return lines
@@ -476,6 +524,9 @@ def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
     introduction = lines[: min(first, MOST_INTRODUCTION) or 1]
     texts = [line.text for line in introduction]
     is_whole = first <= MOST_INTRODUCTION and texts[-1].rstrip("* ").endswith(":")
+    below = lines[len(texts) : len(texts) + 1]
+    if not first and any(LATIN_SMALL.match(line.text.strip()) and not line.after_blank for line in below):
+        return 0  # a title with a colon goes on
     if is_whole and not any(is_dated(text) or _has_mark(text) for text in texts):
         return len(texts) if first or not BEGINS.match(texts[0]) else 0
     return 0

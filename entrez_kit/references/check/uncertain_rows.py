@@ -4,13 +4,13 @@ The numbers of a list show which rows are right: each is one more than the numbe
 empty lines separate are judged by their words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
 from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import ENDS_WITH_PLACE, GOES_ON, NAMED
-from entrez_kit.references.check.list_layout import ListLine
+from entrez_kit.references.check.line_signs import ENDS_WITH_PLACE, GOES_ON, NAMED, ends_reference
+from entrez_kit.references.check.list_layout import ListLayout, ListLine
 
 FEWEST: Final = 3
 """Minimum number of marks that show that each reference has one."""
@@ -26,9 +26,10 @@ MOST_YEARS: Final = 5
 Row = Sequence[ListLine]
 
 
-def find_uncertain_rows(rows: Sequence[Row]) -> list[int]:
+def find_uncertain_rows(rows: Sequence[Row], layout: ListLayout) -> list[int]:
     """Return the places of the rows that can be a part of a reference, or several references."""
     certain, uncertain = _judge_by_marks(rows)
+    uncertain.update(_contradict_signs(rows, layout) - certain)
     dated = [any(line.dated for line in row) for row in rows]
     mostly_dated = sum(dated) >= MOSTLY * len(rows)
     for n, row in enumerate(rows):
@@ -56,7 +57,7 @@ def _judge_by_marks(rows: Sequence[Row]) -> tuple[set[int], set[int]]:
     for n, after in pairwise(counts):
         step = counts[n] - counts[after] if down else counts[after] - counts[n]
         found = range(n, after)
-        if len(found) == step or (len(found) == 1 and step <= 0):
+        if len(found) == step or (len(found) == 1 and step <= 0 and ends_reference(rows[n][-1].text)):
             certain.update(found)
         else:
             uncertain.update(found[1:] if len(found) > max(step, 1) else found[:1])
@@ -64,6 +65,26 @@ def _judge_by_marks(rows: Sequence[Row]) -> tuple[set[int], set[int]]:
         certain.add(len(rows) - 1)
     uncertain.update(range(min(counts)), range(max(counts) + 1, len(rows)))
     return certain, uncertain
+
+
+def _contradict_signs(rows: Sequence[Row], layout: ListLayout) -> set[int]:
+    """Return the rows that begin without the sign with which most rows begin, and those with this sign inside.
+
+    The signs are an empty line and an indent.
+    """
+    signs: list[Callable[[ListLine], bool]] = [lambda line: line.after_blank]
+    if layout.hanging or layout.first_indented:
+        signs.append(lambda line: (line.indent == layout.least) == layout.hanging)
+    found: set[int] = set()
+    for has_sign in signs:
+        begins = [has_sign(row[0]) or row[0].after_page or row[0].after_note for row in rows[1:]]
+        if sum(begins) < max(FEWEST, MOSTLY * len(begins)):
+            continue
+        found.update(n for n, begun in enumerate(begins, start=1) if not begun)
+        found.update(
+            n for n, row in enumerate(rows) if any(has_sign(line) and not GOES_ON.match(line.text) for line in row[1:])
+        )
+    return found
 
 
 def _has_two(row: Row) -> bool:

@@ -335,6 +335,97 @@ def test_a_warning_names_the_line_where_a_split_is_uncertain(listed: list[str], 
     assert [term.split(":")[0] for term in warning.terms] == [str(line)]
 
 
+def test_a_left_column_that_is_too_long_moves_the_right_one() -> None:
+    lines = [line for one in TITLES_FIRST for line in textwrap.wrap(one, 40, subsequent_indent="  ")]
+    half = (len(lines) + 1) // 2
+    left = [f"{line}{'-' * (n % 3)}" if line.startswith("  ") else line for n, line in enumerate(lines[:half])]
+    columns = zip(left, [*lines[half:], *[""] * half], strict=False)
+
+    pasted = read_list("\n".join(f"{one:<40}     {other}".rstrip() for one, other in columns))
+
+    assert len(pasted.references) == len(TITLES_FIRST)
+    assert not pasted.warnings
+
+
+EDITIONS = [
+    f"Doe J, Roe R (Ed.): Light and {n} mice.\n{5 * n % 8 + 1}. Aufl.\nBerlin: Inventor, {1999 + n}, S. {n}–{9 + n}."
+    if n % 3 == 0
+    else one
+    for n, one in enumerate(ENGLISH)
+]
+
+
+def test_the_number_of_an_edition_is_no_mark() -> None:
+    whole = [one.replace("\n", " ") for one in EDITIONS]
+
+    check("References\n\n" + "\n\n".join(EDITIONS), whole)
+    check("1. " + "\n".join(whole), whole)
+
+
+def test_a_row_of_a_table_is_a_reference_whatever_its_last_cell_says() -> None:
+    rows = [f"| {n} | d'{one} | {('no', 'yes', '')[n % 3]} |" for n, one in enumerate(ENGLISH, start=1)]
+
+    assert len(read_list("| # | Reference | Notes |\n|:-:|:----|----|\n" + "\n".join(rows)).references) == len(ENGLISH)
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_a_title_with_a_colon_at_the_end_of_a_line_is_no_introduction(between: str) -> None:
+    first = "Learning of all kinds of mice under the moon:\n  a study of sleep. Doe J. J Inv Res. 2001;3:4."
+
+    check(between.join([first, *TITLES_FIRST]), [first, *TITLES_FIRST])
+
+
+def test_names_and_a_year_can_be_a_line_of_a_reference_between_empty_lines() -> None:
+    references = [
+        f"Doe, J., & Roe, R. ({1999 + n}).\nMoonlight and mice of kind {'abcdefghi'[n]}.\n"
+        f"Inventions of Light, {n}(3), 4-9. https://doi.org/10.5555/mice.{n}"
+        for n in range(9)
+    ]
+    references[3] = (
+        "Doe, J., & Roe, R. (2002).\nMoonlight And Mice. Inventions, 4(3), 4-9. https://doi.org/10.5555/mice.3"
+    )
+
+    check("References\n\n" + "\n\n".join(references), references)
+
+
+def test_the_same_number_before_every_reference_is_a_mark() -> None:
+    references = [
+        *ENGLISH[:5],
+        "Garrity G. Manual of moonlight. New York: Inventor; 2010. p.",
+        "2 moons. 2001.",
+        *ENGLISH[6:],
+    ]
+
+    check("\n".join(f"1. {one}" for one in references), references)
+
+
+def test_a_number_inside_a_line_begins_a_reference_if_the_number_is_missing_otherwise() -> None:
+    marked = [f"{n}. {one}" for n, one in enumerate(ENGLISH, start=1)]
+
+    check("\n".join(marked[:-2]) + "\n" + " ".join(marked[-2:]), ENGLISH)
+    titled = [one.replace("Effects", "3. Effects") for one in ENGLISH]
+    check("\n".join(f"{n}. {one}" for n, one in enumerate(titled, start=1)), titled)
+
+
+BLOCKS = [f"Doe J, Roe R. Moonlight and mice {n}.\nJ Inv Res. {1999 + n};3:4." for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\n\n".join([*BLOCKS[:6], f"{BLOCKS[6]}\n{BLOCKS[7]}", *BLOCKS[8:]]), 19),
+        ("\n".join(f"{n}. {one}" for n, one in enumerate(
+            [*ENGLISH[:5], "Doe J. Mice of group\n6. Moon. 2001;3:4", *ENGLISH[6:]], start=1)), 6),
+    ],
+    ids=["an empty line that is missing", "a number that is repeated inside a sentence"],
+)  # fmt: skip
+def test_a_row_against_the_signs_of_a_list_has_a_warning(text: str, line: int) -> None:
+    (warning,) = read_list(text).warnings
+
+    assert warning.code == "uncertain_split"
+    assert str(line) in [term.split(":")[0] for term in warning.terms]
+
+
 def test_a_dash_stands_for_the_authors_of_the_reference_above() -> None:
     references = [one if n % 3 else re.sub(r"^.*? R\. ", "———. ", one) for n, one in enumerate(ENGLISH, start=1)]
 
