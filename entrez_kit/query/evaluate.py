@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Collection, Sequence
 from functools import reduce
-from operator import and_
+from operator import and_, sub
+from typing import Any, TypeVar
 
 from pyroaring import BitMap
 
@@ -24,6 +25,9 @@ from entrez_kit.query.algebra import (
 )
 from entrez_kit.query.index import SearchIndex
 
+Records = TypeVar("Records")
+"""A set of records: a BitMap, or a set of ids."""
+
 
 class Evaluator:
     """Evaluates resolved queries on an index and remembers the records of each leaf.
@@ -40,40 +44,51 @@ class Evaluator:
 
     def evaluate(self, query: Query) -> BitMap:
         """Return the records that match a query."""
-        # Each entry is a part to evaluate, or a function to call when its parts are on the stack of results.
-        waiting: list[Query | tuple[Callable[[list[BitMap]], BitMap], int]] = [query]
-        done: list[BitMap] = []
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, tuple):
-                combine, count = part
-                done[-count:] = [combine(done[-count:])]
-            elif isinstance(part, Shown):
-                waiting.append(part.part)
-            elif isinstance(part, And):
-                waiting += [(_intersect, len(part.parts)), *reversed(part.parts)]
-            elif isinstance(part, Or):
-                waiting += [(_unite, len(part.parts)), *reversed(part.parts)]
-            elif isinstance(part, Not):
-                waiting += [(_subtract, 2), part.right, part.left]
-            else:
-                found = self._found.get(part)
-                if found is None:
-                    found = self._found[part] = _find(part, self.index, self._history)
-                done.append(found)
-        return done[0]
+        return combine_sets(query, self._find_leaf)
+
+    def _find_leaf(self, leaf: Leaf) -> BitMap:
+        found = self._found.get(leaf)
+        if found is None:
+            found = self._found[leaf] = _find(leaf, self.index, self._history)
+        return found
 
 
-def _intersect(sets: list[BitMap]) -> BitMap:
-    return reduce(and_, sets)
+def combine_sets(query: Query, find: Callable[[Leaf], Records]) -> Records:
+    """Return the records that match a query, without recursion.
+
+    Args:
+        query: the query.
+        find: returns the records of a leaf.
+    """
+    # Each entry is a part to evaluate, or an operator whose operands are on the stack of results.
+    waiting: list[Query | tuple[str, int]] = [query]
+    done: list[Records] = []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            operator, count = part
+            done[-count:] = [_combine(operator, done[-count:])]
+        elif isinstance(part, Shown):
+            waiting.append(part.part)
+        elif isinstance(part, And):
+            waiting += [("AND", len(part.parts)), *reversed(part.parts)]
+        elif isinstance(part, Or):
+            waiting += [("OR", len(part.parts)), *reversed(part.parts)]
+        elif isinstance(part, Not):
+            waiting += [("NOT", 2), part.right, part.left]
+        else:
+            done.append(find(part))
+    return done[0]
+
+
+def _combine(operator: str, sets: list[Any]) -> Any:
+    if operator == "OR":
+        return sets[0].union(*sets)  # BitMap.union is a class method
+    return reduce(and_ if operator == "AND" else sub, sets)
 
 
 def _unite(sets: list[BitMap]) -> BitMap:
     return BitMap.union(BitMap(), *sets)
-
-
-def _subtract(sets: list[BitMap]) -> BitMap:
-    return sets[0] - sets[1]
 
 
 def _find(leaf: Leaf, index: SearchIndex, history: Callable[[int], BitMap]) -> BitMap:

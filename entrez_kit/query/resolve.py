@@ -86,17 +86,17 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class Unit:
     """A resolved part; None for an ignored one. The parts of a loose AND join the AND around them."""
 
     query: Query | None
     is_loose: bool = False
 
 
-_IGNORED: Final = _Unit(None)
+_IGNORED: Final = Unit(None)
 
 
-def join_units(parts: Sequence[tuple[str, _Unit]]) -> _Unit:
+def join_units(parts: Sequence[tuple[str, Unit]]) -> Unit:
     """Join the parts of a group from left to right; ignored parts have no effect."""
     members: list[Query] = []
     growing = ""
@@ -117,7 +117,7 @@ def join_units(parts: Sequence[tuple[str, _Unit]]) -> _Unit:
             members = [take()]
         growing = operator if members or len(added) > 1 else ""
         members.extend(added)
-    return _Unit(take() if members else None)
+    return Unit(take() if members else None)
 
 
 class Resolver:
@@ -177,10 +177,10 @@ class Resolver:
 
     # operands
 
-    def _resolve_operand(self, operand: Operand) -> _Unit:
+    def _resolve_operand(self, operand: Operand) -> Unit:
         phrase = operand.phrase
         if operand.is_history:
-            return _Unit(Shown(HistorySet(int(phrase[1:])), phrase))
+            return Unit(Shown(HistorySet(int(phrase[1:])), phrase))
         if operand.upper is not None:
             return self._resolve_range(operand, operand.upper)
         tag = None
@@ -191,7 +191,7 @@ class Resolver:
         key = normalize(phrase)
         if key in BARE and (tag is None or tag.field.code in ("ALL", "WORD", "FILT")):
             label = tag.field.label if tag else ALL_FIELDS.label
-            return _Unit(Shown(TermSet("filter", (key,)), f"{phrase.lower()}[{label}]"))
+            return Unit(Shown(TermSet("filter", (key,)), f"{phrase.lower()}[{label}]"))
         if tag is None or tag.field is ALL_FIELDS:
             tag = self._default
         if tag is None:
@@ -214,7 +214,7 @@ class Resolver:
 
     # text
 
-    def _resolve_text(self, tag: Tag, operand: Operand) -> _Unit:
+    def _resolve_text(self, tag: Tag, operand: Operand) -> Unit:
         field, phrase = tag.field, operand.phrase
         words = split_pattern(phrase)
         if not words:
@@ -225,7 +225,7 @@ class Resolver:
         if tag.distance is not None and not truncated:
             if unsettled.allows_proximity(field.proximity, words, tag.distance, operand.quoted):
                 near = quote_term(print_words(phrase), f"{label}:~{tag.distance}")
-                return _Unit(Shown(Window(field, tuple(words), tag.distance), near))
+                return Unit(Shown(Window(field, tuple(words), tag.distance), near))
             self.found.messages.append(f"No proximity search: {operand.text}")
         if len(words) == 1 and words[0] in STOP_WORDS:
             self.found.phrases_ignored.append(operand.text)
@@ -233,27 +233,27 @@ class Resolver:
         leaf = to_leaf(field, words)
         shown = Shown(leaf, quote_term(print_words(phrase), label))
         if self._matches(leaf):
-            return _Unit(shown)
+            return Unit(shown)
         if operand.quoted:
             self.found.quoted_not_found.append(f'"{phrase}"[{operand.tag}]')
         else:
             self.found.phrases_not_found.append(f"{phrase}[{operand.tag}]")
         hyphenated = "-" in phrase.strip("-") and " " not in phrase
         if len(words) == 1 or truncated or hyphenated or not (self._lenient and unsettled.breaks_up(operand.quoted)):
-            return _Unit(shown)
+            return Unit(shown)
         return self._break_phrase(tag, phrase.split(), operand)
 
-    def _break_phrase(self, tag: Tag, words: list[str], operand: Operand) -> _Unit:
+    def _break_phrase(self, tag: Tag, words: list[str], operand: Operand) -> Unit:
         """Search a phrase that no record has: the last word in the field, the earlier ones with term mapping."""
         if not operand.quoted:
             self.found.phrases_not_found.pop()
         earlier = self._resolve_run(words[:-1], operand)
         last = to_leaf(tag.field, split_pattern(words[-1]) or words[-1:])
         return join_units(
-            [("AND", earlier), ("AND", _Unit(Shown(last, quote_term(print_words(words[-1]), tag.field.label))))]
+            [("AND", earlier), ("AND", Unit(Shown(last, quote_term(print_words(words[-1]), tag.field.label))))]
         )
 
-    def _resolve_quoted(self, phrase: str) -> _Unit:
+    def _resolve_quoted(self, phrase: str) -> Unit:
         """Resolve a quoted phrase without a tag; if no record has it, PubMed ignores the quotation marks."""
         words = split_pattern(phrase)
         if not words:
@@ -261,10 +261,10 @@ class Resolver:
         leaf = to_leaf(ALL_FIELDS, words)
         if self._matches(leaf):
             self.found.ranking += split_words(phrase)
-            return _Unit(Shown(leaf, quote_term(" ".join(words), ALL_FIELDS.label)))
+            return Unit(Shown(leaf, quote_term(" ".join(words), ALL_FIELDS.label)))
         self.found.quoted_not_found.append(f'"{phrase}"')
         if not self._lenient:
-            return _Unit(Shown(leaf, quote_term(" ".join(words), ALL_FIELDS.label)))
+            return Unit(Shown(leaf, quote_term(" ".join(words), ALL_FIELDS.label)))
         return self._resolve_run(phrase.split(), None)
 
     def _matches(self, leaf: Leaf) -> bool:
@@ -274,11 +274,11 @@ class Resolver:
 
     # words without a tag
 
-    def _resolve_run(self, run: Sequence[str], operand: Operand | None) -> _Unit:
+    def _resolve_run(self, run: Sequence[str], operand: Operand | None) -> Unit:
         """Resolve words without quotes and tag: PubMed maps the longest phrases first."""
         if unsettled.combine_number_words(run) and (units := self._find_pmids(run)):
             return units
-        parts: list[tuple[str, _Unit]] = []
+        parts: list[tuple[str, Unit]] = []
         place = 0
         whole = operand is not None and operand.text == self._query.strip()
         while place < len(run):
@@ -286,31 +286,31 @@ class Resolver:
             parts.append(("AND", unit))
             place += length
         joined = join_units(parts)
-        return _Unit(joined.query, is_loose=sum(unit.query is not None for _, unit in parts) > 1)
+        return Unit(joined.query, is_loose=sum(unit.query is not None for _, unit in parts) > 1)
 
-    def _find_pmids(self, run: Sequence[str]) -> _Unit | None:
+    def _find_pmids(self, run: Sequence[str]) -> Unit | None:
         found: list[Query] = [Shown(Range("uid", int(word), int(word)), f"{int(word)}[UID]") for word in run]
         if not any(self._evaluator.evaluate(part) for part in found):
             return None
-        return _Unit(any_of(found))
+        return Unit(any_of(found))
 
-    def _map_next(self, run: Sequence[str], place: int, whole: bool) -> tuple[int, _Unit]:
+    def _map_next(self, run: Sequence[str], place: int, whole: bool) -> tuple[int, Unit]:
         """Map the words from this position; return the number of mapped words and their part of the query."""
         for length in range(min(LONGEST_NAME, len(run) - place), 0, -1):
             phrase = " ".join(run[place : place + length])
             if "*" in phrase:
                 continue
             if "/" in phrase and (pair := self._find_pair(BY_CODE["MESH"], phrase, explodes=True)):
-                return length, _Unit(pair)
+                return length, Unit(pair)
             mapped = map_phrase(phrase, self._index, self._vocabulary)
             if mapped is not None:
                 self.found.limit(Fidelity.APPROXIMATE)
                 self.found.translations.append((phrase, mapped.text))
                 self.found.ranking += split_words(phrase)
-                return length, _Unit(mapped.query)
+                return length, Unit(mapped.query)
         return 1, self._resolve_word(run[place], run, whole)
 
-    def _resolve_word(self, word: str, run: Sequence[str], whole: bool) -> _Unit:
+    def _resolve_word(self, word: str, run: Sequence[str], whole: bool) -> Unit:
         if word.lower() in STOP_WORDS:
             if len(run) == 1:
                 self.found.phrases_ignored.append(word)
@@ -324,17 +324,17 @@ class Resolver:
         shown = Shown(leaf, quote_term(" ".join(words), ALL_FIELDS.label))
         if self._matches(leaf):
             self.found.ranking += split_words(word)
-            return _Unit(shown)
+            return Unit(shown)
         if whole:
             self.found.quoted_not_found.append(f'"{word}"')
         else:
             self.found.phrases_not_found.append(word)
         drops = self._lenient and (len(words) == 1 or unsettled.drops_unknown_hyphenated())
-        return _IGNORED if drops else _Unit(shown)
+        return _IGNORED if drops else Unit(shown)
 
-    def _search_each(self, field: Field, run: Sequence[str]) -> _Unit:
+    def _search_each(self, field: Field, run: Sequence[str]) -> Unit:
         """Search words without a tag in the field of the ``field`` parameter, without mapping."""
-        parts: list[tuple[str, _Unit]] = []
+        parts: list[tuple[str, Unit]] = []
         for word in run:
             words = split_pattern(word)
             if not words or (word.lower() in STOP_WORDS and len(run) > 1):
@@ -342,29 +342,29 @@ class Resolver:
             leaf = to_leaf(field, words)
             if self._matches(leaf) or not self._lenient:
                 self.found.ranking += split_words(word)
-                parts.append(("AND", _Unit(Shown(leaf, quote_term(" ".join(words), field.label)))))
+                parts.append(("AND", Unit(Shown(leaf, quote_term(" ".join(words), field.label)))))
             else:
                 self.found.phrases_not_found.append(word)
-        return _Unit(join_units(parts).query, is_loose=len(parts) > 1)
+        return Unit(join_units(parts).query, is_loose=len(parts) > 1)
 
     # values
 
-    def _resolve_value(self, tag: Tag, operand: Operand) -> _Unit:
+    def _resolve_value(self, tag: Tag, operand: Operand) -> Unit:
         """Resolve a value. If unquoted words are not a value, resolve the longest last part that is one."""
         field, words = tag.field, operand.phrase.split()
         query = self._find_value(tag, operand.phrase, operand)
         if query is not None:
-            return _Unit(query)
+            return Unit(query)
         if not operand.quoted and (self._lenient or field.kind in ("date", "uid")):
             for cut in range(1, len(words)):
                 last = self._find_value(tag, " ".join(words[cut:]), operand)
                 if last is not None:
-                    return join_units([("AND", self._resolve_run(words[:cut], None)), ("AND", _Unit(last))])
+                    return join_units([("AND", self._resolve_run(words[:cut], None)), ("AND", Unit(last))])
         if operand.quoted:
             self.found.quoted_not_found.append(f'"{operand.phrase}"[{operand.tag or field.label}]')
         else:
             self.found.phrases_not_found.append(f"{operand.phrase}[{operand.tag or field.label}]")
-        return _Unit(Shown(NOTHING, quote_value(operand.phrase, field.label)))
+        return Unit(Shown(NOTHING, quote_value(operand.phrase, field.label)))
 
     def _find_value(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         """Return the query for a value; None if it does not exist."""
@@ -551,12 +551,12 @@ class Resolver:
             parts.append(Shown(Range("uid", int(low), int(high or low)), f"{one}[UID]"))
         return any_of(parts)
 
-    def _resolve_range(self, low: Operand, high: Operand) -> _Unit:
+    def _resolve_range(self, low: Operand, high: Operand) -> Unit:
         tag = parse_tag(low.tag) if low.tag else None
         if low.tag and tag is None:
             self._report_unknown_field(low.tag)
         if tag is not None and tag.field.kind == "date" and (span := dates.parse_range(low.phrase, high.phrase)):
-            return _Unit(self._search_days(tag.field, *span, is_range=True))
+            return Unit(self._search_days(tag.field, *span, is_range=True))
         if tag is not None and tag.field.kind == "uid":
             return self._resolve_value(tag, Operand(low.text, f"{low.phrase}:{high.phrase}", tag=low.tag))
         both = (replace(low, upper=None), high)

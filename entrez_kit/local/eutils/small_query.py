@@ -1,4 +1,4 @@
-"""Run a query on a database of a few records: fields, parentheses, and AND, OR, NOT from left to right as in Entrez."""
+"""Run a query on a database of a few records. Only the fields and the words are other than those of PubMed."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
+from entrez_kit.query.algebra import HistorySet, Leaf, Shown
+from entrez_kit.query.evaluate import combine_sets
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.parser import Operand, fold_tree, parse
+from entrez_kit.query.printing import print_query
+from entrez_kit.query.resolve import Unit, join_units
 from entrez_kit.query.words import STOP_WORDS, normalize, split_words
 
 Values = Mapping[str, Sequence[str]]
@@ -49,14 +53,6 @@ def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class QueryPart:
-    """Part of a query: its records (None if the part is ignored) and its translation."""
-
-    found: Found | None
-    text: str
-
-
 class SmallQuery:
     """One query on a few records. A database with special terms overrides ``match_name`` and ``find_records``.
 
@@ -71,6 +67,7 @@ class SmallQuery:
         self._by_tag = {
             tag: field for field in fields for tag in (field.code.lower(), field.label.lower(), *field.tags)
         }
+        self._leaves: list[Found] = []
         self._phrases: list[str] = []
         self._quoted: list[str] = []
         self._unknown: list[str] = []
@@ -86,11 +83,11 @@ class SmallQuery:
         """
         self._history, self._default = request.history, request.field
         syntax = parse(request.term)
-        part = fold_tree(syntax.root, self._evaluate_operand, self._join)
-        found = part.found or frozenset()
+        query = fold_tree(syntax.root, self._resolve_operand, lambda parts, _: join_units(parts)).query
+        found: Found = frozenset() if query is None else combine_sets(query, self._find_leaf)
         return SearchOutcome(
             ids=self.sort_ids(found),
-            translation=part.text,
+            translation="" if query is None else print_query(query),
             translations=self._translations,
             phrases_not_found=self._phrases,
             fields_not_found=self._unknown,
@@ -122,77 +119,68 @@ class SmallQuery:
         """Count the different values of a field."""
         return len({value for values in self.records.values() for value in values.get(field.code, ())})
 
-    def _join(self, parts: Sequence[tuple[str, QueryPart]], is_inner: bool = False) -> QueryPart:
-        current: QueryPart | None = None
-        for operator, right in parts:
-            if right.found is None:
-                continue
-            if current is None or current.found is None:
-                current = right
-                if operator == "NOT":
-                    current = QueryPart(frozenset(self.records) - right.found, f"NOT {right.text}")
-                continue
-            left = current.found
-            found = {"AND": left & right.found, "OR": left | right.found, "NOT": left - right.found}[operator]
-            current = QueryPart(found, f"{current.text} {operator} {right.text}")
-        if current is None:
-            return QueryPart(None, "")
-        return QueryPart(current.found, f"({current.text})") if is_inner else current
+    def _add_leaf(self, found: Found, text: str) -> Unit:
+        """Return a part of the query: its records have a number, as those of an earlier search have in PubMed."""
+        self._leaves.append(found)
+        return Unit(Shown(HistorySet(len(self._leaves) - 1), text))
 
-    def _evaluate_operand(self, operand: Operand) -> QueryPart:
+    def _find_leaf(self, leaf: Leaf) -> Found:
+        return self._leaves[leaf.number] if isinstance(leaf, HistorySet) else frozenset(self.records)
+
+    def _resolve_operand(self, operand: Operand) -> Unit:
         tag = operand.tag or self._default
         phrase = operand.phrase
         if tag is None:
-            return self._evaluate_untagged(phrase, operand.quoted)
+            return self._resolve_untagged(phrase, operand.quoted)
         name = " ".join(tag.lower().split())
         explodes = not name.endswith(":noexp")
         field = self._by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
             self._unknown.append(tag)
-            return self._evaluate_untagged(phrase, operand.quoted)
+            return self._resolve_untagged(phrase, operand.quoted)
         found = self.find_records(field, phrase, explodes=explodes)
         shown = f'"{phrase}"[{field.label}]' if operand.quoted else f"{phrase}[{field.label}]"
         if not found and operand.quoted:
             self._quoted.append(shown)
         elif not found:
             self._phrases.append(f"{phrase}[{tag}]")
-        return QueryPart(found, shown)
+        return self._add_leaf(found, shown)
 
-    def _evaluate_untagged(self, phrase: str, quoted: bool) -> QueryPart:
+    def _resolve_untagged(self, phrase: str, quoted: bool) -> Unit:
         first = self._fields[0]
         if quoted:
             found = self.find_records(first, phrase)
             if found:
-                return QueryPart(found, f'"{phrase}"[{first.label}]')
+                return self._add_leaf(found, f'"{phrase}"[{first.label}]')
             self._quoted.append(f'"{phrase}"')
         run = [phrase] if first.kind == "whole" else phrase.split()
-        parts: list[tuple[str, QueryPart]] = []
+        parts: list[tuple[str, Unit]] = []
         place = 0
         while place < len(run):
             length, part = self._match_next(run, place)
             parts.append(("AND", part))
             place += length
-        return self._join(parts)
+        return Unit(join_units(parts).query, is_loose=len(parts) > 1)
 
-    def _match_next(self, run: Sequence[str], place: int) -> tuple[int, QueryPart]:
+    def _match_next(self, run: Sequence[str], place: int) -> tuple[int, Unit]:
         """Match words from this position; return the number of words and their part of the query."""
         word = run[place]
         if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
             kept = self._history(int(word[1:]))
             if kept is None:
                 raise BadRequest(f"Unable to obtain query {word}")
-            return 1, QueryPart(frozenset(uid for uid in kept if uid in self.records), word)
+            return 1, self._add_leaf(frozenset(uid for uid in kept if uid in self.records), word)
         named = self.match_name(run, place)
         if named is not None:
             length, found, shown = named
             self._translations.append((" ".join(run[place : place + length]), shown))
-            return length, QueryPart(found, f"({shown})")
+            return length, self._add_leaf(found, f"({shown})")
         if word.lower() in STOP_WORDS and len(run) > 1:
-            return 1, QueryPart(None, "")
+            return 1, Unit(None)
         found = self.find_records(self._fields[0], word)
         if not found:
             self._phrases.append(word)
-        return 1, QueryPart(found, f"{word}[{self._fields[0].label}]")
+        return 1, self._add_leaf(found, f"{word}[{self._fields[0].label}]")
 
     def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
         """Match words from this position to a special term; return their number, the records and the translation."""
